@@ -1,0 +1,7 @@
+#include "bindings.h"
+
+namespace labeltree {
+
+void bind_text_format(nanobind::module_&) {}
+
+}  // namespace labeltree

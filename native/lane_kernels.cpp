@@ -1,0 +1,3 @@
+namespace labeltree::LABELTREE_ISA {
+int placeholder() { return 0; }
+}
