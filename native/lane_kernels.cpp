@@ -1,3 +1,203 @@
+#include "lane_kernels.h"
+
+#include "simd.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 namespace labeltree::LABELTREE_ISA {
-int placeholder() { return 0; }
+namespace {
+
+// Weights decay towards zero and numbers below 1e-38 cost thirty times as much: treat them as zero.
+class FlushSubnormals {
+#if defined(__SSE__)
+ public:
+  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
+  ~FlushSubnormals() { _mm_setcsr(saved_); }
+
+ private:
+  unsigned saved_;
+#endif
+};
+
+template <int Lanes>
+inline void multiply_row(const LocalRows& rows, int64_t row, const float* columns, int64_t stride,
+                         typename LaneVector<Lanes>::Floats* sum) {
+  using V = LaneVector<Lanes>;
+  using Floats = typename V::Floats;
+  for (int j = 0; j < V::kCount; ++j) sum[j] = Floats{};
+  const int64_t end = rows.row_begin[row + 1];
+  int64_t k = rows.row_begin[row];
+  if constexpr (V::kCount <= 2) {  // two chains of additions hide the latency of one
+    Floats other[V::kCount] = {};
+    for (; k + 1 < end; k += 2) {
+      const float* w0 = columns + rows.index[k] * stride;
+      const float* w1 = columns + rows.index[k + 1] * stride;
+      for (int j = 0; j < V::kCount; ++j) {
+        sum[j] += rows.value[k] * load<Floats>(w0 + j * V::kWidth);
+        other[j] += rows.value[k + 1] * load<Floats>(w1 + j * V::kWidth);
+      }
+    }
+    for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
+  }
+  for (; k < end; ++k) {
+    const float* w = columns + rows.index[k] * stride;
+    for (int j = 0; j < V::kCount; ++j) sum[j] += rows.value[k] * load<Floats>(w + j * V::kWidth);
+  }
 }
+
+template <int Lanes>
+inline void add_row(const LocalRows& rows, int64_t row, float* weights,
+                    const typename LaneVector<Lanes>::Floats* step) {
+  using V = LaneVector<Lanes>;
+  using Floats = typename V::Floats;
+  for (int64_t k = rows.row_begin[row]; k < rows.row_begin[row + 1]; ++k) {
+    float* w = weights + static_cast<int64_t>(rows.index[k]) * Lanes;
+    for (int j = 0; j < V::kCount; ++j) {
+      store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + rows.value[k] * step[j]);
+    }
+  }
+}
+
+// What one coordinate step does with one vector of lanes. `margin` is class times score; the new alpha is
+// returned, violation and shrink are set. `bound` is unused where a loss has no use for it.
+template <class V>
+struct SquaredHinge {
+  using Floats = typename V::Floats;
+  using Ints = typename V::Ints;
+  float diagonal, inverse_curvature;
+
+  SquaredHinge(float cost, float squared_norm)
+      : diagonal(0.5f / cost), inverse_curvature(1.0f / (squared_norm + diagonal)) {}
+
+  Floats step(Floats margin, Floats alpha, Floats shrink_above, Floats& violation, Ints& shrink) const {
+    const Floats gradient = margin - 1.0f + diagonal * alpha;
+    const Ints at_bound = alpha == 0.0f;
+    shrink = at_bound & (gradient > shrink_above);
+    violation = at_bound ? minimum(gradient, Floats{}) : gradient;
+    return maximum(alpha - gradient * inverse_curvature, Floats{});
+  }
+};
+
+// The optimum of one coordinate is where alpha = cost * sigmoid(-u), u being the margin after the step:
+// u = margin + squared_norm * (alpha_new - alpha). The right-hand side falls with u, so the root is unique;
+// Newton's steps are kept inside a shrinking bracket, since alone they can cycle when cost is large.
+template <class V>
+struct Logistic {
+  using Floats = typename V::Floats;
+  using Ints = typename V::Ints;
+  float cost, squared_norm;
+
+  Logistic(float cost, float squared_norm) : cost(cost), squared_norm(squared_norm) {}
+
+  static Floats sigmoid_of_negative(Floats u) { return 1.0f / (1.0f + exponential<Floats, Ints>(u)); }
+
+  Floats step(Floats margin, Floats alpha, Floats, Floats& violation, Ints& shrink) const {
+    const Floats base = margin - squared_norm * alpha;
+    const float reach = squared_norm * cost;
+    Floats low = base, high = base + reach, u = margin;
+    Floats p = sigmoid_of_negative(u);
+    // In units of the margin: the sigmoid's slope is at most 1/4.
+    violation = 4.0f * (alpha / cost - p);
+    shrink = Ints{};
+    for (int iteration = 0; iteration < 5; ++iteration) {
+      const Floats f = u - base - reach * p;
+      high = f > 0.0f ? u : high;
+      low = f > 0.0f ? low : u;
+      Floats next = u - f / (1.0f + reach * p * (1.0f - p));
+      next = ((next < low) | (next > high)) ? 0.5f * (low + high) : next;
+      u = next;
+      p = sigmoid_of_negative(u);
+    }
+    return cost * p;
+  }
+};
+
+template <int Lanes, template <class> class LossStep>
+void descend(DescentPass& pass) {
+  using V = LaneVector<Lanes>;
+  using Floats = typename V::Floats;
+  using Ints = typename V::Ints;
+  for (int64_t at = 0; at < pass.n_order; ++at) {
+    const uint32_t row = pass.order[at];
+    const uint32_t lanes = pass.active[row] & pass.running;
+    if (lanes == 0) continue;
+    const LossStep<V> loss(pass.cost[row], pass.squared_norm[row]);
+    Floats step[V::kCount];
+    multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
+    float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
+    uint32_t shrunk = 0;
+    Ints changed = {};
+    for (int j = 0; j < V::kCount; ++j) {
+      const int first = j * V::kWidth;
+      const Ints on = lane_mask<Ints>(lanes, first);
+      const Ints positive = lane_mask<Ints>(pass.positive[row], first);
+      const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
+      const Floats alpha = load<Floats>(alpha_row + first);
+      Floats violation;
+      Ints shrink;
+      Floats next = loss.step(sign * step[j], alpha, load<Floats>(pass.shrink_above + first), violation, shrink);
+      shrink &= on;
+      violation = (on & ~shrink) ? violation : Floats{};
+      store(pass.largest + first, maximum(load<Floats>(pass.largest + first), violation));
+      store(pass.smallest + first, minimum(load<Floats>(pass.smallest + first), violation));
+      next = on ? next : alpha;
+      step[j] = sign * (next - alpha);
+      store(alpha_row + first, next);
+      changed |= (step[j] != 0.0f);
+      if (any(shrink)) shrunk |= lane_bits(shrink, first);
+    }
+    pass.active[row] &= ~shrunk;
+    if (any(changed)) add_row<Lanes>(pass.rows, row, pass.weights, step);
+  }
+}
+
+template <template <class> class LossStep>
+void descend(int lanes, DescentPass& pass) {
+  switch (lanes) {
+    case 4: return descend<4, LossStep>(pass);
+    case 8: return descend<8, LossStep>(pass);
+    case 16: return descend<16, LossStep>(pass);
+    default: return descend<32, LossStep>(pass);
+  }
+}
+
+void descent_pass(Loss loss, int lanes, DescentPass& pass) {
+  const FlushSubnormals flush;
+  if (loss == Loss::squared_hinge) {
+    descend<SquaredHinge>(lanes, pass);
+  } else {
+    descend<Logistic>(lanes, pass);
+  }
+}
+
+template <int Lanes>
+void multiply_lanes(const LocalRows& rows, int64_t row, const float* columns, int stride, float* out) {
+  using V = LaneVector<Lanes>;
+  typename V::Floats sum[V::kCount];
+  multiply_row<Lanes>(rows, row, columns, stride, sum);
+  std::memcpy(out, sum, sizeof(sum));
+}
+
+void multiply(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
+              float* similarity) {
+  const FlushSubnormals flush;
+  for (int64_t row = begin; row < end; ++row) {
+    float* out = similarity + row * lanes;
+    int j = 0;
+    for (; j + 32 <= lanes; j += 32) multiply_lanes<32>(rows, row, columns + j, lanes, out + j);
+    if (j + 16 <= lanes) multiply_lanes<16>(rows, row, columns + j, lanes, out + j), j += 16;
+    if (j + 8 <= lanes) multiply_lanes<8>(rows, row, columns + j, lanes, out + j), j += 8;
+    if (j + 4 <= lanes) multiply_lanes<4>(rows, row, columns + j, lanes, out + j);
+  }
+}
+
+}  // namespace
+
+#define LABELTREE_STRING_(x) #x
+#define LABELTREE_STRING(x) LABELTREE_STRING_(x)
+extern const LaneKernels kernels;
+const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, multiply};
+
+}  // namespace labeltree::LABELTREE_ISA

@@ -5,6 +5,10 @@
 
 namespace labeltree {
 
+void bind_features(nanobind::module_& m);
+void bind_kernels(nanobind::module_& m);
+void bind_prediction(nanobind::module_& m);
 void bind_text_format(nanobind::module_& m);
+void bind_training(nanobind::module_& m);
 
 }  // namespace labeltree

@@ -2,5 +2,9 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "The compiled kernel of labeltree. Private: everything public is re-exported by the package.";
+  labeltree::bind_features(m);
+  labeltree::bind_kernels(m);
+  labeltree::bind_prediction(m);
   labeltree::bind_text_format(m);
+  labeltree::bind_training(m);
 }

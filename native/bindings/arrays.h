@@ -1,0 +1,57 @@
+// Arrays across the boundary: in as const views without a copy, out as owners of what the kernel made.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "feature_matrix.h"
+#include "label_tree.h"
+#include "node_assignment.h"
+
+namespace labeltree {
+
+namespace nb = nanobind;
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Hands a vector over to NumPy without a copy.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+}
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+inline LabelTreeView tree_view(const Array<int32_t>& child_begin, const Array<int32_t>& label, int32_t n_labels) {
+  require(label.size() > 0 && child_begin.size() == label.size() + 1, "child_begin must have one more entry than label");
+  return {static_cast<int32_t>(label.size()), n_labels, child_begin.data(), label.data()};
+}
+
+inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int32_t>& indices, int64_t n_rows) {
+  require(static_cast<int64_t>(indptr.size()) == n_rows + 1, "X and y must have the same number of rows");
+  return {n_rows, indptr.data(), indices.data()};
+}
+
+// A FeatureMatrix and the arrays it looks into.
+struct BoundFeatures {
+  FeatureMatrix matrix;
+  nb::object owners[3];
+  bool canonical;
+};
+
+}  // namespace labeltree

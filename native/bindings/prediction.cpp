@@ -1,0 +1,242 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "forest.h"
+
+namespace labeltree {
+
+namespace {
+
+template <class T>
+Span<T> span(const Array<T>& array) {
+  return {array.data(), static_cast<int64_t>(array.size())};
+}
+
+template <class T>
+bool try_span(nb::handle object, auto& variant) {
+  Array<T> array;
+  if (!nb::try_cast(object, array, false)) return false;
+  variant = span(array);
+  return true;
+}
+
+// A BlockStore and the arrays it looks into.
+struct BoundStore {
+  std::vector<nb::object> owners;
+  std::shared_ptr<const BlockStore> store;
+};
+
+BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Link link) {
+  BoundStore bound;
+  const auto keep = [&](const char* name) {
+    nb::object array = arrays[name];
+    bound.owners.push_back(array);
+    return array;
+  };
+  const auto array = [&]<class T>(const char* name, T) {
+    Array<T> a;
+    if (!nb::try_cast(keep(name), a, false)) throw CorruptModel(std::string(name) + " has the wrong type or shape");
+    return a;
+  };
+  BlockViews views;
+  const auto child_begin = array("child_begin", int32_t{}), label = array("label", int32_t{});
+  views.tree = tree_view(child_begin, label, n_labels);
+  views.n_features = n_features;
+  views.block_begin = span(array("block_begin", int64_t{}));
+  views.block_entry_begin = span(array("block_entry_begin", int64_t{}));
+  views.feature = span(array("feature", int32_t{}));
+  views.entry_begin = span(array("entry_begin", uint32_t{}));
+  views.bias = span(array("bias", float{}));
+  if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
+  const nb::object column = keep("column"), weight = keep("weight");
+  if (!try_span<uint16_t>(column, views.column) && !try_span<uint32_t>(column, views.column)) {
+    throw CorruptModel("column has the wrong type or shape");
+  }
+  if (!try_span<float>(weight, views.weight) && !try_span<uint16_t>(weight, views.weight) &&
+      !try_span<int8_t>(weight, views.weight)) {
+    throw CorruptModel("weight has the wrong type or shape");
+  }
+  bound.store = std::make_shared<BlockStore>(views, link);
+  return bound;
+}
+
+struct BoundForest {
+  std::vector<nb::object> owners;
+  std::shared_ptr<const Forest> forest;
+};
+
+using Mask = std::optional<Array<uint8_t>>;
+
+SearchOptions search_options(const BoundForest& f, bool normalize_siblings, int beam, const Mask& allowed,
+                             int n_threads) {
+  SearchOptions options{normalize_siblings, beam, nullptr, n_threads};
+  if (allowed) {
+    require(static_cast<int32_t>(allowed->size()) == f.forest->n_labels(), "the mask must have one flag per label");
+    options.label_allowed = allowed->data();
+  }
+  return options;
+}
+
+void check_features(const BoundForest& f, const BoundFeatures& features) {
+  require(features.matrix.n_features() == f.forest->n_features(), "X has the wrong number of features");
+}
+
+int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations, const BoundFeatures& features) {
+  if (!evaluations) return nullptr;
+  require(static_cast<int64_t>(evaluations->size()) == features.matrix.n_rows(), "evaluations: one entry per row");
+  return evaluations->data();
+}
+
+void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings, int beam,
+           Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
+           std::optional<OutArray<int64_t>> evaluations) {
+  check_features(f, features);
+  const SearchOptions options = search_options(f, normalize_siblings, beam, allowed, n_threads);
+  const auto n_rows = static_cast<size_t>(features.matrix.n_rows());
+  require(labels.shape(0) == n_rows && probabilities.shape(0) == n_rows && labels.shape(1) == probabilities.shape(1),
+          "labels and probabilities must have a row for each row of X and equally many columns");
+  int64_t* counts = evaluation_counts(evaluations, features);
+  nb::gil_scoped_release release;
+  f.forest->top_k(features.matrix, static_cast<int>(labels.shape(1)), threshold, options, labels.data(),
+                  probabilities.data(), counts);
+}
+
+nb::tuple above(const BoundForest& f, const BoundFeatures& features, float threshold,
+                std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed, int n_threads,
+                std::optional<OutArray<int64_t>> evaluations) {
+  check_features(f, features);
+  const SearchOptions options = search_options(f, normalize_siblings, 0, allowed, n_threads);
+  if (label_threshold) {
+    require(static_cast<int32_t>(label_threshold->size()) == f.forest->n_labels(), "threshold: one entry per label");
+  }
+  int64_t* counts = evaluation_counts(evaluations, features);
+  std::vector<int64_t> indptr(1, 0);
+  std::vector<int32_t> labels;
+  std::vector<float> probabilities;
+  {
+    nb::gil_scoped_release release;
+    auto rows = f.forest->above(features.matrix, threshold, label_threshold ? label_threshold->data() : nullptr,
+                                options, counts);
+    for (const auto& row : rows) indptr.push_back(indptr.back() + static_cast<int64_t>(row.size()));
+    labels.reserve(indptr.back());
+    probabilities.reserve(indptr.back());
+    for (auto& row : rows) {
+      for (const ScoredLabel& scored : row) {
+        labels.push_back(scored.label);
+        probabilities.push_back(scored.probability);
+      }
+      row = {};
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(labels)), to_numpy(std::move(probabilities)));
+}
+
+void pairs(const BoundForest& f, const BoundFeatures& features, Array<int64_t> rows, Array<int32_t> labels,
+           bool normalize_siblings, int n_threads, OutArray<float> probabilities) {
+  check_features(f, features);
+  require(rows.size() == labels.size() && rows.size() == probabilities.size(), "rows and labels must be of one length");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    require(rows.data()[i] >= 0 && rows.data()[i] < features.matrix.n_rows(), "a row is out of range");
+    require(labels.data()[i] >= 0 && labels.data()[i] < f.forest->n_labels(), "a label is out of range");
+  }
+  const SearchOptions options = search_options(f, normalize_siblings, 0, std::nullopt, n_threads);
+  nb::gil_scoped_release release;
+  f.forest->pairs(features.matrix, rows.data(), labels.data(), static_cast<int64_t>(rows.size()), options,
+                  probabilities.data());
+}
+
+}  // namespace
+
+void bind_prediction(nb::module_& m) {
+  nb::exception<CorruptModel>(m, "CorruptModel");
+  nb::enum_<Link>(m, "Link")
+      .value("sigmoid", Link::sigmoid)
+      .value("clip", Link::clip)
+      .value("exp2", Link::exp2)
+      .value("exp3", Link::exp3);
+  m.def("apply_link", &apply_link, nb::arg("link"), nb::arg("score"), "The probability that a score stands for.");
+
+  nb::class_<BoundStore>(m, "BlockStore", "One tree and its weights, read where they are.")
+      .def("__init__", [](BoundStore* self, nb::dict arrays, int32_t n_labels, int64_t n_features,
+                          Link link) { new (self) BoundStore(make_store(arrays, n_labels, n_features, link)); },
+           nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"))
+      .def("verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
+           "Check the insides of every block.")
+      .def("scores",
+           [](const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+             require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
+             require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+             require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+             Query query(s.store->n_features());
+             query.set(features.matrix, row);
+             std::vector<float> out(s.store->n_columns(block));
+             s.store->scores(block, query, out.data());
+             return to_numpy(std::move(out));
+           },
+           nb::arg("features"), nb::arg("row"), nb::arg("block"), "The scores of a block's nodes for one row.")
+      .def("column",
+           [](const BoundStore& s, int32_t block, int32_t column) {
+             require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+             require(column >= 0 && column < s.store->n_columns(block), "the column is out of range");
+             std::vector<int32_t> features;
+             std::vector<float> weights;
+             s.store->visit_column(block, column, [&](int32_t feature, float weight) {
+               features.push_back(feature);
+               weights.push_back(weight);
+             });
+             return nb::make_tuple(to_numpy(std::move(features)), to_numpy(std::move(weights)));
+           },
+           nb::arg("block"), nb::arg("column"), "Features and weights of one node.");
+
+  nb::class_<BoundForest>(m, "Forest", "The trees of a model, asked together.")
+      .def("__init__",
+           [](BoundForest* self, nb::list stores) {
+             std::vector<std::shared_ptr<const BlockStore>> trees;
+             std::vector<nb::object> owners;
+             for (nb::handle store : stores) {
+               trees.push_back(nb::cast<BoundStore&>(store).store);
+               owners.push_back(nb::borrow(store));
+             }
+             new (self) BoundForest{std::move(owners), std::make_shared<Forest>(std::move(trees))};
+           },
+           nb::arg("stores"))
+      .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"), nb::arg("beam"),
+           nb::arg("allowed").noconvert().none(), nb::arg("n_threads"), nb::arg("labels").noconvert(),
+           nb::arg("probabilities").noconvert(), nb::arg("evaluations").noconvert().none(),
+           "Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.")
+      .def("above", &above, nb::arg("features"), nb::arg("threshold"), nb::arg("label_threshold").noconvert().none(),
+           nb::arg("normalize_siblings"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
+           nb::arg("evaluations").noconvert().none(),
+           "Labels with at least their threshold: indptr, labels and probabilities, best first in each row.")
+      .def("pairs", &pairs, nb::arg("features"), nb::arg("rows").noconvert(), nb::arg("labels").noconvert(),
+           nb::arg("normalize_siblings"), nb::arg("n_threads"), nb::arg("probabilities").noconvert(),
+           "Fill the probabilities of (row, label) pairs; rows ascending.");
+
+  nb::class_<Forest::Enumeration>(m, "Enumeration", "A row's labels, best first.")
+      .def("__init__",
+           [](Forest::Enumeration* self, const BoundForest& f, const BoundFeatures& features, int64_t row,
+              bool normalize_siblings, Mask allowed) {
+             check_features(f, features);
+             require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
+             new (self) Forest::Enumeration(f.forest, features.matrix, row,
+                                            search_options(f, normalize_siblings, 0, allowed, 1));
+           },
+           nb::arg("forest"), nb::arg("features"), nb::arg("row"), nb::arg("normalize_siblings"),
+           nb::arg("allowed").noconvert().none(), nb::keep_alive<1, 2>())
+      .def("next",
+           [](Forest::Enumeration& self) -> std::optional<std::pair<int32_t, float>> {
+             ScoredLabel found;
+             if (!self.next(found)) return std::nullopt;
+             return std::pair(found.label, found.probability);
+           },
+           "The next label and its probability, or None.");
+}
+
+}  // namespace labeltree

@@ -1,0 +1,120 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "block_solver.h"
+#include "label_clustering.h"
+#include "label_vectors.h"
+
+namespace labeltree {
+
+namespace {
+
+nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
+                  int32_t n_labels, float label_vector_prune, const ClusteringOptions& options, Progress& progress) {
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  TreeArrays tree;
+  {
+    nb::gil_scoped_release release;
+    const LabelVectors vectors =
+        label_vectors(features.matrix, labels, n_labels, label_vector_prune, options.n_threads, progress);
+    tree = cluster_labels(vectors, options, progress);
+  }
+  return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
+}
+
+nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels, Array<int64_t> label_indptr,
+                 Array<int32_t> label_indices, int n_threads) {
+  const LabelTreeView tree = tree_view(child_begin, label, n_labels);
+  const LabelMatrixView labels =
+      label_view(label_indptr, label_indices, static_cast<int64_t>(label_indptr.size()) - 1);
+  NodeAssignment assignment;
+  {
+    nb::gil_scoped_release release;
+    assignment = assign_to_nodes(tree, labels, n_threads);
+  }
+  return nb::make_tuple(to_numpy(std::move(assignment.row_begin)), to_numpy(std::move(assignment.rows)));
+}
+
+nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels, const BoundFeatures& features,
+               Array<int64_t> label_indptr, Array<int32_t> label_indices, nb::object sample_weight,
+               const SolverOptions& options, Progress& progress) {
+  const LabelTreeView tree = tree_view(child_begin, label, n_labels);
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  Array<float> weights;
+  const float* weight = nullptr;
+  if (!sample_weight.is_none()) {
+    weights = nb::cast<Array<float>>(sample_weight);
+    require(static_cast<int64_t>(weights.size()) == labels.n_rows, "sample_weight must have one entry per row of X");
+    weight = weights.data();
+  }
+  BlockArrays arrays;
+  TrainingReport report;
+  {
+    nb::gil_scoped_release release;
+    const NodeAssignment assignment = assign_to_nodes(tree, labels, options.n_threads);
+    arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
+  }
+  nb::dict result;
+  result["block_begin"] = to_numpy(std::move(arrays.block_begin));
+  result["block_entry_begin"] = to_numpy(std::move(arrays.block_entry_begin));
+  result["feature"] = to_numpy(std::move(arrays.feature));
+  result["entry_begin"] = to_numpy(std::move(arrays.entry_begin));
+  result["column"] = to_numpy(std::move(arrays.column));
+  result["weight"] = to_numpy(std::move(arrays.weight));
+  result["bias"] = to_numpy(std::move(arrays.bias));
+  nb::dict told;
+  told["n_columns"] = report.n_columns;
+  told["n_unconverged"] = report.n_unconverged;
+  told["n_constant"] = report.n_constant;
+  told["n_row_visits"] = report.n_row_visits;
+  result["report"] = told;
+  return result;
+}
+
+}  // namespace
+
+void bind_training(nb::module_& m) {
+  nb::exception<Cancelled>(m, "Cancelled");
+  nb::class_<Progress>(m, "Progress", "How far a computation is; cancel() stops it.")
+      .def(nb::init<>())
+      .def_prop_ro("done", [](const Progress& p) { return p.done.load(); })
+      .def_prop_ro("total", [](const Progress& p) { return p.total.load(); })
+      .def("cancel", [](Progress& p) { p.cancelled = true; });
+
+  nb::enum_<Loss>(m, "Loss").value("squared_hinge", Loss::squared_hinge).value("logistic", Loss::logistic);
+  nb::class_<SolverOptions>(m, "SolverOptions")
+      .def(nb::init<>())
+      .def_rw("loss", &SolverOptions::loss)
+      .def_rw("C", &SolverOptions::C)
+      .def_rw("tol", &SolverOptions::tol)
+      .def_rw("max_iter", &SolverOptions::max_iter)
+      .def_rw("bias", &SolverOptions::bias)
+      .def_rw("prune", &SolverOptions::prune)
+      .def_rw("seed", &SolverOptions::seed)
+      .def_rw("n_threads", &SolverOptions::n_threads);
+  nb::class_<ClusteringOptions>(m, "ClusteringOptions")
+      .def(nb::init<>())
+      .def_rw("arity", &ClusteringOptions::arity)
+      .def_rw("max_leaves", &ClusteringOptions::max_leaves)
+      .def_rw("balanced", &ClusteringOptions::balanced)
+      .def_rw("max_depth", &ClusteringOptions::max_depth)
+      .def_rw("max_iter", &ClusteringOptions::max_iter)
+      .def_rw("eps", &ClusteringOptions::eps)
+      .def_rw("seed", &ClusteringOptions::seed)
+      .def_rw("n_threads", &ClusteringOptions::n_threads);
+
+  m.def("cluster_labels", &cluster, nb::arg("features"), nb::arg("label_indptr").noconvert(),
+        nb::arg("label_indices").noconvert(), nb::arg("n_labels"), nb::arg("label_vector_prune"), nb::arg("options"),
+        nb::arg("progress"), "Cluster the labels into a tree; returns child_begin and label.");
+  m.def("assign_to_nodes", &assign, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
+        nb::arg("n_labels"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
+        nb::arg("n_threads"), "The rows with a label below each node, as row_begin and rows.");
+  m.def("train_blocks", &train, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(), nb::arg("n_labels"),
+        nb::arg("features"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
+        nb::arg("sample_weight").none(), nb::arg("options"), nb::arg("progress"),
+        "Train all node classifiers of a tree; returns the arrays of the blocks and a report.");
+}
+
+}  // namespace labeltree

@@ -1,0 +1,39 @@
+// The weights of one tree, block by block, as flat arrays: what is trained, saved, mapped and searched.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "label_tree.h"
+
+namespace labeltree {
+
+// Block 0 is the root's own classifier (one column: node 0). Block i > 0 holds the children of the i-th inner
+// node in node order, one column per child. Block b has the features
+//   feature[block_begin[b] .. block_begin[b + 1]), ascending;
+// the f-th feature of the tree, in block b, has the entries [entry_begin[f + b], entry_begin[f + b + 1]) counted
+// from block_entry_begin[b] (each block has one more entry_begin than it has features). An entry is a column
+// of the block and a weight. bias[v] is what the score of node v starts from.
+struct BlockArrays {
+  std::vector<int64_t> block_begin;
+  std::vector<int64_t> block_entry_begin;
+  std::vector<int32_t> feature;
+  std::vector<uint32_t> entry_begin;
+  std::vector<uint32_t> column;
+  std::vector<float> weight;
+  std::vector<float> bias;
+};
+
+// The score of a node that is always, or (negated) never, positive: far enough for every link to give 1 or 0.
+constexpr float kCertainScore = 1000.0f;
+
+// The inner nodes in order: block i + 1 belongs to the i-th.
+inline std::vector<int32_t> inner_nodes(const LabelTreeView& tree) {
+  std::vector<int32_t> inner;
+  for (int32_t v = 0; v < tree.n_nodes; ++v) {
+    if (!tree.is_leaf(v)) inner.push_back(v);
+  }
+  return inner;
+}
+
+}  // namespace labeltree

@@ -1,0 +1,382 @@
+#include "block_solver.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "local_block.h"
+#include "parallel_for.h"
+#include "random.h"
+
+namespace labeltree {
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Rows between two looks at whether to stop: well under a second even for long rows.
+constexpr int64_t kRowsPerCall = 8192;
+
+// The examples of one block, made by the first of its column groups that runs, freed by the last.
+struct SharedRows {
+  LocalBlock local;
+  std::vector<int32_t> feature_order;  // local features by ascending feature, the bias left out
+  std::vector<float> squared_norm;
+  std::vector<float> cost;
+};
+
+// One node whose children (or, for block 0, itself) are learned together.
+struct Block {
+  int32_t first_node;
+  std::vector<int32_t> columns;  // those that need learning, frequent ones first
+  const int32_t* rows;
+  int64_t n_rows;
+  std::mutex mutex;
+  std::shared_ptr<SharedRows> shared;
+  int groups_left = 0;
+};
+
+struct Group {
+  int32_t block;
+  int32_t begin, end;  // range of Block::columns
+};
+
+// What a group leaves behind: per kept feature, its entries.
+struct GroupWeights {
+  std::vector<int32_t> feature;
+  std::vector<uint32_t> entry_end;
+  std::vector<uint32_t> column;
+  std::vector<float> weight;
+};
+
+int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
+
+// The lanes of one group and how far each has come.
+class Descent {
+ public:
+  void run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns, const SolverOptions& options,
+           uint64_t seed, const Progress& progress);
+
+  int lanes() const { return lanes_; }
+  const float* weights() { return weights_.data(); }
+  int n_unconverged() const { return __builtin_popcount(running_); }
+  int64_t n_row_visits() const { return n_row_visits_; }
+
+ private:
+  void collect_active_rows(int64_t n_rows);
+  void settle_lanes(DescentPass& pass, float tol);
+
+  AlignedFloats weights_, alpha_;
+  std::vector<uint32_t> active_, order_;
+  uint32_t running_ = 0, complete_ = 0;
+  int lanes_ = 0;
+  int64_t n_row_visits_ = 0;
+};
+
+void Descent::run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns,
+                  const SolverOptions& options, uint64_t seed, const Progress& progress) {
+  const int64_t n_rows = shared.local.n_rows();
+  lanes_ = lanes_for(n_columns);
+  weights_.reset(static_cast<int64_t>(shared.local.n_features()) * lanes_);
+  alpha_.reset(n_rows * lanes_);
+  running_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
+  complete_ = running_;
+  active_.assign(n_rows, running_);
+  n_row_visits_ = 0;
+
+  DescentPass pass;
+  pass.rows = shared.local.rows();
+  pass.squared_norm = shared.squared_norm.data();
+  pass.cost = shared.cost.data();
+  pass.positive = positive.data();
+  pass.active = active_.data();
+  pass.weights = weights_.data();
+  pass.alpha = alpha_.data();
+  std::fill(pass.shrink_above, pass.shrink_above + kMaxLanes, kInfinity);
+
+  Random random(seed);
+  for (int iteration = 0; iteration < options.max_iter && running_ != 0; ++iteration) {
+    collect_active_rows(n_rows);
+    random.shuffle(order_.data(), static_cast<uint32_t>(order_.size()));
+    std::fill(pass.largest, pass.largest + kMaxLanes, 0.0f);
+    std::fill(pass.smallest, pass.smallest + kMaxLanes, 0.0f);
+    pass.running = running_;
+    for (size_t begin = 0; begin < order_.size(); begin += kRowsPerCall) {
+      progress.check();
+      pass.order = order_.data() + begin;
+      pass.n_order = std::min<int64_t>(kRowsPerCall, static_cast<int64_t>(order_.size() - begin));
+      lane_kernels().descent_pass(options.loss, lanes_, pass);
+    }
+    n_row_visits_ += static_cast<int64_t>(order_.size());
+    settle_lanes(pass, options.tol);
+  }
+}
+
+void Descent::collect_active_rows(int64_t n_rows) {
+  order_.clear();
+  for (int64_t i = 0; i < n_rows; ++i) {
+    if (active_[i] & running_) order_.push_back(static_cast<uint32_t>(i));
+  }
+}
+
+// After a pass: a lane within the tolerance is finished if the pass saw all its rows; if some were shrunk, they
+// come back and the lane goes on. `complete_` has the lanes whose next pass sees all rows.
+void Descent::settle_lanes(DescentPass& pass, float tol) {
+  uint32_t reopened = 0, shrinking = 0;
+  for (uint32_t left = running_; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const uint32_t bit = 1u << lane;
+    if (pass.largest[lane] - pass.smallest[lane] <= tol) {
+      (complete_ & bit ? running_ : reopened) ^= bit;
+      pass.shrink_above[lane] = kInfinity;
+    } else {
+      shrinking |= bit;
+      pass.shrink_above[lane] = pass.largest[lane] > 0 ? pass.largest[lane] : kInfinity;
+    }
+  }
+  complete_ = (complete_ | reopened) & ~shrinking;
+  if (reopened == 0) return;
+  for (uint32_t& lanes : active_) lanes |= reopened;
+}
+
+// Bit j of row i: whether example i of the block has a label below the group's j-th column.
+std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, const NodeAssignment& assignment) {
+  std::vector<uint32_t> positive(block.n_rows, 0);
+  for (int32_t c = group.begin; c < group.end; ++c) {
+    const int32_t node = block.first_node + block.columns[c];
+    const int32_t* at = block.rows;
+    const int32_t* end = block.rows + block.n_rows;
+    for (const int32_t* row = assignment.begin(node); row != assignment.begin(node) + assignment.n_rows(node); ++row) {
+      at = std::lower_bound(at, end, *row);
+      positive[at - block.rows] |= 1u << (c - group.begin);
+    }
+  }
+  return positive;
+}
+
+GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group, const float* weights,
+                          int lanes, float prune) {
+  GroupWeights kept;
+  for (const int32_t local : shared.feature_order) {
+    const float* w = weights + static_cast<int64_t>(local) * lanes;
+    const size_t before = kept.column.size();
+    for (int j = 0; j < group.end - group.begin; ++j) {
+      if (w[j] == 0 || std::fabs(w[j]) < prune) continue;
+      kept.column.push_back(static_cast<uint32_t>(block.columns[group.begin + j]));
+      kept.weight.push_back(w[j]);
+    }
+    if (kept.column.size() == before) continue;
+    kept.feature.push_back(shared.local.feature[local]);
+    kept.entry_end.push_back(static_cast<uint32_t>(kept.column.size()));
+  }
+  return kept;
+}
+
+class Trainer {
+ public:
+  Trainer(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
+          const float* sample_weight, const SolverOptions& options, Progress& progress, TrainingReport& report)
+      : tree_(tree),
+        features_(features),
+        assignment_(assignment),
+        sample_weight_(sample_weight),
+        options_(options),
+        progress_(progress),
+        report_(report) {}
+
+  BlockArrays train() {
+    arrays_.bias.assign(tree_.n_nodes, 0.0f);
+    plan();
+    solve();
+    assemble();
+    return std::move(arrays_);
+  }
+
+ private:
+  void plan();
+  void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
+  void solve();
+  void solve_group(size_t task, LocalBlockMaker& maker, Descent& descent);
+  std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
+  void assemble();
+
+  const LabelTreeView& tree_;
+  const FeatureMatrix& features_;
+  const NodeAssignment& assignment_;
+  const float* sample_weight_;
+  const SolverOptions& options_;
+  Progress& progress_;
+  TrainingReport& report_;
+
+  BlockArrays arrays_;
+  std::vector<int32_t> all_rows_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<Group> groups_;  // by block
+  std::vector<GroupWeights> results_;
+  std::atomic<int64_t> n_unconverged_{0}, n_row_visits_{0};
+};
+
+void Trainer::plan() {
+  const std::vector<int32_t> inner = inner_nodes(tree_);
+  blocks_.resize(inner.size() + 1);
+  for (auto& block : blocks_) block = std::make_unique<Block>();
+  all_rows_.resize(features_.n_rows());
+  std::iota(all_rows_.begin(), all_rows_.end(), 0);
+  add_block(*blocks_[0], 0, 1, all_rows_.data(), features_.n_rows());
+  for (size_t i = 0; i < inner.size(); ++i) {
+    const int32_t v = inner[i];
+    add_block(*blocks_[i + 1], tree_.child_begin[v], tree_.n_children(v), assignment_.begin(v),
+              assignment_.n_rows(v));
+  }
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    const int32_t n = static_cast<int32_t>(blocks_[b]->columns.size());
+    for (int32_t begin = 0; begin < n; begin += kMaxLanes) {
+      groups_.push_back({static_cast<int32_t>(b), begin, std::min(n, begin + kMaxLanes)});
+      ++blocks_[b]->groups_left;
+    }
+  }
+  results_.resize(groups_.size());
+}
+
+void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows) {
+  block.first_node = first_node;
+  block.rows = rows;
+  block.n_rows = n_rows;
+  for (int32_t c = 0; c < n_columns; ++c) {
+    const int64_t n_positive = assignment_.n_rows(first_node + c);
+    if (n_positive > 0 && n_positive < n_rows) {
+      block.columns.push_back(c);
+    } else {
+      arrays_.bias[first_node + c] = n_positive > 0 ? kCertainScore : -kCertainScore;
+      ++report_.n_constant;
+    }
+  }
+  report_.n_columns += static_cast<int64_t>(block.columns.size());
+  // Columns of similar frequency need a similar number of passes: keep them in one group.
+  std::stable_sort(block.columns.begin(), block.columns.end(), [&](int32_t a, int32_t b) {
+    return assignment_.n_rows(first_node + a) > assignment_.n_rows(first_node + b);
+  });
+}
+
+void Trainer::solve() {
+  std::vector<size_t> tasks(groups_.size());
+  std::iota(tasks.begin(), tasks.end(), size_t{0});
+  // Largest first, so that no long task is left for the end; groups of one block stay together.
+  std::stable_sort(tasks.begin(), tasks.end(), [&](size_t a, size_t b) {
+    return blocks_[groups_[a].block]->n_rows > blocks_[groups_[b].block]->n_rows;
+  });
+  int64_t total = 0;
+  for (const Group& group : groups_) total += blocks_[group.block]->n_rows;
+  progress_.start(total);
+  const int n_workers = std::max(options_.n_threads, 1);
+  std::vector<std::unique_ptr<LocalBlockMaker>> makers(n_workers);
+  std::vector<Descent> descents(n_workers);
+  parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int worker) {
+    progress_.check();
+    if (!makers[worker]) makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
+    solve_group(tasks[task], *makers[worker], descents[worker]);
+    progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
+  });
+  report_.n_unconverged = n_unconverged_;
+  report_.n_row_visits = n_row_visits_;
+}
+
+void Trainer::solve_group(size_t task, LocalBlockMaker& maker, Descent& descent) {
+  const Group& group = groups_[task];
+  Block& block = *blocks_[group.block];
+  const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
+  descent.run(*shared, positive_lanes(block, group, assignment_), group.end - group.begin, options_,
+              mix_seed(options_.seed, task), progress_);
+  n_unconverged_ += descent.n_unconverged();
+  n_row_visits_ += descent.n_row_visits();
+  results_[task] = kept_weights(*shared, block, group, descent.weights(), descent.lanes(), options_.prune);
+  if (options_.bias == 0) return;
+  const float* bias = descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
+  for (int32_t c = group.begin; c < group.end; ++c) {
+    arrays_.bias[block.first_node + block.columns[c]] = bias[c - group.begin] * options_.bias;
+  }
+}
+
+std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& maker) const {
+  const std::lock_guard lock(block.mutex);
+  if (!block.shared) {
+    auto shared = std::make_shared<SharedRows>();
+    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias);
+    const LocalBlock& local = shared->local;
+    shared->feature_order.resize(local.n_features() - (options_.bias != 0));
+    std::iota(shared->feature_order.begin(), shared->feature_order.end(), 0);
+    std::sort(shared->feature_order.begin(), shared->feature_order.end(),
+              [&](int32_t a, int32_t b) { return local.feature[a] < local.feature[b]; });
+    shared->squared_norm.resize(block.n_rows);
+    shared->cost.resize(block.n_rows);
+    for (int64_t i = 0; i < block.n_rows; ++i) {
+      double sum = 0;
+      for (int64_t k = local.row_begin[i]; k < local.row_begin[i + 1]; ++k) {
+        sum += static_cast<double>(local.value[k]) * local.value[k];
+      }
+      shared->squared_norm[i] = static_cast<float>(sum);
+      const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
+      shared->cost[i] = std::max(options_.C * weight, 1e-10f);  // a weight of 0 must not divide by 0
+    }
+    block.shared = std::move(shared);
+  }
+  std::shared_ptr<SharedRows> shared = block.shared;
+  if (--block.groups_left == 0) block.shared.reset();
+  return shared;
+}
+
+void Trainer::assemble() {
+  const size_t n_blocks = blocks_.size();
+  std::vector<size_t> first_group(n_blocks + 1, groups_.size());
+  for (size_t g = groups_.size(); g-- > 0;) first_group[groups_[g].block] = g;
+  for (size_t b = n_blocks; b-- > 0;) first_group[b] = std::min(first_group[b], first_group[b + 1]);
+
+  arrays_.block_begin.assign(n_blocks + 1, 0);
+  arrays_.block_entry_begin.assign(n_blocks + 1, 0);
+  for (size_t b = 0; b < n_blocks; ++b) {
+    // The features of the block: the union of its groups', all sorted.
+    std::vector<int32_t> features;
+    int64_t n_entries = 0;
+    for (size_t g = first_group[b]; g < first_group[b + 1]; ++g) {
+      features.insert(features.end(), results_[g].feature.begin(), results_[g].feature.end());
+      n_entries += static_cast<int64_t>(results_[g].column.size());
+    }
+    if (n_entries > std::numeric_limits<uint32_t>::max()) {
+      throw std::length_error("a sibling block has more than 4,294,967,295 weights; use a larger prune");
+    }
+    std::sort(features.begin(), features.end());
+    features.erase(std::unique(features.begin(), features.end()), features.end());
+
+    std::vector<size_t> at(first_group[b + 1] - first_group[b], 0);
+    arrays_.entry_begin.push_back(0);
+    for (const int32_t feature : features) {
+      const size_t begin = arrays_.column.size();
+      for (size_t i = 0; i < at.size(); ++i) {
+        const GroupWeights& group = results_[first_group[b] + i];
+        if (at[i] == group.feature.size() || group.feature[at[i]] != feature) continue;
+        const uint32_t from = at[i] == 0 ? 0 : group.entry_end[at[i] - 1], to = group.entry_end[at[i]];
+        arrays_.column.insert(arrays_.column.end(), group.column.begin() + from, group.column.begin() + to);
+        arrays_.weight.insert(arrays_.weight.end(), group.weight.begin() + from, group.weight.begin() + to);
+        ++at[i];
+      }
+      arrays_.entry_begin.push_back(arrays_.entry_begin.back() + static_cast<uint32_t>(arrays_.column.size() - begin));
+    }
+    arrays_.feature.insert(arrays_.feature.end(), features.begin(), features.end());
+    arrays_.block_begin[b + 1] = static_cast<int64_t>(arrays_.feature.size());
+    arrays_.block_entry_begin[b + 1] = static_cast<int64_t>(arrays_.column.size());
+    for (size_t g = first_group[b]; g < first_group[b + 1]; ++g) results_[g] = {};
+  }
+}
+
+}  // namespace
+
+BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
+                         const float* sample_weight, const SolverOptions& options, Progress& progress,
+                         TrainingReport& report) {
+  return Trainer(tree, features, assignment, sample_weight, options, progress, report).train();
+}
+
+}  // namespace labeltree

@@ -1,0 +1,38 @@
+// Training of the node classifiers: dual coordinate descent on sibling blocks, children as vector lanes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "block_arrays.h"
+#include "feature_matrix.h"
+#include "lane_kernels.h"
+#include "node_assignment.h"
+#include "progress.h"
+
+namespace labeltree {
+
+// Each node minimises  |w|^2 / 2 + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one more feature.
+struct SolverOptions {
+  Loss loss = Loss::squared_hinge;
+  float C = 1;
+  float tol = 0.1f;   // largest violation of the optimality conditions, in units of the margin
+  int max_iter = 20;  // passes over the examples
+  float bias = 1;     // the value of the bias feature; 0 for none
+  float prune = 0.1f;
+  uint64_t seed = 0;
+  int n_threads = 1;
+};
+
+struct TrainingReport {
+  int64_t n_columns = 0;      // binary problems solved
+  int64_t n_unconverged = 0;  // of them, stopped by max_iter
+  int64_t n_constant = 0;     // nodes whose examples are all of one class: they have a constant score
+  int64_t n_row_visits = 0;   // rows visited, summed over passes and column groups
+};
+
+BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
+                         const float* sample_weight,  // per row, or null
+                         const SolverOptions& options, Progress& progress, TrainingReport& report);
+
+}  // namespace labeltree

@@ -1,0 +1,148 @@
+#include "block_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace labeltree {
+
+namespace {
+
+[[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
+
+// Finds query features among a block's sorted ones by galloping on from the last hit.
+inline int64_t seek(const int32_t* feature, int64_t at, int64_t end, int32_t wanted) {
+  int64_t step = 1;
+  while (at + step < end && feature[at + step] < wanted) {
+    at += step;
+    step *= 2;
+  }
+  const int64_t last = std::min(at + step, end);
+  return std::lower_bound(feature + at, feature + last, wanted) - feature;
+}
+
+}  // namespace
+
+float apply_link(Link link, float score) {
+  float p;
+  switch (link) {
+    case Link::sigmoid: p = 1 / (1 + std::exp(-score)); break;
+    case Link::clip: p = (1 + score) / 2; break;
+    default: {
+      const float h = std::max(0.0f, 1 - score);
+      p = std::exp(link == Link::exp2 ? -h * h : -h * h * h);
+    }
+  }
+  return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too
+}
+
+void Query::set(const FeatureMatrix& matrix, int64_t row) {
+  for (const int32_t feature : row_.index) dense_[feature] = 0;
+  row_.clear();
+  matrix.append(row, row_);
+  for (size_t k = 0; k < row_.index.size(); ++k) dense_[row_.index[k]] = row_.value[k];
+}
+
+BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link_(link) {
+  const LabelTreeView& tree = views_.tree;
+  inner_ = inner_nodes(tree);
+  parent_ = parents(tree);
+  leaf_ = leaves_of_labels(tree);
+  block_of_.assign(tree.n_nodes, -1);
+  for (size_t i = 0; i < inner_.size(); ++i) block_of_[inner_[i]] = static_cast<int32_t>(i) + 1;
+
+  const int64_t n_blocks = this->n_blocks();
+  const auto n_columns = std::visit([](const auto& s) { return s.size; }, views_.column);
+  const auto n_weights = std::visit([](const auto& s) { return s.size; }, views_.weight);
+  if (views_.block_begin.size != n_blocks + 1 || views_.block_entry_begin.size != n_blocks + 1) {
+    corrupt("the number of blocks does not fit the tree");
+  }
+  if (views_.bias.size != tree.n_nodes) corrupt("the number of biases is not the number of nodes");
+  const bool quantized = std::holds_alternative<Span<int8_t>>(views_.weight);
+  if (views_.scale.size != (quantized ? tree.n_nodes : 0)) corrupt("the number of scales does not fit the weights");
+  if (n_columns != n_weights) corrupt("there are not as many columns as weights");
+  if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
+  const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
+    if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
+    for (int64_t b = 0; b < n_blocks; ++b) {
+      if (offsets[b] > offsets[b + 1]) corrupt(std::string(name) + " decreases at block " + std::to_string(b));
+    }
+  };
+  check_offsets(views_.block_begin, views_.feature.size, "block_begin");
+  check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
+  verified_ = std::make_unique<std::atomic<uint8_t>[]>(n_blocks);
+}
+
+void BlockStore::verify_block(int32_t block) const {
+  const auto fail = [&](const char* what) { corrupt("block " + std::to_string(block) + ": " + what); };
+  const int64_t begin = views_.block_begin[block], end = views_.block_begin[block + 1];
+  const int64_t entries = views_.block_entry_begin[block];
+  const int64_t n_entries = views_.block_entry_begin[block + 1] - entries;
+  if (views_.entry_begin[begin + block] != 0 || views_.entry_begin[end + block] != n_entries) {
+    fail("entry_begin does not span the block's entries");
+  }
+  for (int64_t f = begin; f < end; ++f) {
+    if (views_.feature[f] < 0 || views_.feature[f] >= views_.n_features) fail("a feature is out of range");
+    if (f > begin && views_.feature[f] <= views_.feature[f - 1]) fail("features are not ascending");
+    if (views_.entry_begin[f + block] > views_.entry_begin[f + block + 1]) fail("entry_begin decreases");
+  }
+  std::visit(
+      [&](const auto& columns) {
+        for (int64_t e = entries; e < entries + n_entries; ++e) {
+          if (static_cast<int64_t>(columns[e]) >= n_columns(block)) fail("a column is out of range");
+        }
+      },
+      views_.column);
+  verified_[block].store(1, std::memory_order_relaxed);
+}
+
+void BlockStore::verify() const {
+  for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
+}
+
+void BlockStore::scores(int32_t block, const Query& query, float* out) const {
+  ensure_verified(block);
+  const int32_t node = first_node(block), n = n_columns(block);
+  const bool scaled = views_.scale.size > 0;
+  std::fill(out, out + n, 0.0f);
+  std::visit(
+      [&](const auto& columns, const auto& weights) {
+        const int64_t entries = views_.block_entry_begin[block];
+        const auto* column = columns.data + entries;
+        const auto* weight = weights.data + entries;
+        const uint32_t* entry_begin = views_.entry_begin.data + block;
+        const auto add = [&](int64_t f, float value) {
+          for (uint32_t e = entry_begin[f]; e < entry_begin[f + 1]; ++e) {
+            out[column[e]] += value * decode_weight(weight[e]);
+          }
+        };
+        const int64_t begin = views_.block_begin[block], end = views_.block_begin[block + 1];
+        const int64_t n_query = static_cast<int64_t>(query.row().index.size());
+        if (end - begin < 8 * n_query) {
+          // About as many features as the query: look each up in the query.
+          for (int64_t f = begin; f < end; ++f) {
+            const float value = query.value(views_.feature[f]);
+            if (value != 0) add(f, value);
+          }
+        } else {
+          int64_t at = begin;
+          for (int64_t k = 0; k < n_query && at < end; ++k) {
+            const int32_t wanted = query.row().index[k];
+            at = seek(views_.feature.data, at, end, wanted);
+            if (at < end && views_.feature[at] == wanted) add(at++, query.row().value[k]);
+          }
+        }
+      },
+      views_.column, views_.weight);
+  for (int32_t c = 0; c < n; ++c) {
+    out[c] = views_.bias[node + c] + (scaled ? views_.scale[node + c] * out[c] : out[c]);
+  }
+}
+
+void BlockStore::probabilities(int32_t block, const Query& query, float* out) const {
+  scores(block, query, out);
+  const int32_t n = n_columns(block);
+  for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+}
+
+}  // namespace labeltree

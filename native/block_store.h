@@ -1,0 +1,130 @@
+// A trained tree ready to be asked: read-only, re-entrant, over arrays that may be a mapped file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "block_arrays.h"
+#include "feature_matrix.h"
+#include "label_tree.h"
+
+namespace labeltree {
+
+// The arrays of a model contradict each other: the file is damaged or hostile.
+struct CorruptModel : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// How a score becomes a probability.
+enum class Link : int { sigmoid = 0, clip = 1, exp2 = 2, exp3 = 3 };
+
+float apply_link(Link link, float score);
+
+template <class T>
+struct Span {
+  const T* data = nullptr;
+  int64_t size = 0;
+
+  const T& operator[](int64_t i) const { return data[i]; }
+};
+
+// BlockArrays as views, columns in 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per node).
+struct BlockViews {
+  LabelTreeView tree;
+  int64_t n_features;
+  Span<int64_t> block_begin, block_entry_begin;
+  Span<int32_t> feature;
+  Span<uint32_t> entry_begin;
+  std::variant<Span<uint16_t>, Span<uint32_t>> column;
+  std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> weight;
+  Span<float> bias;
+  Span<float> scale;  // with int8 weights only
+};
+
+// A query: an example prepared for look-ups. Owns a dense copy, so one per thread, reused.
+class Query {
+ public:
+  explicit Query(int64_t n_features) : dense_(n_features, 0.0f) {}
+
+  void set(const FeatureMatrix& matrix, int64_t row);
+  const FeatureRow& row() const { return row_; }
+  float value(int32_t feature) const { return dense_[feature]; }
+
+ private:
+  FeatureRow row_;
+  std::vector<float> dense_;
+};
+
+class BlockStore {
+ public:
+  // Checks everything but the insides of blocks; throws CorruptModel.
+  BlockStore(const BlockViews& views, Link link);
+
+  const LabelTreeView& tree() const { return views_.tree; }
+  int64_t n_features() const { return views_.n_features; }
+  int32_t n_blocks() const { return static_cast<int32_t>(inner_.size()) + 1; }
+  int32_t block_of(int32_t node) const { return block_of_[node]; }
+  int32_t leaf_of(int32_t label) const { return leaf_[label]; }
+  int32_t parent(int32_t node) const { return parent_[node]; }
+  // The nodes that are the columns of a block.
+  int32_t first_node(int32_t block) const { return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]]; }
+  int32_t n_columns(int32_t block) const { return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]); }
+
+  // The scores, or the link's probabilities, of all columns of a block. A block's insides are checked the first
+  // time it is used: a model opens in milliseconds, and what is never asked is never read.
+  void scores(int32_t block, const Query& query, float* out) const;
+  void probabilities(int32_t block, const Query& query, float* out) const;
+
+  // Calls visit(feature, weight) for every stored weight of one column.
+  template <class Visit>
+  void visit_column(int32_t block, int32_t column, const Visit& visit) const;
+
+  // Checks the insides of all blocks; throws CorruptModel.
+  void verify() const;
+
+ private:
+  void verify_block(int32_t block) const;
+  void ensure_verified(int32_t block) const {
+    if (verified_[block].load(std::memory_order_relaxed) == 0) verify_block(block);
+  }
+
+  BlockViews views_;
+  Link link_;
+  std::vector<int32_t> inner_, block_of_, leaf_, parent_;
+  std::unique_ptr<std::atomic<uint8_t>[]> verified_;
+};
+
+// Weights as numbers, whatever they are stored as. Bfloat16 is the upper half of a float32.
+inline float decode_weight(float w) { return w; }
+inline float decode_weight(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float w;
+  static_assert(sizeof(w) == sizeof(wide));
+  __builtin_memcpy(&w, &wide, sizeof(w));
+  return w;
+}
+inline float decode_weight(int8_t w) { return w; }
+
+template <class Visit>
+void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
+  ensure_verified(block);
+  const float scale = views_.scale.size ? views_.scale[first_node(block) + column] : 1.0f;
+  std::visit(
+      [&](const auto& columns, const auto& weights) {
+        const int64_t entries = views_.block_entry_begin[block];
+        for (int64_t f = views_.block_begin[block]; f < views_.block_begin[block + 1]; ++f) {
+          for (int64_t e = views_.entry_begin[f + block]; e < views_.entry_begin[f + block + 1]; ++e) {
+            if (static_cast<int32_t>(columns[entries + e]) != column) continue;
+            visit(views_.feature[f], scale * decode_weight(weights[entries + e]));
+          }
+        }
+      },
+      views_.column, views_.weight);
+}
+
+}  // namespace labeltree

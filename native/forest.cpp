@@ -1,0 +1,223 @@
+#include "forest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parallel_for.h"
+
+namespace labeltree {
+
+namespace {
+constexpr int64_t kRowsPerTask = 64;
+}
+
+Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees) : trees_(std::move(trees)) {
+  if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
+  for (const auto& tree : trees_) {
+    if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features()) {
+      throw CorruptModel("the trees of a model differ in their number of labels or features");
+    }
+  }
+}
+
+Forest::Scratch::Scratch(const Forest& forest) : query(forest.n_features()) {
+  for (const auto& tree : forest.trees_) searches.emplace_back(*tree);
+}
+
+// A Scratch from the pool for as long as this lives.
+class Forest::Lease {
+ public:
+  explicit Lease(const Forest& forest) : forest_(forest) {
+    {
+      const std::lock_guard lock(forest.pool_mutex_);
+      if (!forest.pool_.empty()) {
+        scratch_ = std::move(forest.pool_.back());
+        forest.pool_.pop_back();
+      }
+    }
+    if (!scratch_) scratch_ = std::make_unique<Scratch>(forest);
+  }
+  ~Lease() {
+    const std::lock_guard lock(forest_.pool_mutex_);
+    forest_.pool_.push_back(std::move(scratch_));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  Scratch& operator*() { return *scratch_; }
+
+ private:
+  const Forest& forest_;
+  std::unique_ptr<Scratch> scratch_;
+};
+
+struct Forest::NodeMasks {
+  NodeMasks(const Forest& forest, const uint8_t* label_allowed) {
+    if (label_allowed == nullptr) return;
+    for (const auto& tree : forest.trees_) allowed.push_back(subtree_any(*tree, label_allowed));
+  }
+  const uint8_t* tree(size_t t) const { return allowed.empty() ? nullptr : allowed[t].data(); }
+
+  std::vector<std::vector<uint8_t>> allowed;
+};
+
+void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const SearchOptions& options,
+                   const NodeMasks& masks) const {
+  scratch.query.set(features, row);
+  scratch.pooled.clear();
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    scratch.searches[t].start(scratch.query, options.normalize_siblings, masks.tree(t));
+  }
+}
+
+void Forest::average(Scratch& scratch) const {
+  std::vector<ScoredLabel>& pooled = scratch.pooled;
+  std::sort(pooled.begin(), pooled.end(),
+            [](const ScoredLabel& a, const ScoredLabel& b) { return a.label < b.label; });
+  pooled.erase(std::unique(pooled.begin(), pooled.end(),
+                           [](const ScoredLabel& a, const ScoredLabel& b) { return a.label == b.label; }),
+               pooled.end());
+  for (ScoredLabel& candidate : pooled) {
+    float sum = 0;
+    for (TreeSearch& search : scratch.searches) sum += search.probability(candidate.label);
+    candidate.probability = sum / static_cast<float>(trees_.size());
+  }
+}
+
+template <class Body>
+void Forest::for_rows(int64_t n_rows, int n_threads, const Body& body) const {
+  parallel_ranges(n_threads, n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    Lease lease(*this);
+    for (int64_t row = begin; row < end; ++row) body(row, *lease);
+  });
+}
+
+static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
+  int64_t sum = 0;
+  for (const TreeSearch& search : searches) sum += search.n_evaluations();
+  return sum;
+}
+
+void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
+                   int32_t* labels, float* probabilities, int64_t* evaluations) const {
+  const NodeMasks masks(*this, options.label_allowed);
+  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
+    start(scratch, features, row, options, masks);
+    const bool single = trees_.size() == 1;
+    for (TreeSearch& search : scratch.searches) {
+      // A label may be below the threshold in one tree and above it on average.
+      const float bound = single ? threshold : 0.0f;
+      if (options.beam > 0) {
+        search.beam(k, options.beam, bound, scratch.found);
+      } else {
+        search.top_k(k, bound, scratch.found);
+      }
+      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+    }
+    if (!single) {
+      average(scratch);
+      std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
+      keep_best(k, scratch.pooled);
+    }
+    for (int64_t j = 0; j < k; ++j) {
+      const bool there = j < static_cast<int64_t>(scratch.pooled.size());
+      labels[row * k + j] = there ? scratch.pooled[j].label : -1;
+      probabilities[row * k + j] = there ? scratch.pooled[j].probability : 0.0f;
+    }
+    if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+  });
+}
+
+std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, float threshold,
+                                                    const float* label_threshold, const SearchOptions& options,
+                                                    int64_t* evaluations) const {
+  const NodeMasks masks(*this, options.label_allowed);
+  std::vector<std::vector<float>> node_threshold;
+  if (label_threshold) {
+    for (const auto& tree : trees_) node_threshold.push_back(subtree_minimum(*tree, label_threshold));
+  }
+  std::vector<std::vector<ScoredLabel>> result(features.n_rows());
+  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
+    start(scratch, features, row, options, masks);
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      if (label_threshold) {
+        scratch.searches[t].above(node_threshold[t].data(), scratch.found);
+      } else {
+        scratch.searches[t].above(threshold, scratch.found);
+      }
+      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+    }
+    if (trees_.size() > 1) {
+      average(scratch);
+      std::erase_if(scratch.pooled, [&](const ScoredLabel& s) {
+        return s.probability < (label_threshold ? label_threshold[s.label] : threshold);
+      });
+    }
+    std::sort(scratch.pooled.begin(), scratch.pooled.end());
+    result[row] = scratch.pooled;
+    if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+  });
+  return result;
+}
+
+void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+                   const SearchOptions& options, float* probabilities) const {
+  std::vector<int64_t> starts;  // of runs of one row, so that a row's blocks are expanded once
+  for (int64_t i = 0; i < n; ++i) {
+    if (i == 0 || rows[i] != rows[i - 1]) starts.push_back(i);
+  }
+  starts.push_back(n);
+  const NodeMasks masks(*this, nullptr);
+  for_rows(static_cast<int64_t>(starts.size()) - 1, options.n_threads, [&](int64_t run, Scratch& scratch) {
+    start(scratch, features, rows[starts[run]], options, masks);
+    for (int64_t i = starts[run]; i < starts[run + 1]; ++i) {
+      scratch.pooled.assign(1, {0.0f, labels[i]});
+      average(scratch);
+      probabilities[i] = scratch.pooled[0].probability;
+    }
+  });
+}
+
+Forest::Enumeration::Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features, int64_t row,
+                                 const SearchOptions& options)
+    : forest_(std::move(forest)),
+      scratch_(*forest_),
+      masks_(std::make_unique<NodeMasks>(*forest_, options.label_allowed)),
+      frontier_(forest_->n_trees(), 1.0f),
+      seen_(forest_->n_labels(), 0) {
+  forest_->start(scratch_, features, row, options, *masks_);
+  for (TreeSearch& search : scratch_.searches) search.start_enumeration();
+}
+
+Forest::Enumeration::~Enumeration() = default;
+
+bool Forest::Enumeration::next(ScoredLabel& out) {
+  const auto worse = [](const ScoredLabel& a, const ScoredLabel& b) { return b < a; };
+  for (;;) {
+    float bound = 0;  // of the average of a label that no tree has enumerated yet
+    for (const float p : frontier_) bound += p;
+    bound /= static_cast<float>(frontier_.size());
+    // A tree that has no more has given every label there is.
+    const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
+    if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;
+    if (exhausted) return false;
+    for (size_t t = 0; t < frontier_.size(); ++t) {
+      ScoredLabel found;
+      if (!scratch_.searches[t].next(found)) {
+        frontier_[t] = -1;
+        continue;
+      }
+      frontier_[t] = found.probability;
+      if (std::exchange(seen_[found.label], 1)) continue;
+      scratch_.pooled.assign(1, found);
+      forest_->average(scratch_);
+      ready_.push_back(scratch_.pooled[0]);
+      std::push_heap(ready_.begin(), ready_.end(), worse);
+    }
+  }
+  std::pop_heap(ready_.begin(), ready_.end(), worse);
+  out = ready_.back();
+  ready_.pop_back();
+  return true;
+}
+
+}  // namespace labeltree

@@ -1,0 +1,93 @@
+// The trees of a model, asked together, for many examples at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "block_store.h"
+#include "feature_matrix.h"
+#include "tree_search.h"
+
+namespace labeltree {
+
+struct SearchOptions {
+  bool normalize_siblings = false;
+  int beam = 0;                            // 0: exact search
+  const uint8_t* label_allowed = nullptr;  // a flag per label
+  int n_threads = 1;
+};
+
+// Probabilities are averaged over the trees. With one tree exact search is exact. With several, every tree gives
+// its own best labels and the other trees' probabilities of those are computed by walking their paths: averages
+// are exact for the labels that some tree proposed. What no tree has among its k best is not considered by
+// top_k; above() misses nothing, since an average is never above the largest of its parts.
+class Forest {
+ private:
+  // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
+  struct Scratch {
+    explicit Scratch(const Forest& forest);
+    Query query;
+    std::vector<TreeSearch> searches;
+    std::vector<ScoredLabel> found, pooled;
+  };
+  // Per tree and node, from per label.
+  struct NodeMasks;
+
+ public:
+  explicit Forest(std::vector<std::shared_ptr<const BlockStore>> trees);
+
+  int32_t n_labels() const { return trees_[0]->tree().n_labels; }
+  int64_t n_features() const { return trees_[0]->n_features(); }
+  const BlockStore& tree(size_t i) const { return *trees_[i]; }
+  size_t n_trees() const { return trees_.size(); }
+
+  // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null.
+  void top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options, int32_t* labels,
+             float* probabilities, int64_t* evaluations) const;
+
+  // Labels with at least their threshold, best first, one list per row. label_threshold: a value per label, or
+  // null for `threshold` for all.
+  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, float threshold,
+                                              const float* label_threshold, const SearchOptions& options,
+                                              int64_t* evaluations) const;
+
+  // probabilities[i]: of labels[i] for the row rows[i]; rows ascending.
+  void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+             const SearchOptions& options, float* probabilities) const;
+
+  // A row's labels one by one, best first, exact for any number of trees (Fagin's threshold algorithm): every tree
+  // enumerates its own, each new label gets its average, and one is given out when no unseen label can be better.
+  class Enumeration {
+   public:
+    Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features, int64_t row,
+                const SearchOptions& options);
+    ~Enumeration();
+    bool next(ScoredLabel& out);
+
+   private:
+    std::shared_ptr<const Forest> forest_;
+    Scratch scratch_;
+    std::unique_ptr<NodeMasks> masks_;
+    std::vector<float> frontier_;     // per tree: the probability of its last label, -1 when it has no more
+    std::vector<ScoredLabel> ready_;  // seen but not given out: a heap, best on top
+    std::vector<uint8_t> seen_;       // per label
+  };
+
+ private:
+  class Lease;
+
+  void start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const SearchOptions& options,
+             const NodeMasks& masks) const;
+  // Replaces scratch.pooled, the trees' own labels, by each label once with its average.
+  void average(Scratch& scratch) const;
+  template <class Body>
+  void for_rows(int64_t n_rows, int n_threads, const Body& body) const;
+
+  std::vector<std::shared_ptr<const BlockStore>> trees_;
+  mutable std::mutex pool_mutex_;
+  mutable std::vector<std::unique_ptr<Scratch>> pool_;
+};
+
+}  // namespace labeltree

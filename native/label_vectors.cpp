@@ -1,0 +1,119 @@
+#include "label_vectors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "parallel_for.h"
+
+namespace labeltree {
+
+namespace {
+
+constexpr int64_t kLabelsPerTask = 256;
+
+// A dense sum that knows which features it touched.
+class SparseSum {
+ public:
+  explicit SparseSum(int64_t n_features) : sum_(n_features, 0.0f) {}
+
+  void add(const FeatureRow& row) {
+    for (size_t k = 0; k < row.index.size(); ++k) {
+      float& sum = sum_[row.index[k]];
+      if (sum == 0) touched_.push_back(row.index[k]);
+      sum += row.value[k];
+    }
+  }
+
+  // Appends the unit vector without its entries below `prune` to `out`, and forgets it.
+  void take(float prune, FeatureRow& out) {
+    std::sort(touched_.begin(), touched_.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    double squares = 0;
+    float largest = 0;
+    for (const int32_t f : touched_) {
+      squares += static_cast<double>(sum_[f]) * sum_[f];
+      largest = std::max(largest, std::fabs(sum_[f]));
+    }
+    const double scale = squares > 0 ? 1 / std::sqrt(squares) : 0;
+    const double bound = std::min<double>(prune, largest * scale);
+    const size_t begin = out.index.size();
+    double kept = 0;
+    for (const int32_t f : touched_) {
+      const double value = sum_[f] * scale;
+      sum_[f] = 0;
+      if (value == 0 || std::fabs(value) < bound) continue;
+      out.index.push_back(f);
+      out.value.push_back(static_cast<float>(value));
+      kept += value * value;
+    }
+    touched_.clear();
+    const float rescale = kept > 0 ? static_cast<float>(1 / std::sqrt(kept)) : 0;
+    for (size_t k = begin; k < out.value.size(); ++k) out.value[k] *= rescale;
+  }
+
+ private:
+  std::vector<float> sum_;
+  std::vector<int32_t> touched_;
+};
+
+// Label -> its rows, ascending.
+void transpose(const LabelMatrixView& labels, int32_t n_labels, std::vector<int64_t>& begin,
+               std::vector<int32_t>& rows) {
+  begin.assign(n_labels + 1, 0);
+  for (int64_t k = 0; k < labels.indptr[labels.n_rows]; ++k) ++begin[labels.indices[k] + 1];
+  for (int32_t j = 0; j < n_labels; ++j) begin[j + 1] += begin[j];
+  rows.resize(begin[n_labels]);
+  std::vector<int64_t> at(begin.begin(), begin.end() - 1);
+  for (int64_t i = 0; i < labels.n_rows; ++i) {
+    for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
+      rows[at[labels.indices[k]]++] = static_cast<int32_t>(i);
+    }
+  }
+}
+
+}  // namespace
+
+LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
+                           float prune, int n_threads, Progress& progress) {
+  std::vector<int64_t> begin;
+  std::vector<int32_t> rows;
+  transpose(labels, n_labels, begin, rows);
+  progress.start(n_labels);
+
+  const int64_t n_tasks = (n_labels + kLabelsPerTask - 1) / kLabelsPerTask;
+  LabelVectors vectors;
+  vectors.n_features = features.n_features();
+  vectors.begin.assign(n_labels + 1, 0);
+  std::vector<FeatureRow> parts(n_tasks);
+  std::vector<std::unique_ptr<SparseSum>> sums(std::max(n_threads, 1));
+  parallel_ranges(n_threads, n_labels, kLabelsPerTask, [&](int64_t first, int64_t last, int worker) {
+    progress.check();
+    if (!sums[worker]) sums[worker] = std::make_unique<SparseSum>(features.n_features());
+    FeatureRow& part = parts[first / kLabelsPerTask];
+    FeatureRow row;
+    for (int64_t label = first; label < last; ++label) {
+      for (int64_t k = begin[label]; k < begin[label + 1]; ++k) {
+        row.clear();
+        features.append(rows[k], row);
+        sums[worker]->add(row);
+      }
+      const size_t before = part.index.size();
+      sums[worker]->take(prune, part);
+      vectors.begin[label + 1] = static_cast<int64_t>(part.index.size() - before);
+    }
+    progress.advance(last - first);
+  });
+
+  for (int32_t j = 0; j < n_labels; ++j) vectors.begin[j + 1] += vectors.begin[j];
+  vectors.index.reserve(vectors.begin[n_labels]);
+  vectors.value.reserve(vectors.begin[n_labels]);
+  for (FeatureRow& part : parts) {
+    vectors.index.insert(vectors.index.end(), part.index.begin(), part.index.end());
+    vectors.value.insert(vectors.value.end(), part.value.begin(), part.value.end());
+    part = {};
+  }
+  return vectors;
+}
+
+}  // namespace labeltree

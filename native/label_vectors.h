@@ -1,0 +1,30 @@
+// A vector for every label, made of the examples that have it: what labels are clustered by.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "feature_matrix.h"
+#include "node_assignment.h"
+#include "progress.h"
+
+namespace labeltree {
+
+struct LabelVectors {
+  int64_t n_features = 0;
+  std::vector<int64_t> begin;  // label j: [begin[j], begin[j + 1]); empty for a label without examples
+  std::vector<int32_t> index;
+  std::vector<float> value;
+
+  int32_t n_labels() const { return static_cast<int32_t>(begin.size()) - 1; }
+  FeatureMatrix matrix() const {
+    return FeatureMatrix::csr(n_labels(), n_features, begin.data(), index.data(), value.data(), false);
+  }
+};
+
+// The sum of the label's rows, scaled to unit length; entries below `prune` are dropped (never all of them)
+// and the rest is scaled again.
+LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
+                           float prune, int n_threads, Progress& progress);
+
+}  // namespace labeltree

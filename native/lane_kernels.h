@@ -1,0 +1,56 @@
+// The loops that decide how fast training is: sparse rows against matrices whose columns are vector lanes.
+// Implemented once in lane_kernels.cpp, compiled for several instruction sets, chosen when first used.
+#pragma once
+
+#include <cstdint>
+
+namespace labeltree {
+
+constexpr int kMaxLanes = 32;
+
+enum class Loss : int { squared_hinge = 0, logistic = 1 };
+
+// Rows with features numbered for one block only, so that the weights of a block are small and dense.
+struct LocalRows {
+  const int64_t* row_begin;
+  const int32_t* index;
+  const float* value;
+};
+
+// One pass of dual coordinate descent over some rows for `lanes` binary problems at once.
+// Lane j of row i: alpha[i * lanes + j], bit j of positive[i] (the class) and of active[i] (not shrunk).
+struct DescentPass {
+  LocalRows rows;
+  const float* squared_norm;
+  const float* cost;  // C times the weight of the example
+  const uint32_t* positive;
+  uint32_t* active;
+  float* weights;  // [feature][lane], rows aligned to 64 bytes (or to the row's length, if that is less)
+  float* alpha;    // [row][lane], aligned likewise
+  const uint32_t* order;
+  int64_t n_order;
+  uint32_t running;  // lanes that have not converged
+  // Largest and smallest violation of the optimality conditions seen, per lane; the caller resets them.
+  alignas(64) float largest[kMaxLanes];
+  alignas(64) float smallest[kMaxLanes];
+  // An example at its bound whose gradient is above this is shrunk (squared hinge only).
+  alignas(64) float shrink_above[kMaxLanes];
+};
+
+struct LaneKernels {
+  const char* name;
+  // lanes is 4, 8, 16 or 32.
+  void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
+  // similarity[i * lanes + j] = row i times column j of `columns`, for rows [begin, end); lanes is a
+  // multiple of 4 up to any width.
+  void (*multiply)(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
+                   float* similarity);
+};
+
+// The best kernels for this processor, or those that LABELTREE_ISA names in the environment.
+const LaneKernels& lane_kernels();
+
+// Names of the kernels that can run here, best first.
+int available_lane_kernels(const LaneKernels** kernels, int capacity);
+
+}  // namespace labeltree

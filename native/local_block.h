@@ -1,0 +1,94 @@
+// A copy of some rows with the features numbered anew, so that the matrices of a block are small and dense.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "feature_matrix.h"
+#include "lane_kernels.h"
+
+namespace labeltree {
+
+struct LocalBlock {
+  std::vector<int64_t> row_begin;
+  std::vector<int32_t> index;
+  std::vector<float> value;
+  std::vector<int32_t> feature;  // local number -> feature
+
+  int64_t n_rows() const { return static_cast<int64_t>(row_begin.size()) - 1; }
+  int32_t n_features() const { return static_cast<int32_t>(feature.size()); }
+  LocalRows rows() const { return {row_begin.data(), index.data(), value.data()}; }
+};
+
+// Makes LocalBlocks; keeps a table of all features, so one per worker.
+class LocalBlockMaker {
+ public:
+  explicit LocalBlockMaker(int64_t n_features) : local_(n_features, -1) {}
+
+  // Features are numbered as they first appear: frequent ones get small numbers and stay together in cache.
+  // With a bias other than 0 every row ends with that value at one more feature, numbered n_features() - 1
+  // and listed in `feature` as matrix.n_features().
+  LocalBlock make(const FeatureMatrix& matrix, const int32_t* rows, int64_t n_rows, float bias) {
+    LocalBlock block;
+    block.row_begin.reserve(n_rows + 1);
+    block.row_begin.push_back(0);
+    int64_t capacity = 0;
+    for (int64_t i = 0; i < n_rows; ++i) capacity += matrix.row_capacity(rows[i]) + (bias != 0);
+    block.index.reserve(capacity);
+    block.value.reserve(capacity);
+    FeatureRow row;
+    std::vector<int64_t> bias_at;
+    for (int64_t i = 0; i < n_rows; ++i) {
+      row.clear();
+      matrix.append(rows[i], row);
+      for (const int32_t feature : row.index) {
+        if (local_[feature] < 0) {
+          local_[feature] = block.n_features();
+          block.feature.push_back(feature);
+        }
+        block.index.push_back(local_[feature]);
+      }
+      block.value.insert(block.value.end(), row.value.begin(), row.value.end());
+      if (bias != 0) {
+        bias_at.push_back(static_cast<int64_t>(block.index.size()));
+        block.index.push_back(0);
+        block.value.push_back(bias);
+      }
+      block.row_begin.push_back(static_cast<int64_t>(block.index.size()));
+    }
+    for (const int32_t feature : block.feature) local_[feature] = -1;
+    if (bias != 0) {
+      for (const int64_t at : bias_at) block.index[at] = block.n_features();
+      block.feature.push_back(static_cast<int32_t>(matrix.n_features()));
+    }
+    return block;
+  }
+
+ private:
+  std::vector<int32_t> local_;
+};
+
+// Zeroed floats aligned for any vector.
+class AlignedFloats {
+ public:
+  void reset(int64_t n) {
+    if (n > capacity_) {
+      capacity_ = n;
+      data_.reset(static_cast<float*>(::operator new[](n * sizeof(float), std::align_val_t(64))));
+    }
+    for (int64_t i = 0; i < n; ++i) data_.get()[i] = 0;
+  }
+  float* data() { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(float* p) const { ::operator delete[](p, std::align_val_t(64)); }
+  };
+  std::unique_ptr<float, Free> data_;
+  int64_t capacity_ = 0;
+};
+
+}  // namespace labeltree

@@ -1,0 +1,30 @@
+// Which examples train which node: algorithms 1 and 2 of the paper, kept as one list of rows per node.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "label_tree.h"
+
+namespace labeltree {
+
+// The labels of the examples: row i has labels indices[indptr[i] .. indptr[i + 1]).
+struct LabelMatrixView {
+  int64_t n_rows;
+  const int64_t* indptr;
+  const int32_t* indices;
+};
+
+// rows[row_begin[v] .. row_begin[v + 1]): the examples with a label below node v, ascending. They are the
+// positive examples of node v and all the examples of v's children; so the negative ones need no list.
+struct NodeAssignment {
+  std::vector<int64_t> row_begin;
+  std::vector<int32_t> rows;
+
+  int64_t n_rows(int32_t node) const { return row_begin[node + 1] - row_begin[node]; }
+  const int32_t* begin(int32_t node) const { return rows.data() + row_begin[node]; }
+};
+
+NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads);
+
+}  // namespace labeltree

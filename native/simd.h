@@ -1,0 +1,104 @@
+// Vectors of floats in the compiler's own vector types, so that one source serves every instruction set.
+// Included only by lane_kernels.cpp, which is compiled once per instruction set inside its own namespace:
+// nothing here may be visible outside, or wide code could be picked where the processor cannot run it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace labeltree::LABELTREE_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kNaturalWidth = 16;
+#elif defined(__AVX__)
+constexpr int kNaturalWidth = 8;
+#else
+constexpr int kNaturalWidth = 4;
+#endif
+
+template <int W>
+struct Simd {
+  typedef float Floats __attribute__((vector_size(W * 4)));
+  typedef int32_t Ints __attribute__((vector_size(W * 4)));
+};
+
+// `Lanes` floats as as many natural vectors as that takes. Loops over `v` are unrolled by the compiler.
+template <int Lanes>
+struct LaneVector {
+  static constexpr int kWidth = Lanes < kNaturalWidth ? Lanes : kNaturalWidth;
+  static constexpr int kCount = Lanes / kWidth;
+  using Floats = typename Simd<kWidth>::Floats;
+  using Ints = typename Simd<kWidth>::Ints;
+};
+
+template <class Vector>
+inline Vector load(const void* source) {
+  Vector v;
+  std::memcpy(&v, __builtin_assume_aligned(source, sizeof(Vector)), sizeof(Vector));
+  return v;
+}
+
+template <class Vector>
+inline void store(void* target, Vector v) {
+  std::memcpy(__builtin_assume_aligned(target, sizeof(Vector)), &v, sizeof(Vector));
+}
+
+template <class Vector>
+inline Vector maximum(Vector a, Vector b) {
+  return a > b ? a : b;
+}
+
+template <class Vector>
+inline Vector minimum(Vector a, Vector b) {
+  return a < b ? a : b;
+}
+
+// Lane j of the result is all ones where bit (first + j) of `bits` is set.
+template <class Ints>
+inline Ints lane_mask(uint32_t bits, int first) {
+  constexpr int width = sizeof(Ints) / 4;
+  Ints lane;
+  for (int j = 0; j < width; ++j) lane[j] = static_cast<int32_t>(1u << j);
+  return ((Ints{} + static_cast<int32_t>(bits >> first)) & lane) != 0;
+}
+
+// The inverse of lane_mask.
+template <class Ints>
+inline uint32_t lane_bits(Ints mask, int first) {
+  constexpr int width = sizeof(Ints) / 4;
+  uint32_t bits = 0;
+  for (int j = 0; j < width; ++j) bits |= static_cast<uint32_t>(mask[j] & 1) << j;
+  return bits << first;
+}
+
+template <class Ints>
+inline bool any(Ints mask) {
+  int32_t sum = 0;
+  for (unsigned j = 0; j < sizeof(Ints) / 4; ++j) sum |= mask[j];
+  return sum != 0;
+}
+
+// e^x to about 2 units in the last place for |x| <= 87, clamped beyond.
+template <class Floats, class Ints>
+inline Floats exponential(Floats x) {
+  x = minimum(maximum(x, Floats{} - 87.0f), Floats{} + 87.0f);
+  const Floats scaled = x * 1.44269504f;
+  const Floats rounder = Floats{} + 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  const Floats n = (scaled + rounder) - rounder;
+  const Floats r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  Floats p = Floats{} + 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  const Ints exponent = (__builtin_convertvector(n, Ints) + 127) << 23;
+  Floats power;
+  std::memcpy(&power, &exponent, sizeof(power));
+  return p * power;
+}
+
+}  // namespace
+}  // namespace labeltree::LABELTREE_ISA
