@@ -139,10 +139,13 @@ void BlockStore::scores(int32_t block, const Query& query, float* out) const {
   }
 }
 
-void BlockStore::probabilities(int32_t block, const Query& query, float* out) const {
+void BlockStore::probabilities(int32_t block, const Query& query, bool normalize_siblings, float* out) const {
   scores(block, query, out);
   const int32_t n = n_columns(block);
-  for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+  float sum = 0;
+  for (int32_t c = 0; c < n; ++c) sum += out[c] = apply_link(link_, out[c]);
+  if (!normalize_siblings || block == 0 || sum >= 1) return;
+  for (int32_t c = 0; c < n; ++c) out[c] = sum > 0 ? std::min(out[c] / sum, 1.0f) : 1.0f / static_cast<float>(n);
 }
 
 }  // namespace labeltree

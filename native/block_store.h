@@ -75,10 +75,11 @@ class BlockStore {
   int32_t first_node(int32_t block) const { return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]]; }
   int32_t n_columns(int32_t block) const { return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]); }
 
-  // The scores, or the link's probabilities, of all columns of a block. A block's insides are checked the first
-  // time it is used: a model opens in milliseconds, and what is never asked is never read.
+  // The scores of all columns of a block, or their probabilities given the parent's. With normalize_siblings
+  // probabilities that sum to less than 1 are scaled to sum to 1 (the paper's normalisation step). A block's insides
+  // are checked the first time it is used: a model opens in milliseconds, and what is never asked is never read.
   void scores(int32_t block, const Query& query, float* out) const;
-  void probabilities(int32_t block, const Query& query, float* out) const;
+  void probabilities(int32_t block, const Query& query, bool normalize_siblings, float* out) const;
 
   // Calls visit(feature, weight) for every stored weight of one column.
   template <class Visit>

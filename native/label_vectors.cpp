@@ -17,11 +17,11 @@ class SparseSum {
  public:
   explicit SparseSum(int64_t n_features) : sum_(n_features, 0.0f) {}
 
-  void add(const FeatureRow& row) {
+  void add(const FeatureRow& row, float weight) {
     for (size_t k = 0; k < row.index.size(); ++k) {
       float& sum = sum_[row.index[k]];
       if (sum == 0) touched_.push_back(row.index[k]);
-      sum += row.value[k];
+      sum += weight * row.value[k];
     }
   }
 
@@ -75,7 +75,7 @@ void transpose(const LabelMatrixView& labels, int32_t n_labels, std::vector<int6
 }  // namespace
 
 LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
-                           float prune, int n_threads, Progress& progress) {
+                           const float* sample_weight, float prune, int n_threads, Progress& progress) {
   std::vector<int64_t> begin;
   std::vector<int32_t> rows;
   transpose(labels, n_labels, begin, rows);
@@ -96,7 +96,7 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView&
       for (int64_t k = begin[label]; k < begin[label + 1]; ++k) {
         row.clear();
         features.append(rows[k], row);
-        sums[worker]->add(row);
+        sums[worker]->add(row, sample_weight ? sample_weight[rows[k]] : 1.0f);
       }
       const size_t before = part.index.size();
       sums[worker]->take(prune, part);

@@ -25,15 +25,8 @@ const float* TreeSearch::expand(int32_t block) {
   const size_t offset = probabilities_.size();
   probabilities_.resize(offset + n);
   float* p = probabilities_.data() + offset;
-  store_.probabilities(block, *query_, p);
+  store_.probabilities(block, *query_, normalize_siblings_, p);
   n_evaluations_ += n;
-  if (normalize_siblings_ && block > 0) {
-    float sum = 0;
-    for (int32_t c = 0; c < n; ++c) sum += p[c];
-    if (sum < 1) {
-      for (int32_t c = 0; c < n; ++c) p[c] = sum > 0 ? p[c] / sum : 1.0f / static_cast<float>(n);
-    }
-  }
   expanded_at_[block] = query_number_;
   offset_[block] = static_cast<int64_t>(offset);
   return p;

@@ -34,9 +34,7 @@ class TreeSearch {
  public:
   explicit TreeSearch(const BlockStore& store);
 
-  // Forgets the last query. `normalize_siblings`: children whose probabilities sum to less than 1 are scaled to
-  // sum to 1 (the paper's normalisation step). `allowed`, if not null, has a flag per node: some label below it
-  // may be predicted.
+  // Forgets the last query. `allowed`, if not null, has a flag per node: some label below it may be predicted.
   void start(const Query& query, bool normalize_siblings, const uint8_t* allowed);
 
   // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th

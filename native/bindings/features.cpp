@@ -81,6 +81,15 @@ void bind_features(nb::module_& m) {
   c.def_static("dense", &from_dense<double>, nb::arg("data").noconvert(), nb::arg("normalize"));
   c.def_prop_ro("n_rows", [](const BoundFeatures& f) { return f.matrix.n_rows(); });
   c.def_prop_ro("n_features", [](const BoundFeatures& f) { return f.matrix.n_features(); });
+  c.def(
+      "row",
+      [](const BoundFeatures& f, int64_t row) {
+        require(row >= 0 && row < f.matrix.n_rows(), "the row is out of range");
+        FeatureRow out;
+        f.matrix.append(row, out);
+        return nb::make_tuple(to_numpy(std::move(out.index)), to_numpy(std::move(out.value)));
+      },
+      nb::arg("row"), "The features of a row and their values, as the kernel sees them.");
   c.def_ro("canonical", &BoundFeatures::canonical, "Whether features ascend in every row, none twice.");
 }
 

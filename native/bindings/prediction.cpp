@@ -67,6 +67,30 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   return bound;
 }
 
+Query make_query(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+  require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
+  require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+  require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+  Query query(s.store->n_features());
+  query.set(features.matrix, row);
+  return query;
+}
+
+auto block_scores(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+  const Query query = make_query(s, features, row, block);
+  std::vector<float> out(s.store->n_columns(block));
+  s.store->scores(block, query, out.data());
+  return to_numpy(std::move(out));
+}
+
+auto block_probabilities(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block,
+                         bool normalize_siblings) {
+  const Query query = make_query(s, features, row, block);
+  std::vector<float> out(s.store->n_columns(block));
+  s.store->probabilities(block, query, normalize_siblings, out.data());
+  return to_numpy(std::move(out));
+}
+
 struct BoundForest {
   std::vector<nb::object> owners;
   std::shared_ptr<const Forest> forest;
@@ -169,18 +193,10 @@ void bind_prediction(nb::module_& m) {
            nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"))
       .def("verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
            "Check the insides of every block.")
-      .def("scores",
-           [](const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
-             require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
-             require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
-             require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
-             Query query(s.store->n_features());
-             query.set(features.matrix, row);
-             std::vector<float> out(s.store->n_columns(block));
-             s.store->scores(block, query, out.data());
-             return to_numpy(std::move(out));
-           },
-           nb::arg("features"), nb::arg("row"), nb::arg("block"), "The scores of a block's nodes for one row.")
+      .def("scores", &block_scores, nb::arg("features"), nb::arg("row"), nb::arg("block"),
+           "The scores of a block's nodes for one row.")
+      .def("probabilities", &block_probabilities, nb::arg("features"), nb::arg("row"), nb::arg("block"),
+           nb::arg("normalize_siblings"), "The probabilities of a block's nodes for one row, given their parent's.")
       .def("column",
            [](const BoundStore& s, int32_t block, int32_t column) {
              require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");

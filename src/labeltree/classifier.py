@@ -1,0 +1,332 @@
+"""`LabelTreeClassifier`: the batch probabilistic label tree."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state
+
+from labeltree.labels import LabelRows, read_labels
+from labeltree.prediction import LabelTreePredictor
+from labeltree.progress import phases
+from labeltree.training import SolverSettings, train_tree
+from labeltree.trees import LabelTree
+from labeltree.trees.kmeans import kmeans_tree
+from labeltree.validation import (
+    Choice,
+    Flag,
+    Number,
+    check_features,
+    check_parameters,
+    check_sample_weight,
+    n_threads,
+)
+
+#: The links each loss may have, its default first. docs/links.md has the figures that the defaults rest on.
+LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
+
+_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+    "n_trees": Number(1, integer=True),
+    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
+    "arity": Number(2, integer=True),
+    "max_leaves": Number(1, integer=True),
+    "max_depth": Number(1, integer=True, optional=True),
+    "label_vector_prune": Number(0),
+    "loss": Choice(tuple(LINKS)),
+    "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
+    "C": Number(0, open_low=True),
+    "tol": Number(0, open_low=True),
+    "max_iter": Number(1, integer=True),
+    "prune": Number(0),
+    "normalize": Flag(),
+    "bias": Flag(),
+    "search": Choice(("exact", "beam")),
+    "beam": Number(1, integer=True),
+    "normalize_siblings": Flag(),
+    "n_jobs": Number(-(2**31), integer=True, optional=True),
+    "verbose": Number(-(2**31), integer=True),
+}
+
+
+class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
+    """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
+
+    Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
+    label below it given that there is one below its parent; the probability of a label is the product along its path.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees to train, each from another seed; their probabilities are averaged.
+    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, or sequence of LabelTree
+        How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
+        (1-vs-all), or as given (one tree for each of `n_trees`).
+    arity : int
+        The largest number of children of a node that is not a parent of leaves.
+    max_leaves : int
+        A node with at most so many labels has them as its children.
+    max_depth : int, optional
+        The largest number of edges from the root to a label; nodes at that depth have all their labels as children.
+    label_vector_prune : float
+        Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
+    loss : {"squared_hinge", "logistic"}
+        What the node classifiers minimise, with an L2 penalty.
+    link : {"auto", "exp3", "exp2", "clip", "sigmoid"}
+        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)³) (the default),
+        exp(-max(0, 1 - s)²), or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
+    C : float
+        The weight of the examples against the penalty.
+    tol : float
+        A node is trained until no example violates its optimality conditions by more than this.
+    max_iter : int
+        The largest number of passes over the examples of a node.
+    prune : float
+        Weights below this are dropped after training.
+    normalize : bool
+        Scale every row of X to unit length, in training and prediction.
+    bias : bool
+        Add a feature that is 1 in every row.
+    search : {"exact", "beam"}
+        How the best labels are found: exactly, or by keeping only the `beam` best nodes of every level.
+    beam : int
+        The width of the beam.
+    normalize_siblings : bool
+        Scale the probabilities of siblings that sum to less than 1 (they cannot, were they exact).
+    n_jobs : int, optional
+        Threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
+    random_state : int, RandomState or None
+        The seed. The same seed gives the same model, bit for bit.
+    verbose : int
+        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+        The labels as they were given: of a matrix its column numbers.
+    tree_, trees_ : LabelTree, list of LabelTree
+        The first tree, and all.
+    weights_ : list of TreeWeights
+        The trained weights of each tree.
+    training_report_ : list of dict
+        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from labeltree import LabelTreeClassifier
+    >>> X = [[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.0]]
+    >>> y = [["cat", "pet"], ["cat", "pet"], ["dog", "pet"], ["dog", "pet"]]
+    >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+    >>> labels, probabilities = model.predict_topk([[0.0, 1.0, 0.0]], k=2)
+    >>> labels
+    array([['pet', 'dog']], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_trees: int = 1,
+        *,
+        tree: Any = "kmeans",
+        arity: int = 32,
+        max_leaves: int = 200,
+        max_depth: int | None = None,
+        label_vector_prune: float = 0.01,
+        loss: str = "squared_hinge",
+        link: str = "auto",
+        C: float = 1.0,
+        tol: float = 0.1,
+        max_iter: int = 20,
+        prune: float = 0.1,
+        normalize: bool = True,
+        bias: bool = True,
+        search: str = "exact",
+        beam: int = 10,
+        normalize_siblings: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_trees = n_trees
+        self.tree = tree
+        self.arity = arity
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.label_vector_prune = label_vector_prune
+        self.loss = loss
+        self.link = link
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.prune = prune
+        self.normalize = normalize
+        self.bias = bias
+        self.search = search
+        self.beam = beam
+        self.normalize_siblings = normalize_siblings
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- settings of published systems -----------------------------------------------------------------------------
+
+    @classmethod
+    def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
+        """The settings of Parabel: three balanced binary trees, squared hinge, beam search of width 10."""
+        preset = {
+            "n_trees": 3, "arity": 2, "max_leaves": 100, "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1,
+            "max_iter": 20, "prune": 0.1, "label_vector_prune": 0.0, "search": "beam", "beam": 10,
+        }  # fmt: skip
+        return cls(**{**preset, **parameters})
+
+    @classmethod
+    def bonsai(cls, **parameters: Any) -> LabelTreeClassifier:
+        """The settings of Bonsai: three shallow trees of 100 unbalanced clusters per node, beam search of width 10."""
+        preset = {
+            "n_trees": 3, "tree": "unbalanced_kmeans", "arity": 100, "max_leaves": 100, "max_depth": 3,
+            "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 60, "prune": 0.1,
+            "label_vector_prune": 0.0, "search": "beam", "beam": 10,
+        }  # fmt: skip
+        return cls(**{**preset, **parameters})
+
+    @classmethod
+    def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
+        """The settings of napkinXC: one balanced binary tree, logistic loss with C = 10, exact search."""
+        preset = {
+            "n_trees": 1, "arity": 2, "max_leaves": 100, "loss": "logistic", "C": 10.0, "tol": 0.1, "max_iter": 100,
+            "prune": 0.1, "label_vector_prune": 0.0, "search": "exact",
+        }  # fmt: skip
+        return cls(**{**preset, **parameters})
+
+    # -- training --------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTreeClassifier:
+        """Train on the examples X with labels y.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
+            Rows without any label are welcome: the root then learns the probability that there is one.
+        sample_weight : array of shape (n_rows,), optional
+            How much each example counts, 1 by default.
+        """
+        check_parameters(self, _CONSTRAINTS)
+        self._link()
+        # Checked before anything is stored: a failed fit leaves an earlier model as it was.
+        features = check_features(self, X, normalize=self.normalize, reset=True)
+        labels = read_labels(y)
+        _check_rows(features.n_rows, labels)
+        weight = check_sample_weight(sample_weight, labels.n_rows)
+        given = self._given_trees(labels.n_labels)
+        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
+        threads = n_threads(self.n_jobs)
+        solver = SolverSettings(
+            loss=self.loss, C=self.C, tol=self.tol, max_iter=self.max_iter, bias=float(self.bias), prune=self.prune
+        )
+
+        weights, reports = [], []
+        with phases(self.verbose) as shown:
+            for t, seed in enumerate(seeds.tolist()):
+                name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
+                tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
+                trained, report = train_tree(tree, features, labels, weight, solver, seed, threads, shown, name)
+                weights.append(trained)
+                reports.append(report)
+
+        self.classes_ = labels.classes
+        self.label_kind_ = labels.kind
+        self.weights_ = weights
+        self.training_report_ = reports
+        self._forget_caches()
+        return self
+
+    def _given_trees(self, n_labels: int) -> list[LabelTree]:
+        """The user's trees, if any."""
+        if isinstance(self.tree, str):
+            return [LabelTree.flat(n_labels)] * self.n_trees if self.tree == "flat" else []
+        trees = [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
+        if len(trees) != self.n_trees:
+            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(trees)}")
+        for given in trees:
+            if not isinstance(given, LabelTree):
+                raise ValueError(f"tree must hold LabelTree objects, got {given!r}")
+            if given.n_labels != n_labels:
+                raise ValueError(f"the given tree has {given.n_labels} labels, but y has {n_labels}")
+        return trees
+
+    def _grow(
+        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Any, name: str
+    ) -> LabelTree:
+        return shown.run(
+            f"{name}clustering {labels.n_labels:,} labels",
+            lambda progress: kmeans_tree(
+                features,
+                labels,
+                arity=self.arity,
+                max_leaves=self.max_leaves,
+                max_depth=self.max_depth,
+                balanced=self.tree == "kmeans",
+                label_vector_prune=self.label_vector_prune,
+                sample_weight=weight,
+                seed=seed,
+                n_threads=threads,
+                progress=progress,
+            ),
+        )
+
+    def _link(self) -> str:
+        links = LINKS[self.loss]
+        if self.link == "auto":
+            return links[0]
+        if self.link not in links:
+            raise ValueError(f"link {self.link!r} does not go with loss {self.loss!r}; expected one of {links}")
+        return self.link
+
+    # -- storage ---------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, weights: str = "float32") -> None:
+        """Write the model to a directory, atomically: a reader sees the old model or the new one.
+
+        Parameters
+        ----------
+        path : path of a directory
+            Made if it is not there.
+        weights : {"float32", "bfloat16", "int8"}
+            How weights are stored; the smaller ones cost a little precision.
+        """
+        from labeltree.model_file import save_classifier
+
+        save_classifier(self, path, weights=weights)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = False) -> LabelTreeClassifier:
+        """Open a saved model. Its weights are mapped, not read: opening takes milliseconds.
+
+        Parameters
+        ----------
+        path : path of a directory
+        verify : bool
+            Read everything and compare it with the checksums.
+        """
+        from labeltree.model_file import load_classifier
+
+        return load_classifier(cls, path, verify=verify)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+def _check_rows(n_rows: int, labels: LabelRows) -> None:
+    if n_rows != labels.n_rows:
+        raise ValueError(f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})")
+    if n_rows >= 2**31:
+        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
+    if len(labels.indices) == 0:
+        raise ValueError("y has no label in any row: there is nothing to learn")

@@ -1,0 +1,156 @@
+"""The labels of the examples, in every form a user may have them, as the kernel wants them; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+LabelKind = Literal["csr", "dense", "lists", "multiclass"]
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Row i has the labels ``indices[indptr[i]:indptr[i + 1]]``, ascending, each a position in `classes`."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    classes: NDArray[Any]
+    kind: LabelKind
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.classes)
+
+
+def read_labels(y: Any) -> LabelRows:
+    """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
+    if y is None:
+        raise ValueError("This classifier needs y: requires y to be passed, but the target y is None")
+    if sp.issparse(y):
+        return _from_sparse(y.tocsr())
+    if _is_list_of_lists(y):
+        return _from_lists(y)
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        return _from_dense(array)
+    return _from_classes(y)
+
+
+def _from_sparse(y: Any) -> LabelRows:
+    bad = (y.data != 0) & (y.data != 1)
+    if bad.any():
+        _bad_indicator(y, int(np.flatnonzero(bad)[0]))
+    if not y.has_canonical_format or not y.data.all():
+        y = y.copy()
+        y.sum_duplicates()
+        y.eliminate_zeros()
+        if (y.data > 1).any():
+            _bad_indicator(y, int(np.argmax(y.data > 1)))
+    indptr = y.indptr.astype(np.int64, copy=False)
+    return LabelRows(indptr, y.indices.astype(np.int32, copy=False), np.arange(y.shape[1]), "csr")
+
+
+def _bad_indicator(y: Any, entry: int) -> None:
+    row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+    raise ValueError(
+        f"y must hold 0 and 1 only, but row {row}, column {y.indices[entry]} is {y.data[entry]!r}; "
+        "pass (y > 0) if a positive number means that the label is there"
+    )
+
+
+def _from_dense(y: NDArray[Any]) -> LabelRows:
+    check_classification_targets(y)
+    bad = (y != 0) & (y != 1)
+    if bad.any():
+        row, column = (int(i[0]) for i in np.nonzero(bad))
+        raise ValueError(f"y must hold 0 and 1 only, but row {row}, column {column} is {y[row, column]!r}")
+    rows, columns = np.nonzero(y)
+    indptr = np.zeros(len(y) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(y)), out=indptr[1:])
+    return LabelRows(indptr, columns.astype(np.int32), np.arange(y.shape[1]), "dense")
+
+
+def _is_list_of_lists(y: Any) -> bool:
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return False
+    if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
+        return False
+    rows = [row for row in y if row is not None]
+    if not all(isinstance(row, list | tuple | set | frozenset | np.ndarray) for row in rows):
+        return False
+    # A list of equally long rows of 0 and 1 is a dense indicator matrix to scikit-learn, and so to us.
+    return not _looks_like_indicator(rows)
+
+
+def _looks_like_indicator(rows: Sequence[Any]) -> bool:
+    if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+        return False
+    return all(isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows) and any(
+        list(row).count(v) > 1 for row in rows for v in (0, 1)
+    )
+
+
+def _hashables(row: Iterable[Any]) -> set[Any]:
+    return {value if isinstance(value, Hashable) else id(value) for value in row}
+
+
+def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
+    position: dict[Any, int] = {}
+    indptr = np.zeros(len(y) + 1, dtype=np.int64)
+    flat: list[int] = []
+    for i, row in enumerate(y):
+        try:
+            flat.extend({position.setdefault(label, len(position)) for label in row})
+        except TypeError as error:
+            raise TypeError(f"y, row {i}: labels must be hashable (strings, numbers, tuples): {error}") from None
+        indptr[i + 1] = len(flat)
+    if not position:
+        raise ValueError("y has no label in any row: there is nothing to learn")
+    order, classes = _ordered(list(position))
+    indices = order[np.asarray(flat, dtype=np.int64)]
+    # Labels were numbered as they came; within a row they must ascend in the order of the classes.
+    row_of = np.repeat(np.arange(len(y)), np.diff(indptr))
+    indices = indices[np.lexsort((indices, row_of))]
+    return LabelRows(indptr, indices.astype(np.int32), classes, "lists")
+
+
+def _ordered(labels: list[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Sort labels if they can be compared, so that `classes_` does not depend on the order of the rows.
+
+    Returns the new position of every label, and the labels as an array.
+    """
+    try:
+        by_value = sorted(range(len(labels)), key=labels.__getitem__)
+    except TypeError:  # labels of several kinds
+        by_value = list(range(len(labels)))
+    order = np.empty(len(labels), dtype=np.int64)
+    order[by_value] = np.arange(len(labels))
+    return order, as_class_array([labels[i] for i in by_value])
+
+
+def as_class_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """An integer array if all labels are plain integers, an object array otherwise."""
+    if all(type(label) is int or isinstance(label, np.integer) for label in labels):
+        return np.asarray(labels, dtype=np.int64)
+    classes = np.empty(len(labels), dtype=object)
+    classes[:] = labels
+    return classes
+
+
+def _from_classes(y: Any) -> LabelRows:
+    array = column_or_1d(y, warn=True)
+    check_classification_targets(array)
+    classes, indices = np.unique(array, return_inverse=True)
+    indptr = np.arange(len(array) + 1, dtype=np.int64)
+    return LabelRows(indptr, indices.astype(np.int32), classes, "multiclass")

@@ -1,0 +1,372 @@
+"""Everything a trained model of label trees can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from labeltree import _native
+from labeltree.explanation import Contribution, Explanation, Step
+from labeltree.labels import LabelKind
+from labeltree.tree_weights import TreeWeights
+from labeltree.trees import LabelTree
+from labeltree.validation import check_features, n_threads
+
+#: Up to so many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
+DENSE_CLASSES = 1000
+
+
+class TopLabels(NamedTuple):
+    """The best labels of every row, best first, and their probabilities: two arrays of shape (n_rows, k).
+
+    A row with fewer than k labels (because of a threshold or a mask) is filled up with probability 0 and the label -1,
+    or None where labels are not numbers.
+    """
+
+    labels: NDArray[Any]
+    probabilities: NDArray[np.float32]
+
+
+class LabelTreePredictor:
+    """Prediction for estimators that have `classes_`, `label_kind_`, `n_features_in_` and `weights_`.
+
+    The estimator's parameters `normalize`, `link`, `search`, `beam`, `normalize_siblings` and `n_jobs` are read at every
+    call. Nothing is written: any number of threads may ask one model at once.
+    """
+
+    classes_: NDArray[Any]
+    label_kind_: LabelKind
+    n_features_in_: int
+    weights_: list[TreeWeights]
+
+    # -- what there is -------------------------------------------------------------------------------------------
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree; of several, the first."""
+        return self.weights_[0].tree
+
+    @property
+    def trees_(self) -> list[LabelTree]:
+        """All trees."""
+        return [weights.tree for weights in self.weights_]
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def predict_topk(
+        self,
+        X: Any,
+        k: int = 5,
+        *,
+        threshold: float = 0.0,
+        allow: Collection[Any] | None = None,
+        deny: Collection[Any] | None = None,
+        return_evaluations: bool = False,
+    ) -> Any:
+        """The k most probable labels of every row.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        k : int
+            Where there are fewer labels than k, all of them are returned.
+        threshold : float
+            Labels with a smaller probability are left out.
+        allow, deny : collections of labels, optional
+            Only the allowed, none of the denied labels are considered.
+        return_evaluations : bool
+            Also return how many node classifiers were asked for every row.
+
+        Returns
+        -------
+        TopLabels
+            `labels` and `probabilities`, each (n_rows, k), best first; with `return_evaluations` a tuple of these two
+            and the counts.
+        """
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+        _check_threshold(threshold)
+        features = self._features(X)
+        evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
+        indices, probabilities = self._top_k(features, int(k), threshold, self._mask(allow, deny), evaluations)
+        top = TopLabels(self._names(indices), probabilities)
+        return (*top, evaluations) if return_evaluations else top
+
+    def predict_proba(self, X: Any, top_k: int | None = 100, threshold: float | ArrayLike = 0.0) -> Any:
+        """Probabilities of the most probable labels, as a sparse matrix.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        top_k : int or None
+            At most so many labels per row; None for all that reach the threshold.
+        threshold : float or array of shape (n_labels,)
+            Labels with a probability below their threshold are left out.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_rows, n_labels), float32
+            After training on a 1-d y the classes exclude each other: rows are scaled to sum to 1. After training on a
+            1-d y or a dense matrix of at most 1000 labels the result is a dense array, as scikit-learn's tools expect.
+        """
+        check_is_fitted(self, "weights_")
+        probabilities = self._sparse_probabilities(X, top_k, threshold)
+        if self.label_kind_ == "multiclass":
+            sums = np.asarray(probabilities.sum(axis=1)).ravel()
+            probabilities.data /= np.repeat(np.where(sums > 0, sums, 1), np.diff(probabilities.indptr))
+        if self.label_kind_ not in ("multiclass", "dense") or len(self.classes_) > DENSE_CLASSES:
+            return probabilities
+        table = probabilities.toarray()
+        if self.label_kind_ == "multiclass":
+            table[table.sum(axis=1) == 0] = 1 / table.shape[1]
+        return table
+
+    def predict(self, X: Any) -> Any:
+        """The labels of every row, in the form y had.
+
+        A sparse or dense 0/1 matrix, or lists of labels (most probable first), with all labels of probability 0.5 or
+        more; or, after training on a 1-d y, the most probable class.
+        """
+        check_is_fitted(self, "weights_")
+        if self.label_kind_ == "multiclass":
+            features = self._features(X)
+            indices, _ = self._top_k(features, 1, 0.0, None, None)
+            return self.classes_[indices[:, 0]]
+        found = self._above(self._features(X), 0.5, None, None)
+        if self.label_kind_ == "lists":
+            names = self.classes_[found.indices].tolist()
+            return [names[a:b] for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)]
+        found.data = np.ones(len(found.data), dtype=np.int64)
+        found.sort_indices()
+        return found if self.label_kind_ == "csr" else found.toarray()
+
+    def predict_pairs(self, X: Any, rows: ArrayLike, labels: Sequence[Any]) -> NDArray[np.float32]:
+        """The probability of each given (row of X, label): the product along the label's path."""
+        features = self._features(X)
+        row = np.asarray(rows, dtype=np.int64)
+        label = self._indices_of(labels)
+        if row.ndim != 1 or row.shape != label.shape:
+            raise ValueError(f"rows and labels must be of one length, got {row.shape} and {label.shape}")
+        order = np.argsort(row, kind="stable")
+        found = np.empty(len(row), dtype=np.float32)
+        self._forest().pairs(features, row[order], label[order], self._normalize_siblings, self._n_threads, found)
+        probabilities = np.empty_like(found)
+        probabilities[order] = found
+        return probabilities
+
+    def iter_labels(
+        self, x: Any, *, allow: Collection[Any] | None = None, deny: Collection[Any] | None = None
+    ) -> Iterator[tuple[Any, float]]:
+        """The labels of one row, most probable first, one by one: k need not be known beforehand.
+
+        Exact for any number of trees. Each step costs only what it takes to find the next label.
+        """
+        features = self._features(x)
+        if features.n_rows != 1:
+            raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
+        found = _native.Enumeration(self._forest(), features, 0, self._normalize_siblings, self._mask(allow, deny))
+        while (item := found.next()) is not None:
+            yield self.classes_[item[0]], item[1]
+
+    def explain(
+        self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
+    ) -> Explanation:
+        """Why one row has this probability for a label.
+
+        Parameters
+        ----------
+        x : one row, in any form `predict` takes
+        label : one of `classes_`
+        n_features : int
+            How many of the features that weighed most are given for each node.
+        feature_names : sequence of str, optional
+            Names to use for the features; by default the names of the frame the model was trained on, or numbers.
+        """
+        features = self._features(x)
+        if features.n_rows != 1:
+            raise ValueError(f"explain takes one row, got {features.n_rows}")
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
+        index = int(self._indices_of([label])[0])
+        values = dict(zip(*(a.tolist() for a in features.row(0)), strict=True))
+        paths = [self._explain_path(w, features, values, index, n_features, feature_names) for w in self.weights_]
+        probability = float(np.mean([path[-1].probability_so_far for path in paths]))
+        return Explanation(label, probability, paths)
+
+    # -- how -----------------------------------------------------------------------------------------------------
+
+    def _features(self, X: Any) -> _native.FeatureMatrix:
+        check_is_fitted(self, "weights_")
+        return check_features(self, X, normalize=self.normalize, reset=False)  # type: ignore[arg-type,attr-defined] # of the estimator
+
+    @property
+    def _n_threads(self) -> int:
+        return n_threads(self.n_jobs)  # type: ignore[attr-defined] # of the estimator
+
+    @property
+    def _normalize_siblings(self) -> bool:
+        return bool(self.normalize_siblings)  # type: ignore[attr-defined] # of the estimator
+
+    def _forest(self) -> _native.Forest:
+        link = self._link()
+        cached = self.__dict__.get("_cached_forest")
+        if cached is None or cached[0] != link:
+            stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
+            cached = self.__dict__["_cached_forest"] = (link, _native.Forest(stores), stores)
+        return cached[1]
+
+    def _link(self) -> str:
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc] # BaseEstimator has it
+        state.pop("_cached_forest", None)
+        return state
+
+    def _top_k(
+        self,
+        features: _native.FeatureMatrix,
+        k: int,
+        threshold: float,
+        allowed: NDArray[np.uint8] | None,
+        evaluations: NDArray[np.int64] | None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        k = min(k, len(self.classes_))
+        labels = np.empty((features.n_rows, k), dtype=np.int32)
+        probabilities = np.empty((features.n_rows, k), dtype=np.float32)
+        beam = int(self.beam) if self.search == "beam" else 0  # type: ignore[attr-defined] # of the estimator
+        # One row is answered faster than a thread starts.
+        threads = self._n_threads if features.n_rows > 1 else 1
+        self._forest().top_k(
+            features, threshold, self._normalize_siblings, beam, allowed, threads, labels, probabilities, evaluations
+        )
+        return labels, probabilities
+
+    def _above(
+        self,
+        features: _native.FeatureMatrix,
+        threshold: float,
+        label_threshold: NDArray[np.float32] | None,
+        allowed: NDArray[np.uint8] | None,
+    ) -> Any:
+        indptr, labels, probabilities = self._forest().above(
+            features, threshold, label_threshold, self._normalize_siblings, allowed, self._n_threads, None
+        )
+        return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, len(self.classes_)))
+
+    def _sparse_probabilities(self, X: Any, top_k: int | None, threshold: float | ArrayLike) -> Any:
+        features = self._features(X)
+        label_threshold = None
+        if np.ndim(threshold) > 0:
+            label_threshold = np.ascontiguousarray(threshold, dtype=np.float32)
+            if label_threshold.shape != (len(self.classes_),) or np.isnan(label_threshold).any():
+                raise ValueError(
+                    f"threshold must be a number or one number per label, {len(self.classes_)} in all, "
+                    f"got an array of shape {label_threshold.shape}"
+                )
+        else:
+            _check_threshold(threshold)
+        if top_k is None or label_threshold is not None:
+            bound = float(threshold) if label_threshold is None else 0.0  # type: ignore[arg-type] # a number here
+            found = self._above(features, bound, label_threshold, None)
+            return _first_in_rows(found, top_k)
+        indices, probabilities = self._top_k(features, top_k, float(threshold), None, None)  # type: ignore[arg-type] # a number here
+        there = indices >= 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        found = sp.csr_matrix(
+            (probabilities[there], indices[there], indptr), shape=(features.n_rows, len(self.classes_))
+        )
+        found.sort_indices()
+        return found
+
+    def _names(self, indices: NDArray[np.int32]) -> NDArray[Any]:
+        missing = indices < 0
+        if not missing.any():
+            return self.classes_[indices]
+        if np.issubdtype(self.classes_.dtype, np.number):
+            names = self.classes_[indices]
+            names[missing] = -1
+            return names
+        named = self.classes_.astype(object)[indices]
+        named[missing] = None
+        return named
+
+    def _indices_of(self, labels: Collection[Any]) -> NDArray[np.int32]:
+        """Positions in `classes_`; an unknown label is an error."""
+        position = self.__dict__.get("_cached_positions")
+        if position is None:
+            position = self.__dict__["_cached_positions"] = {c: i for i, c in enumerate(self.classes_.tolist())}
+        try:
+            return np.fromiter((position[label] for label in labels), dtype=np.int32, count=len(labels))
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]!r} is not a label of this model; classes_ has them all") from None
+
+    def _mask(self, allow: Collection[Any] | None, deny: Collection[Any] | None) -> NDArray[np.uint8] | None:
+        if allow is None and deny is None:
+            return None
+        mask = np.full(len(self.classes_), allow is None, dtype=np.uint8)
+        if allow is not None:
+            mask[self._indices_of(allow)] = 1
+        if deny is not None:
+            mask[self._indices_of(deny)] = 0
+        return mask
+
+    def _explain_path(
+        self,
+        weights: TreeWeights,
+        features: _native.FeatureMatrix,
+        values: dict[int, float],
+        label: int,
+        n_features: int,
+        feature_names: Sequence[str] | None,
+    ) -> list[Step]:
+        tree, store = weights.tree, weights.store(self.n_features_in_, self._link())
+        steps: list[Step] = []
+        so_far = 1.0
+        parent = -1
+        for node in tree.path(label).tolist():
+            block = 0 if parent < 0 else weights.block_of(parent)
+            first = 0 if parent < 0 else int(tree.child_begin[parent])
+            block_probabilities = store.probabilities(features, 0, block, self._normalize_siblings)
+            probability = float(block_probabilities[node - first])
+            so_far *= probability
+            known = [
+                Contribution(int(f) if feature_names is None else feature_names[f], values[f], float(w))
+                for f, w in zip(*(a.tolist() for a in store.column(block, node - first)), strict=True)
+                if f in values
+            ]
+            known.sort(key=lambda c: -abs(c.amount))
+            steps.append(
+                Step(
+                    node=node,
+                    n_labels=len(tree.labels_under(node)),
+                    score=float(store.scores(features, 0, block)[node - first]),
+                    probability=probability,
+                    probability_so_far=so_far,
+                    bias=float(weights.arrays["bias"][node]),
+                    contributions=tuple(known[:n_features]),
+                )
+            )
+            parent = node
+        return steps
+
+
+def _check_threshold(threshold: Any) -> None:
+    if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
+
+
+def _first_in_rows(found: Any, k: int | None) -> Any:
+    """Keep the first k entries of every row (they come best first) and sort the rows by column."""
+    if k is not None and len(found.data):
+        rank = np.arange(len(found.data)) - np.repeat(found.indptr[:-1], np.diff(found.indptr))
+        keep = rank < k
+        indptr = np.concatenate([[0], np.cumsum(np.minimum(np.diff(found.indptr), k))])
+        found = sp.csr_matrix((found.data[keep], found.indices[keep], indptr), shape=found.shape)
+    found.sort_indices()
+    return found

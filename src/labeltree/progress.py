@@ -1,0 +1,80 @@
+"""Showing how far a long computation is, and stopping it on Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from labeltree import _native
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.1
+
+
+class Phases:
+    """Runs the phases of a computation one after the other and shows each as a bar."""
+
+    def __init__(self, bars: Progress | None) -> None:
+        self._bars = bars
+
+    def run(self, description: str, compute: Callable[[_native.Progress], T]) -> T:
+        """Call ``compute(progress)`` and return its result.
+
+        It runs in a thread of its own, so that this one can draw and hear Ctrl-C; a `KeyboardInterrupt` stops the
+        computation and is raised again when nothing of it runs any more.
+        """
+        progress = _native.Progress()
+        finished = threading.Event()
+        outcome: list[T] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                outcome.append(compute(progress))
+            except BaseException as error:
+                failure.append(error)
+            finally:
+                finished.set()
+
+        thread = threading.Thread(target=work, name=f"labeltree: {description}", daemon=True)
+        bar = None if self._bars is None else self._bars.add_task(description, total=None)
+        thread.start()
+        try:
+            while not finished.wait(_POLL_SECONDS):
+                if self._bars is not None and bar is not None:
+                    self._bars.update(bar, completed=progress.done, total=progress.total or None)
+        finally:
+            progress.cancel()
+            thread.join()
+        if failure:
+            raise failure[0]
+        if self._bars is not None and bar is not None:
+            total = progress.total or 1
+            self._bars.update(bar, completed=total, total=total)
+        return outcome[0]
+
+
+@contextmanager
+def phases(verbose: int) -> Iterator[Phases]:
+    """Bars on standard error if it is a terminal or `verbose` is above 0; none if `verbose` is below 0."""
+    if verbose < 0 or (verbose == 0 and not sys.stderr.isatty()):
+        yield Phases(None)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    # A bar that nobody watches is drawn once, when its phase ends.
+    with Progress(*columns, console=Console(stderr=True), transient=verbose == 0) as bars:
+        yield Phases(bars)

@@ -1,0 +1,145 @@
+"""The door: features and parameters are checked here, once; behind it, code assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from labeltree import _native
+
+
+@dataclass(frozen=True)
+class Number:
+    """A parameter that is a number within bounds (`low` excluded where `open_low`)."""
+
+    low: float
+    high: float = float("inf")
+    integer: bool = False
+    open_low: bool = False
+    optional: bool = False
+
+    def __str__(self) -> str:
+        kind = "an integer" if self.integer else "a number"
+        bound = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
+        upper = "" if self.high == float("inf") else f" and at most {self.high:g}"
+        return f"{kind} {bound}{upper}" + (" or None" if self.optional else "")
+
+    def accepts(self, value: Any) -> bool:
+        if value is None:
+            return self.optional
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
+            return False
+        number = float(value)
+        return (self.low < number if self.open_low else self.low <= number) and number <= self.high
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that is one of some words, or an instance of one of some types."""
+
+    words: Sequence[str]
+    types: tuple[type, ...] = ()
+
+    def __str__(self) -> str:
+        names = [repr(word) for word in self.words] + [f"a {kind.__name__}" for kind in self.types]
+        return "one of " + ", ".join(names)
+
+    def accepts(self, value: Any) -> bool:
+        return (isinstance(value, str) and value in self.words) or isinstance(value, self.types)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A parameter that is True or False."""
+
+    def __str__(self) -> str:
+        return "True or False"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+
+def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Number | Choice | Flag]) -> None:
+    """Raise `ValueError` for the first parameter that is not what it must be."""
+    parameters = estimator.get_params(deep=False)
+    for name, constraint in constraints.items():
+        if not constraint.accepts(parameters[name]):
+            raise ValueError(
+                f"{type(estimator).__name__}: the parameter {name!r} must be {constraint}, got {parameters[name]!r}"
+            )
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """How many threads `n_jobs` means, as in scikit-learn: None is 1, -1 is one per processor."""
+    return int(effective_n_jobs(n_jobs))
+
+
+def check_features(estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool) -> _native.FeatureMatrix:
+    """X as the kernel reads it, without a copy where none is needed.
+
+    With `reset` (in ``fit``) the number and names of the features are recorded, else compared.
+    """
+    is_csr = sp.issparse(X) and X.format == "csr" and X.ndim == 2
+    if reset or not is_csr or hasattr(estimator, "feature_names_in_"):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float32, np.float64],
+            order="C",
+        )
+    elif X.shape[1] != estimator.n_features_in_:
+        # scikit-learn's own check takes longer than a prediction; its words are kept.
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    if not sp.issparse(X):
+        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), normalize)
+    features = _csr_view(X, normalize)
+    if features.canonical:
+        return features
+    X = X.copy()
+    X.sum_duplicates()
+    return _csr_view(X, normalize)
+
+
+def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
+    data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
+    index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64
+    return _native.FeatureMatrix.csr(
+        np.ascontiguousarray(X.indptr, dtype=index),
+        np.ascontiguousarray(X.indices, dtype=index),
+        np.ascontiguousarray(data),
+        X.shape[1],
+        normalize,
+    )
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:
+    """One finite weight of at least 0 per row, not all 0; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.ascontiguousarray(sample_weight, dtype=np.float32)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight, dtype=np.float32)
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row of X, got {weight.shape}")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"sample_weight must be finite and at least 0, but row {row} has {weight[row]!r}")
+    if not weight.any():
+        raise ValueError("sample_weight must not be 0 for all rows")
+    return weight
