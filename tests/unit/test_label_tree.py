@@ -232,6 +232,7 @@ class TestConversion:
         assert LabelTree.from_nested(tree.to_nested()) == tree
         assert LabelTree.from_triples(tree.to_triples()) == tree
         assert LabelTree.from_json(tree.to_json()) == tree
+        assert tree.draw().startswith(f"root ({depth:,} labels)\n├── node 1 ({depth - 1:,} labels)\n")
 
     def test_json_nested_too_deeply_is_refused(self) -> None:
         with pytest.raises(ValueError, match="nested too deeply"):
