@@ -25,3 +25,9 @@ def nested_labels(draw: st.DrawFn, max_labels: int = 12) -> list[Any]:
 def label_trees(max_labels: int = 12) -> st.SearchStrategy[LabelTree]:
     """Label trees of any shape with at most ``max_labels`` labels."""
     return nested_labels(max_labels).map(LabelTree.from_nested)
+
+
+def label_rows(n_labels: int, max_rows: int = 8) -> st.SearchStrategy[list[list[int]]]:
+    """The labels of some rows: sorted, without repetition, and sometimes none."""
+    row = st.sets(st.integers(0, n_labels - 1), max_size=6).map(sorted)
+    return st.lists(row, max_size=max_rows)

@@ -14,6 +14,7 @@ from labeltree.trees import conversion, drawing
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
 from labeltree.trees.drawing import Names
+from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -275,6 +276,25 @@ class LabelTree:
             path[at] = node
             node = self.parent[node]
         return path[at:]
+
+    def training_cost(self, y: Any) -> NDArray[np.int64]:
+        """Return for each row of ``y`` the number of nodes that learn from it.
+
+        That is the root and every child of a node with a positive label below it. A row without labels
+        costs 1, and no row more than ``1 + number of its labels * depth * arity``.
+
+        Parameters
+        ----------
+        y : sparse matrix or array of shape (n_rows, n_labels)
+            The labels of each row: the entries that are not zero.
+
+        Examples
+        --------
+        >>> tree = LabelTree.from_nested([[0, 1], [2, 3]])
+        >>> tree.training_cost(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1]]))
+        array([1, 5, 5, 7])
+        """
+        return training_cost(self, y)
 
     def draw(self, names: Names | None = None, max_nodes: int = 60, max_labels_per_node: int = 8) -> str:
         """Return a drawing of the tree in text.
