@@ -1,1 +1,5 @@
-"""."""
+"""Label trees: the data structure, and the ways to make one."""
+
+from labeltree.trees.tree import LabelTree
+
+__all__ = ["LabelTree"]
