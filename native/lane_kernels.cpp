@@ -81,8 +81,10 @@ struct SquaredHinge {
 };
 
 // The optimum of one coordinate is where alpha = cost * sigmoid(-u), u being the margin after the step:
-// u = margin + squared_norm * (alpha_new - alpha). The right-hand side falls with u, so the root is unique;
-// Newton's steps are kept inside a shrinking bracket, since alone they can cycle when cost is large.
+//   f(u) = u - base - reach * sigmoid(-u) = 0,  base = margin - squared_norm * alpha,  reach = squared_norm * cost.
+// f rises, is concave above 0 and convex below, and its root has the sign of -f(0). So Newton's method moves straight
+// to the root from any point between 0 and the root, and from the bounds base and base + reach; from elsewhere it may
+// overshoot and cycle.
 template <class V>
 struct Logistic {
   using Floats = typename V::Floats;
@@ -96,21 +98,22 @@ struct Logistic {
   Floats step(Floats margin, Floats alpha, Floats, Floats& violation, Ints& shrink) const {
     const Floats base = margin - squared_norm * alpha;
     const float reach = squared_norm * cost;
-    Floats low = base, high = base + reach, u = margin;
-    Floats p = sigmoid_of_negative(u);
+    Floats p = sigmoid_of_negative(margin);
     // In units of the margin: the sigmoid's slope is at most 1/4.
     violation = 4.0f * (alpha / cost - p);
     shrink = Ints{};
-    for (int iteration = 0; iteration < 5; ++iteration) {
-      const Floats f = u - base - reach * p;
-      high = f > 0.0f ? u : high;
-      low = f > 0.0f ? low : u;
-      Floats next = u - f / (1.0f + reach * p * (1.0f - p));
-      next = ((next < low) | (next > high)) ? 0.5f * (low + high) : next;
-      u = next;
+    // The margin itself is the best start, if it is on the safe side.
+    const Floats f_margin = margin - base - reach * p;
+    const Floats bound = minimum(maximum(Floats{}, base), base + reach);
+    Floats u = (margin > 0.0f) & (f_margin <= 0.0f)   ? maximum(margin, bound)
+               : (margin < 0.0f) & (f_margin >= 0.0f) ? minimum(margin, bound)
+                                                      : bound;
+    const int iterations = reach <= 16 ? 4 : reach <= 256 ? 6 : 10;
+    for (int iteration = 0; iteration < iterations; ++iteration) {
       p = sigmoid_of_negative(u);
+      u -= (u - base - reach * p) / (1.0f + reach * p * (1.0f - p));
     }
-    return cost * p;
+    return cost * sigmoid_of_negative(u);
   }
 };
 

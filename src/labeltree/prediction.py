@@ -223,10 +223,13 @@ class LabelTreePredictor:
     def _link(self) -> str:
         raise NotImplementedError
 
+    def _forget_caches(self) -> None:
+        self.__dict__.pop("_cached_forest", None)
+        self.__dict__.pop("_cached_positions", None)
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()  # type: ignore[misc] # BaseEstimator has it
-        state.pop("_cached_forest", None)
-        return state
+        return {name: value for name, value in state.items() if not name.startswith("_cached_")}
 
     def _top_k(
         self,
