@@ -1,0 +1,35 @@
+"""Metrics for multi-label prediction, on sparse input and never densified.
+
+Rankings are judged at a cut-off `k` (`precision_at_k`, `recall_at_k`, `ndcg_at_k`, `coverage_at_k` and the
+propensity-scored `psprecision_at_k` and `psndcg_at_k`; `evaluate` gives all of them at once), decided label
+sets by `f_beta`, `jaccard` and `hamming_loss`.
+
+Every function takes `y_true` as a sparse or dense 0/1 matrix, or as a list of lists of labels.
+"""
+
+from labeltree.metrics.decision import f_beta, hamming_loss, jaccard
+from labeltree.metrics.propensity import LabelWeights, inverse_propensity
+from labeltree.metrics.ranking import (
+    coverage_at_k,
+    evaluate,
+    ndcg_at_k,
+    precision_at_k,
+    psndcg_at_k,
+    psprecision_at_k,
+    recall_at_k,
+)
+
+__all__ = [
+    "LabelWeights",
+    "coverage_at_k",
+    "evaluate",
+    "f_beta",
+    "hamming_loss",
+    "inverse_propensity",
+    "jaccard",
+    "ndcg_at_k",
+    "precision_at_k",
+    "psndcg_at_k",
+    "psprecision_at_k",
+    "recall_at_k",
+]

@@ -1,0 +1,165 @@
+"""Metrics of decided label sets: F-beta, Jaccard, Hamming."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from labeltree.metrics.judgement import check_columns, check_known, check_unique
+from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, row_numbers
+from labeltree.metrics.reading import LabelMatrix, Labels, read_both, read_matrix
+
+
+def f_beta(
+    y_true: Labels, y_pred: Labels, beta: float = 1.0, average: Literal["micro", "macro"] = "micro"
+) -> float:
+    """Compute the F-beta measure, ``(1 + b²) TP / ((1 + b²) TP + b² FN + FP)``.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, 2-d array or list of lists
+        True labels.
+    y_pred : sparse matrix, 2-d array or list of lists
+        Predicted labels: 0/1 like `y_true`, or lists of labels, or an integer array with fewer columns than
+        `y_true` whose rows are label ids (-1 for none), as `predict_topk` gives.
+    beta : float, default 1.0
+        How much more recall weighs than precision; 0 gives the precision.
+    average : {"micro", "macro"}, default "micro"
+        Count over all labels together, or take the mean over labels. A label that is neither true nor
+        predicted anywhere counts as 0 in the mean. With lists, the labels are those that occur.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from labeltree.metrics import f_beta
+    >>> f_beta([["cat"], ["cat", "dog"]], [["cat"], ["dog", "emu"]])
+    0.6666666666666666
+    >>> f_beta([["cat"], ["cat", "dog"]], [["cat"], ["dog", "emu"]], average="macro")
+    0.5555555555555555
+    """
+    if not (np.isfinite(beta) and beta >= 0):
+        raise ValueError(f"beta must be a number of at least 0, got {beta}")
+    _check_average(average, ("micro", "macro"))
+    counts = _count(*_read(y_true, y_pred), per="label")
+    if average == "micro":
+        counts = counts.total()
+    weighted = (1 + beta**2) * counts.both
+    return _mean_ratio(weighted, weighted + beta**2 * counts.only_true + counts.only_pred)
+
+
+def jaccard(
+    y_true: Labels, y_pred: Labels, average: Literal["micro", "macro", "samples"] = "samples"
+) -> float:
+    """Compute the Jaccard index: labels both true and predicted, divided by those true or predicted.
+
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix, 2-d array or list of lists
+        As for `f_beta`.
+    average : {"micro", "macro", "samples"}, default "samples"
+        Count over everything together, or take the mean over labels, or over rows. A label or a row with
+        nothing true and nothing predicted counts as 0 in the mean.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from labeltree.metrics import jaccard
+    >>> jaccard([["cat"], ["cat", "dog"]], [["cat"], ["dog", "emu"]])
+    0.6666666666666666
+    """
+    _check_average(average, ("micro", "macro", "samples"))
+    counts = _count(*_read(y_true, y_pred), per="row" if average == "samples" else "label")
+    if average == "micro":
+        counts = counts.total()
+    return _mean_ratio(counts.both, counts.both + counts.only_true + counts.only_pred)
+
+
+def hamming_loss(y_true: Labels, y_pred: Labels) -> float:
+    """Compute the fraction of all (row, label) pairs that are predicted wrongly.
+
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix, 2-d array or list of lists
+        As for `f_beta`. With lists, the labels are those that occur in either.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from labeltree.metrics import hamming_loss
+    >>> hamming_loss([["cat"], ["cat", "dog"]], [["cat"], ["dog", "emu"]])
+    0.3333333333333333
+    """
+    truth, predicted = _read(y_true, y_pred)
+    counts = _count(truth, predicted, per="row").total()
+    n_pairs = np.array([truth.n_rows * truth.n_labels])
+    return _mean_ratio(counts.only_true + counts.only_pred, n_pairs)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """True positives, false negatives and false positives, per label, per row or in total."""
+
+    both: IntArray
+    only_true: IntArray
+    only_pred: IntArray
+
+    def total(self) -> "_Counts":
+        return _Counts(
+            self.both.sum(keepdims=True), self.only_true.sum(keepdims=True), self.only_pred.sum(keepdims=True)
+        )
+
+
+def _count(truth: LabelSets, predicted: LabelSets, per: Literal["label", "row"]) -> _Counts:
+    correct = truth.contains(predicted.rows, predicted.labels)
+    if per == "label":
+        of_true, of_pred, n = truth.labels, predicted.labels, truth.n_labels
+    else:
+        of_true, of_pred, n = truth.rows, predicted.rows, truth.n_rows
+    both = np.bincount(of_pred[correct], minlength=n)
+    return _Counts(both, np.bincount(of_true, minlength=n) - both, np.bincount(of_pred, minlength=n) - both)
+
+
+def _read(y_true: Labels, y_pred: Labels) -> tuple[LabelSets, LabelSets]:
+    truth, predicted, _ = read_both(y_true, y_pred)
+    if isinstance(predicted, LabelLists):
+        rows, labels = predicted.rows, predicted.labels
+        check_known(labels, truth.n_labels, rows)
+    elif _holds_label_ids(predicted, truth.n_labels):
+        ids = predicted.astype(np.int64)
+        check_known(ids, truth.n_labels)
+        check_unique(ids)
+        rows, labels = row_numbers(np.full(truth.n_rows, ids.shape[1])), ids.ravel()
+    else:
+        check_columns(predicted.shape[1], truth.n_labels)
+        return truth, read_matrix(predicted, "y_pred")
+    return truth, LabelSets.from_pairs(rows, labels, truth.n_rows, truth.n_labels)
+
+
+def _holds_label_ids(predicted: LabelMatrix, n_labels: int) -> bool:
+    """Tell an array of label ids, such as the top k, from a 0/1 matrix with a column for every label."""
+    return not issparse(predicted) and predicted.dtype.kind in "iu" and predicted.shape[1] < n_labels
+
+
+def _check_average(average: str, allowed: tuple[str, ...]) -> None:
+    if average not in allowed:
+        raise ValueError(f"average must be one of {', '.join(map(repr, allowed))}, got {average!r}")
+
+
+def _mean_ratio(
+    numerator: NDArray[np.integer] | NDArray[np.floating],
+    denominator: NDArray[np.integer] | NDArray[np.floating],
+) -> float:
+    """Take the mean of the ratios, of which 0/0 is 0."""
+    ratios = np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
+    return float(ratios.mean()) if ratios.size else 0.0

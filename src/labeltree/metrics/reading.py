@@ -1,0 +1,132 @@
+"""Reads the forms in which users hold labels, and checks them: matrices, arrays, lists."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, sparray, spmatrix
+
+from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
+
+SparseMatrix: TypeAlias = sparray | spmatrix
+LabelMatrix: TypeAlias = SparseMatrix | NDArray[Any]
+LabelRows: TypeAlias = Sequence[Iterable[Hashable]]
+Labels: TypeAlias = LabelMatrix | LabelRows
+"""A 0/1 matrix, or one list of labels per row; predictions also as scores or as an array of labels."""
+
+
+def read_true(y: Labels, name: str) -> tuple[LabelSets, list[Hashable] | None]:
+    """Read true labels; the second value are the user's labels, or None where labels are columns."""
+    form = _form_of(y, name)
+    if not isinstance(form, list):
+        return read_matrix(form, name), None
+    vocabulary = Vocabulary()
+    lists = vocabulary.encode_true(form, name)
+    return LabelSets.from_pairs(lists.rows, lists.labels, len(form), len(vocabulary)), vocabulary.labels
+
+
+def read_both(
+    y_true: Labels, y_pred: Labels
+) -> tuple[LabelSets, LabelLists | LabelMatrix, list[Hashable] | None]:
+    """Read true and predicted labels with the same numbering.
+
+    Predictions that come as rows of labels are returned as `LabelLists`; in a matrix or an array they are
+    returned as they are, for the caller to interpret. The third value is as for `read_true`.
+    """
+    true_form, pred_form = _form_of(y_true, "y_true"), _form_of(y_pred, "y_pred")
+    n_true, n_pred = _n_rows(true_form), _n_rows(pred_form)
+    if n_true != n_pred:
+        raise ValueError(f"y_true has {n_true} rows and y_pred {n_pred}; they must have the same")
+    if not isinstance(true_form, list):
+        predicted = _read_columns(pred_form) if isinstance(pred_form, list) else pred_form
+        return read_matrix(true_form, "y_true"), predicted, None
+    if issparse(pred_form):
+        raise ValueError("y_pred is a sparse matrix, so y_true must be a matrix too, not a list of labels")
+    if not isinstance(pred_form, list) and pred_form.dtype.kind not in "iu":
+        raise ValueError(
+            f"y_pred must hold labels, as y_true does, got an array of dtype {pred_form.dtype}; "
+            "probabilities are not needed"
+        )
+    vocabulary = Vocabulary()
+    true_lists = vocabulary.encode_true(true_form, "y_true")
+    pred_rows = pred_form if isinstance(pred_form, list) else pred_form.tolist()
+    pred_lists = vocabulary.encode(pred_rows, "y_pred")
+    truth = LabelSets.from_pairs(true_lists.rows, true_lists.labels, n_true, len(vocabulary))
+    return truth, pred_lists, vocabulary.labels
+
+
+def read_matrix(y: LabelMatrix, name: str) -> LabelSets:
+    """Read a 0/1 matrix; `name` is what error messages call it."""
+    rows: IntArray
+    labels: IntArray
+    if issparse(y):
+        csr = canonical_csr(y, name)
+        stored = csr.data != 0  # a stored zero is not a label
+        rows, labels = row_numbers(np.diff(csr.indptr))[stored], csr.indices[stored].astype(np.int64)
+        values = csr.data[stored]
+    else:
+        rows, labels = np.nonzero(y)
+        values = y[rows, labels]
+    if (wrong := np.flatnonzero(values != 1)).size:
+        at = wrong[0]
+        raise ValueError(
+            f"{name} must be a matrix of 0 and 1, got {values[at]} in row {rows[at]}, column {labels[at]}; "
+            "compare scores with a threshold first, give label ids as a list of lists"
+        )
+    return LabelSets(rows, labels, *y.shape)
+
+
+def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
+    """Convert to CSR with sorted column indices, each once; the user's matrix stays as it is."""
+    csr = csr_array(matrix)
+    try:
+        csr.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a well-formed sparse matrix: {error}") from None
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
+    """Tell a matrix (sparse, or a 2-d array of numbers) from rows of labels, which come back as a list."""
+    if isinstance(y, tuple):
+        raise ValueError(
+            f"{name} must be a matrix or a list, got a tuple of {len(y)}; "
+            "of the pair (labels, probabilities) pass the labels alone"
+        )
+    form: Any = y
+    if not issparse(y) and hasattr(y, "__array__"):
+        array = np.asarray(y)
+        form = array if array.ndim == 2 and array.dtype.kind in "biuf" else array.tolist()
+    if not isinstance(form, list) and len(getattr(form, "shape", ())) != 2:
+        raise ValueError(
+            f"{name} must be a sparse matrix, a 2-d array or a list with one list of labels per row, "
+            f"got {type(y).__name__}"
+        )
+    if _n_rows(form) == 0:
+        raise ValueError(f"{name} has no rows; a metric needs at least one")
+    return form
+
+
+def _n_rows(form: LabelMatrix | list[Iterable[Hashable]]) -> int:
+    return len(form) if isinstance(form, list) else int(form.shape[0])
+
+
+def _read_columns(rows: list[Iterable[Hashable]]) -> LabelLists:
+    """Read predictions in lists for true labels in a matrix, whose labels are column numbers."""
+    sizes: list[int] = []
+    columns: list[Hashable] = []
+    for number, row in enumerate(rows):
+        check_row(row, number, "y_pred")
+        before = len(columns)
+        columns.extend(row)
+        sizes.append(len(columns) - before)
+        if not all(isinstance(column, int | np.integer) for column in columns[before:]):
+            raise ValueError(
+                f"y_pred[{number}] must hold columns of y_true, which is a matrix, as integers, got {row!r}; "
+                "pass y_true as a list of lists to compare labels of other kinds"
+            )
+    return LabelLists(np.array(sizes, dtype=np.int64), np.array(columns, dtype=np.int64))
