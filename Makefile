@@ -16,6 +16,7 @@ sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache
 
 .PHONY: help demo test check fix bench sanitize develop tools clean
 .DELETE_ON_ERROR:
+.NOTPARALLEL: # one pip at a time in one .venv
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -39,7 +40,7 @@ sanitize: ## run the native tests under the address, undefined behaviour and thr
 	@scripts/sanitize
 
 develop: tools ## install in place: edits count at once, C++ is built again on import
-	@$(pip) --no-build-isolation --editable . -Ceditable.rebuild=true -Cbuild-dir=build/editable
+	@$(pip) --no-build-isolation --editable . -Ceditable.rebuild=true -Ceditable.verbose=false -Cbuild-dir=build/editable
 	@rm $(package) # so that the next `make test` installs the real thing
 
 tools: $(package) $(group)-test $(group)-dev
