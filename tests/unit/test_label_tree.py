@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeltree.trees import LabelTree
-from strategies import label_trees, nested_labels
+from tests.strategies import label_trees, nested_labels
 
 
 def breadth_first(nested: list[Any]) -> list[Any]:

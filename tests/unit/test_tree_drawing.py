@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeltree.trees import LabelTree
-from strategies import label_trees
+from tests.strategies import label_trees
 
 # The part of Graphviz's language that is used: attributes, nodes and edges, with quoted or plain words.
 WORD = r'(?:\w+|"(?:[^"\\\n]|\\.)*")'

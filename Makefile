@@ -1,0 +1,68 @@
+# Everything happens in .venv, where the package is installed as a user would install it.
+# `make test PYTHON=python3.12` chooses the interpreter; another one than last time makes .venv anew.
+PYTHON ?= python3
+ARGS ?=
+DATA ?= ../shared/data
+
+bin := .venv/bin
+pip := $(bin)/python -m pip --disable-pip-version-check install -qq
+
+# Stamps lie in .venv and go with it. Directories count as sources because their times tell of removed files.
+version := $(shell $(PYTHON) -c "import platform; print(platform.python_version())")
+venv := .venv/.stamp-python-$(version)
+group := .venv/.stamp-group
+package := .venv/.stamp-package
+sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
+
+.PHONY: help demo test check fix bench sanitize develop tools clean
+.DELETE_ON_ERROR:
+.NOTPARALLEL: # one pip at a time in one .venv
+
+help: ## list what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(package) ## train on the bundled catalogue, evaluate, show a few predictions
+	@$(bin)/labeltree demo $(ARGS)
+
+test: $(package) $(group)-test ## run all tests; ARGS="-k name" for some of them
+	@$(bin)/python -m pytest $(ARGS)
+
+check: ## format, lint, types, stub and tests: what a change must pass
+	@scripts/check
+
+fix: ## format the code and repair what the linter can
+	@scripts/check --fix
+
+bench: $(package) ## measure speed and quality on the data sets in DATA=../shared/data
+	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks $(ARGS)
+
+sanitize: ## run the native tests under the address, undefined behaviour and thread sanitizers
+	@scripts/sanitize
+
+develop: tools ## install in place: edits count at once, C++ is built again on import
+	@$(pip) --no-build-isolation --editable . -Ceditable.rebuild=true -Ceditable.verbose=false -Cbuild-dir=build/editable
+	@rm $(package) # so that the next `make test` installs the real thing
+
+tools: $(package) $(group)-test $(group)-dev
+	@:
+
+clean: ## remove .venv and all that was built
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(venv):
+	@test -n "$(version)" || { echo "$(PYTHON) does not run: say make PYTHON=... for a Python 3.10 or newer" >&2; exit 1; }
+	@echo "making .venv with Python $(version)"
+	@$(PYTHON) -m venv --clear .venv
+	@$(pip) --upgrade "pip>=25.1" # the first that knows dependency groups
+	@touch $@
+
+$(group)-%: $(venv) pyproject.toml
+	@echo "installing the dependency group $*"
+	@$(pip) --group $*
+	@touch $@
+
+# Without build isolation, so that only what changed is compiled again.
+$(package): $(venv) $(group)-build $(sources)
+	@echo "building and installing labeltree"
+	@$(pip) --no-build-isolation .
+	@touch $@

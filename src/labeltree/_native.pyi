@@ -1,0 +1,3 @@
+"""
+The compiled kernel of labeltree. Private: everything public is re-exported by the package.
+"""
