@@ -11,9 +11,9 @@ namespace labeltree {
 // Block 0 is the root's own classifier (one column: node 0). Block i > 0 holds the children of the i-th inner
 // node in node order, one column per child. Block b has the features
 //   feature[block_begin[b] .. block_begin[b + 1]), ascending;
-// the f-th feature of the tree, in block b, has the entries [entry_begin[f + b], entry_begin[f + b + 1]) counted
-// from block_entry_begin[b] (each block has one more entry_begin than it has features). An entry is a column
-// of the block and a weight. bias[v] is what the score of node v starts from.
+// the f-th feature of the tree, in block b, has the entries [entry_begin[f + b], entry_begin[f + b + 1])
+// counted from block_entry_begin[b] (each block has one more entry_begin than it has features). An entry is a
+// column of the block and a weight. bias[v] is what the score of node v starts from.
 struct BlockArrays {
   std::vector<int64_t> block_begin;
   std::vector<int64_t> block_entry_begin;

@@ -57,8 +57,8 @@ int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : column
 // The lanes of one group and how far each has come.
 class Descent {
  public:
-  void run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns, const SolverOptions& options,
-           uint64_t seed, const Progress& progress);
+  void run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns,
+           const SolverOptions& options, uint64_t seed, const Progress& progress);
 
   int lanes() const { return lanes_; }
   const float* weights() { return weights_.data(); }
@@ -122,8 +122,8 @@ void Descent::collect_active_rows(int64_t n_rows) {
   }
 }
 
-// After a pass: a lane within the tolerance is finished if the pass saw all its rows; if some were shrunk, they
-// come back and the lane goes on. `complete_` has the lanes whose next pass sees all rows.
+// After a pass: a lane within the tolerance is finished if the pass saw all its rows; if some were shrunk,
+// they come back and the lane goes on. `complete_` has the lanes whose next pass sees all rows.
 void Descent::settle_lanes(DescentPass& pass, float tol) {
   uint32_t reopened = 0, shrinking = 0;
   for (uint32_t left = running_; left != 0; left &= left - 1) {
@@ -143,13 +143,15 @@ void Descent::settle_lanes(DescentPass& pass, float tol) {
 }
 
 // Bit j of row i: whether example i of the block has a label below the group's j-th column.
-std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, const NodeAssignment& assignment) {
+std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
+                                     const NodeAssignment& assignment) {
   std::vector<uint32_t> positive(block.n_rows, 0);
   for (int32_t c = group.begin; c < group.end; ++c) {
     const int32_t node = block.first_node + block.columns[c];
     const int32_t* at = block.rows;
     const int32_t* end = block.rows + block.n_rows;
-    for (const int32_t* row = assignment.begin(node); row != assignment.begin(node) + assignment.n_rows(node); ++row) {
+    for (const int32_t* row = assignment.begin(node); row != assignment.begin(node) + assignment.n_rows(node);
+         ++row) {
       at = std::lower_bound(at, end, *row);
       positive[at - block.rows] |= 1u << (c - group.begin);
     }
@@ -157,8 +159,8 @@ std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, con
   return positive;
 }
 
-GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group, const float* weights,
-                          int lanes, float prune) {
+GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group,
+                          const float* weights, int lanes, float prune) {
   GroupWeights kept;
   for (const int32_t local : shared.feature_order) {
     const float* w = weights + static_cast<int64_t>(local) * lanes;
@@ -178,7 +180,8 @@ GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Gr
 class Trainer {
  public:
   Trainer(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
-          const float* sample_weight, const SolverOptions& options, Progress& progress, TrainingReport& report)
+          const float* sample_weight, const SolverOptions& options, Progress& progress,
+          TrainingReport& report)
       : tree_(tree),
         features_(features),
         assignment_(assignment),
@@ -241,7 +244,8 @@ void Trainer::plan() {
   results_.resize(groups_.size());
 }
 
-void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows) {
+void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows,
+                        int64_t n_rows) {
   block.first_node = first_node;
   block.rows = rows;
   block.n_rows = n_rows;
@@ -294,7 +298,8 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, Descent& descent)
   n_row_visits_ += descent.n_row_visits();
   results_[task] = kept_weights(*shared, block, group, descent.weights(), descent.lanes(), options_.prune);
   if (options_.bias == 0) return;
-  const float* bias = descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
+  const float* bias =
+      descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
   for (int32_t c = group.begin; c < group.end; ++c) {
     arrays_.bias[block.first_node + block.columns[c]] = bias[c - group.begin] * options_.bias;
   }
@@ -362,7 +367,8 @@ void Trainer::assemble() {
         arrays_.weight.insert(arrays_.weight.end(), group.weight.begin() + from, group.weight.begin() + to);
         ++at[i];
       }
-      arrays_.entry_begin.push_back(arrays_.entry_begin.back() + static_cast<uint32_t>(arrays_.column.size() - begin));
+      arrays_.entry_begin.push_back(arrays_.entry_begin.back() +
+                                    static_cast<uint32_t>(arrays_.column.size() - begin));
     }
     arrays_.feature.insert(arrays_.feature.end(), features.begin(), features.end());
     arrays_.block_begin[b + 1] = static_cast<int64_t>(arrays_.feature.size());
@@ -373,9 +379,9 @@ void Trainer::assemble() {
 
 }  // namespace
 
-BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
-                         const float* sample_weight, const SolverOptions& options, Progress& progress,
-                         TrainingReport& report) {
+BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
+                         const NodeAssignment& assignment, const float* sample_weight,
+                         const SolverOptions& options, Progress& progress, TrainingReport& report) {
   return Trainer(tree, features, assignment, sample_weight, options, progress, report).train();
 }
 

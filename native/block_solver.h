@@ -31,7 +31,8 @@ struct TrainingReport {
   int64_t n_row_visits = 0;   // rows visited, summed over passes and column groups
 };
 
-BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
+BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
+                         const NodeAssignment& assignment,
                          const float* sample_weight,  // per row, or null
                          const SolverOptions& options, Progress& progress, TrainingReport& report);
 

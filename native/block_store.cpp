@@ -26,8 +26,12 @@ inline int64_t seek(const int32_t* feature, int64_t at, int64_t end, int32_t wan
 float apply_link(Link link, float score) {
   float p;
   switch (link) {
-    case Link::sigmoid: p = 1 / (1 + std::exp(-score)); break;
-    case Link::clip: p = (1 + score) / 2; break;
+    case Link::sigmoid:
+      p = 1 / (1 + std::exp(-score));
+      break;
+    case Link::clip:
+      p = (1 + score) / 2;
+      break;
     default: {
       const float h = std::max(0.0f, 1 - score);
       p = std::exp(link == Link::exp2 ? -h * h : -h * h * h);
@@ -59,13 +63,15 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   }
   if (views_.bias.size != tree.n_nodes) corrupt("the number of biases is not the number of nodes");
   const bool quantized = std::holds_alternative<Span<int8_t>>(views_.weight);
-  if (views_.scale.size != (quantized ? tree.n_nodes : 0)) corrupt("the number of scales does not fit the weights");
+  if (views_.scale.size != (quantized ? tree.n_nodes : 0))
+    corrupt("the number of scales does not fit the weights");
   if (n_columns != n_weights) corrupt("there are not as many columns as weights");
   if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
   const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
     if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
     for (int64_t b = 0; b < n_blocks; ++b) {
-      if (offsets[b] > offsets[b + 1]) corrupt(std::string(name) + " decreases at block " + std::to_string(b));
+      if (offsets[b] > offsets[b + 1])
+        corrupt(std::string(name) + " decreases at block " + std::to_string(b));
     }
   };
   check_offsets(views_.block_begin, views_.feature.size, "block_begin");
@@ -145,7 +151,8 @@ void BlockStore::probabilities(int32_t block, const Query& query, bool normalize
   float sum = 0;
   for (int32_t c = 0; c < n; ++c) sum += out[c] = apply_link(link_, out[c]);
   if (!normalize_siblings || block == 0 || sum >= 1) return;
-  for (int32_t c = 0; c < n; ++c) out[c] = sum > 0 ? std::min(out[c] / sum, 1.0f) : 1.0f / static_cast<float>(n);
+  for (int32_t c = 0; c < n; ++c)
+    out[c] = sum > 0 ? std::min(out[c] / sum, 1.0f) : 1.0f / static_cast<float>(n);
 }
 
 }  // namespace labeltree

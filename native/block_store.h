@@ -33,7 +33,8 @@ struct Span {
   const T& operator[](int64_t i) const { return data[i]; }
 };
 
-// BlockArrays as views, columns in 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per node).
+// BlockArrays as views, columns in 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per
+// node).
 struct BlockViews {
   LabelTreeView tree;
   int64_t n_features;
@@ -72,12 +73,17 @@ class BlockStore {
   int32_t leaf_of(int32_t label) const { return leaf_[label]; }
   int32_t parent(int32_t node) const { return parent_[node]; }
   // The nodes that are the columns of a block.
-  int32_t first_node(int32_t block) const { return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]]; }
-  int32_t n_columns(int32_t block) const { return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]); }
+  int32_t first_node(int32_t block) const {
+    return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]];
+  }
+  int32_t n_columns(int32_t block) const {
+    return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]);
+  }
 
   // The scores of all columns of a block, or their probabilities given the parent's. With normalize_siblings
-  // probabilities that sum to less than 1 are scaled to sum to 1 (the paper's normalisation step). A block's insides
-  // are checked the first time it is used: a model opens in milliseconds, and what is never asked is never read.
+  // probabilities that sum to less than 1 are scaled to sum to 1 (the paper's normalisation step). A block's
+  // insides are checked the first time it is used: a model opens in milliseconds, and what is never asked is
+  // never read.
   void scores(int32_t block, const Query& query, float* out) const;
   void probabilities(int32_t block, const Query& query, bool normalize_siblings, float* out) const;
 

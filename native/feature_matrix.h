@@ -27,7 +27,13 @@ class FeatureMatrix {
   template <class Offset, class Index, class Value>
   static FeatureMatrix csr(int64_t n_rows, int64_t n_features, const Offset* indptr, const Index* indices,
                            const Value* data, bool normalize) {
-    return {n_rows, n_features, normalize, indptr, indices, data, &read_csr<Offset, Index, Value>,
+    return {n_rows,
+            n_features,
+            normalize,
+            indptr,
+            indices,
+            data,
+            &read_csr<Offset, Index, Value>,
             [](const FeatureMatrix& m, int64_t row) {
               const Offset* begin = static_cast<const Offset*>(m.indptr_) + row;
               return static_cast<int64_t>(begin[1] - begin[0]);
@@ -36,7 +42,13 @@ class FeatureMatrix {
 
   template <class Value>
   static FeatureMatrix dense(int64_t n_rows, int64_t n_features, const Value* data, bool normalize) {
-    return {n_rows, n_features, normalize, nullptr, nullptr, data, &read_dense<Value>,
+    return {n_rows,
+            n_features,
+            normalize,
+            nullptr,
+            nullptr,
+            data,
+            &read_dense<Value>,
             [](const FeatureMatrix& m, int64_t) { return m.n_features_; }};
   }
 

@@ -128,7 +128,8 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
 }
 
 std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, float threshold,
-                                                    const float* label_threshold, const SearchOptions& options,
+                                                    const float* label_threshold,
+                                                    const SearchOptions& options,
                                                     int64_t* evaluations) const {
   const NodeMasks masks(*this, options.label_allowed);
   std::vector<std::vector<float>> node_threshold;
@@ -177,8 +178,8 @@ void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int
   });
 }
 
-Forest::Enumeration::Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features, int64_t row,
-                                 const SearchOptions& options)
+Forest::Enumeration::Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features,
+                                 int64_t row, const SearchOptions& options)
     : forest_(std::move(forest)),
       scratch_(*forest_),
       masks_(std::make_unique<NodeMasks>(*forest_, options.label_allowed)),

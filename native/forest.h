@@ -19,10 +19,10 @@ struct SearchOptions {
   int n_threads = 1;
 };
 
-// Probabilities are averaged over the trees. With one tree exact search is exact. With several, every tree gives
-// its own best labels and the other trees' probabilities of those are computed by walking their paths: averages
-// are exact for the labels that some tree proposed. What no tree has among its k best is not considered by
-// top_k; above() misses nothing, since an average is never above the largest of its parts.
+// Probabilities are averaged over the trees. With one tree exact search is exact. With several, every tree
+// gives its own best labels and the other trees' probabilities of those are computed by walking their paths:
+// averages are exact for the labels that some tree proposed. What no tree has among its k best is not
+// considered by top_k; above() misses nothing, since an average is never above the largest of its parts.
 class Forest {
  private:
   // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
@@ -44,11 +44,11 @@ class Forest {
   size_t n_trees() const { return trees_.size(); }
 
   // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null.
-  void top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options, int32_t* labels,
-             float* probabilities, int64_t* evaluations) const;
+  void top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
+             int32_t* labels, float* probabilities, int64_t* evaluations) const;
 
-  // Labels with at least their threshold, best first, one list per row. label_threshold: a value per label, or
-  // null for `threshold` for all.
+  // Labels with at least their threshold, best first, one list per row. label_threshold: a value per label,
+  // or null for `threshold` for all.
   std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, float threshold,
                                               const float* label_threshold, const SearchOptions& options,
                                               int64_t* evaluations) const;
@@ -57,8 +57,9 @@ class Forest {
   void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
              const SearchOptions& options, float* probabilities) const;
 
-  // A row's labels one by one, best first, exact for any number of trees (Fagin's threshold algorithm): every tree
-  // enumerates its own, each new label gets its average, and one is given out when no unseen label can be better.
+  // A row's labels one by one, best first, exact for any number of trees (Fagin's threshold algorithm): every
+  // tree enumerates its own, each new label gets its average, and one is given out when no unseen label can
+  // be better.
   class Enumeration {
    public:
     Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features, int64_t row,

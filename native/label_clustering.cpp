@@ -180,7 +180,8 @@ class TreeBuilder {
 
 std::vector<Node> TreeBuilder::split(const Node& node, uint64_t seed, int worker, int n_threads) {
   const int64_t wanted = (node.size() + options_.max_leaves - 1) / options_.max_leaves;
-  const int k = static_cast<int>(std::min<int64_t>(options_.balanced ? wanted : options_.arity, options_.arity));
+  const int k =
+      static_cast<int>(std::min<int64_t>(options_.balanced ? wanted : options_.arity, options_.arity));
   std::vector<Node> parts(k);
   const int32_t n_seen = static_cast<int32_t>(node.seen.size());
   if (n_seen <= k) {
@@ -218,7 +219,8 @@ TreeArrays TreeBuilder::build() {
   tree.label.push_back(-1);
   std::vector<Node> level;
   level.push_back(std::move(root));
-  std::vector<int32_t> waiting = {0};  // per node of the level: its index in `level`, or -1 - label for a leaf
+  std::vector<int32_t> waiting = {
+      0};  // per node of the level: its index in `level`, or -1 - label for a leaf
   for (int depth = 0; !waiting.empty(); ++depth) {
     std::vector<std::vector<Node>> parts(level.size());
     const auto split_node = [&](int64_t i, int worker, int n_threads) {

@@ -22,8 +22,8 @@ struct LabelVectors {
   }
 };
 
-// The sum of the label's rows (times sample_weight, if not null), scaled to unit length; entries below `prune` are dropped (never all of them)
-// and the rest is scaled again.
+// The sum of the label's rows (times sample_weight, if not null), scaled to unit length; entries below
+// `prune` are dropped (never all of them) and the rest is scaled again.
 LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
                            const float* sample_weight, float prune, int n_threads, Progress& progress);
 

@@ -48,8 +48,8 @@ static const LaneKernels& choose() {
     if (std::string_view(wanted) == kernels[i]->name) return *kernels[i];
     names += (i ? ", " : "") + std::string(kernels[i]->name);
   }
-  throw std::invalid_argument("LABELTREE_ISA=" + std::string(wanted) + " cannot be used here; expected one of " +
-                              names);
+  throw std::invalid_argument("LABELTREE_ISA=" + std::string(wanted) +
+                              " cannot be used here; expected one of " + names);
 }
 
 const LaneKernels& lane_kernels() {

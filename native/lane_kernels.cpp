@@ -81,10 +81,11 @@ struct SquaredHinge {
 };
 
 // The optimum of one coordinate is where alpha = cost * sigmoid(-u), u being the margin after the step:
-//   f(u) = u - base - reach * sigmoid(-u) = 0,  base = margin - squared_norm * alpha,  reach = squared_norm * cost.
-// f rises, is concave above 0 and convex below, and its root has the sign of -f(0). So Newton's method moves straight
-// to the root from any point between 0 and the root, and from the bounds base and base + reach; from elsewhere it may
-// overshoot and cycle.
+//   f(u) = u - base - reach * sigmoid(-u) = 0,  base = margin - squared_norm * alpha,  reach = squared_norm *
+//   cost.
+// f rises, is concave above 0 and convex below, and its root has the sign of -f(0). So Newton's method moves
+// straight to the root from any point between 0 and the root, and from the bounds base and base + reach; from
+// elsewhere it may overshoot and cycle.
 template <class V>
 struct Logistic {
   using Floats = typename V::Floats;
@@ -140,7 +141,8 @@ void descend(DescentPass& pass) {
       const Floats alpha = load<Floats>(alpha_row + first);
       Floats violation;
       Ints shrink;
-      Floats next = loss.step(sign * step[j], alpha, load<Floats>(pass.shrink_above + first), violation, shrink);
+      Floats next =
+          loss.step(sign * step[j], alpha, load<Floats>(pass.shrink_above + first), violation, shrink);
       shrink &= on;
       violation = (on & ~shrink) ? violation : Floats{};
       store(pass.largest + first, maximum(load<Floats>(pass.largest + first), violation));
@@ -159,10 +161,14 @@ void descend(DescentPass& pass) {
 template <template <class> class LossStep>
 void descend(int lanes, DescentPass& pass) {
   switch (lanes) {
-    case 4: return descend<4, LossStep>(pass);
-    case 8: return descend<8, LossStep>(pass);
-    case 16: return descend<16, LossStep>(pass);
-    default: return descend<32, LossStep>(pass);
+    case 4:
+      return descend<4, LossStep>(pass);
+    case 8:
+      return descend<8, LossStep>(pass);
+    case 16:
+      return descend<16, LossStep>(pass);
+    default:
+      return descend<32, LossStep>(pass);
   }
 }
 

@@ -28,7 +28,8 @@ NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView&
   const std::vector<int32_t> parent = parents(tree), leaf = leaves_of_labels(tree);
   // Each part is a range of rows; parts are few, since each needs a counter per node. Rows stay in order
   // within and between parts, so the lists do not depend on the number of parts.
-  const int n_parts = static_cast<int>(std::clamp<int64_t>(n_threads, 1, std::max<int64_t>(labels.n_rows, 1)));
+  const int n_parts =
+      static_cast<int>(std::clamp<int64_t>(n_threads, 1, std::max<int64_t>(labels.n_rows, 1)));
   const auto part_begin = [&](int part) { return static_cast<int32_t>(labels.n_rows * part / n_parts); };
 
   std::vector<std::vector<int64_t>> next(n_parts);

@@ -28,17 +28,18 @@ struct ScoredNode {
   }
 };
 
-// Searches one tree for one query at a time and remembers the blocks it has expanded for it. Not shared between
-// threads; the store is.
+// Searches one tree for one query at a time and remembers the blocks it has expanded for it. Not shared
+// between threads; the store is.
 class TreeSearch {
  public:
   explicit TreeSearch(const BlockStore& store);
 
-  // Forgets the last query. `allowed`, if not null, has a flag per node: some label below it may be predicted.
+  // Forgets the last query. `allowed`, if not null, has a flag per node: some label below it may be
+  // predicted.
   void start(const Query& query, bool normalize_siblings, const uint8_t* allowed);
 
-  // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
-  // best as bound). There are fewer than k only where the tree has no more.
+  // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the
+  // k-th best as bound). There are fewer than k only where the tree has no more.
   void top_k(int k, float threshold, std::vector<ScoredLabel>& out);
 
   // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v.

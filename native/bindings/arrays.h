@@ -37,12 +37,15 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
-inline LabelTreeView tree_view(const Array<int32_t>& child_begin, const Array<int32_t>& label, int32_t n_labels) {
-  require(label.size() > 0 && child_begin.size() == label.size() + 1, "child_begin must have one more entry than label");
+inline LabelTreeView tree_view(const Array<int32_t>& child_begin, const Array<int32_t>& label,
+                               int32_t n_labels) {
+  require(label.size() > 0 && child_begin.size() == label.size() + 1,
+          "child_begin must have one more entry than label");
   return {static_cast<int32_t>(label.size()), n_labels, child_begin.data(), label.data()};
 }
 
-inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int32_t>& indices, int64_t n_rows) {
+inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int32_t>& indices,
+                                  int64_t n_rows) {
   require(static_cast<int64_t>(indptr.size()) == n_rows + 1, "X and y must have the same number of rows");
   return {n_rows, indptr.data(), indices.data()};
 }

@@ -13,8 +13,8 @@ namespace {
 
 // Checks what the kernel relies on. Returns whether the rows are sorted and free of duplicates.
 template <class Index, class Value>
-bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_t n_indices, const Value* data,
-               int64_t n_features) {
+bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_t n_indices,
+               const Value* data, int64_t n_features) {
   bool canonical = true;
   if (indptr[0] != 0) throw std::invalid_argument("X: indptr must start with 0");
   for (int64_t row = 0; row < n_rows; ++row) {
@@ -39,14 +39,15 @@ bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_
 template <class Index, class Value>
 BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
                        bool normalize) {
-  require(indptr.size() > 0 && indices.size() == data.size(), "X: indptr, indices and data do not fit together");
+  require(indptr.size() > 0 && indices.size() == data.size(),
+          "X: indptr, indices and data do not fit together");
   require(n_features >= 0 && n_features < INT32_MAX, "X must have fewer than 2,147,483,647 features");
   const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
   bool canonical;
   {
     nb::gil_scoped_release release;
-    canonical = check_csr(indptr.data(), n_rows, indices.data(), static_cast<int64_t>(indices.size()), data.data(),
-                          n_features);
+    canonical = check_csr(indptr.data(), n_rows, indices.data(), static_cast<int64_t>(indices.size()),
+                          data.data(), n_features);
   }
   return {FeatureMatrix::csr(n_rows, n_features, indptr.data(), indices.data(), data.data(), normalize),
           {nb::cast(indptr), nb::cast(indices), nb::cast(data)},
@@ -55,10 +56,12 @@ BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> d
 
 template <class Value>
 BoundFeatures from_dense(Matrix<Value> data, bool normalize) {
-  const int64_t n_rows = static_cast<int64_t>(data.shape(0)), n_features = static_cast<int64_t>(data.shape(1));
+  const int64_t n_rows = static_cast<int64_t>(data.shape(0)),
+                n_features = static_cast<int64_t>(data.shape(1));
   for (int64_t i = 0; i < n_rows * n_features; ++i) {
     if (std::fabs(data.data()[i]) <= static_cast<Value>(3.4e38)) continue;
-    bad_row(i / n_features, "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
+    bad_row(i / n_features,
+            "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
   }
   return {FeatureMatrix::dense(n_rows, n_features, data.data(), normalize), {nb::cast(data), {}, {}}, true};
 }

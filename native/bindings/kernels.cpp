@@ -10,8 +10,9 @@
 namespace labeltree {
 
 void bind_kernels(nanobind::module_& m) {
-  m.def("vector_code", [] { return std::string(lane_kernels().name); },
-        "The instruction set whose vector code is used (LABELTREE_ISA in the environment chooses another).");
+  m.def(
+      "vector_code", [] { return std::string(lane_kernels().name); },
+      "The instruction set whose vector code is used (LABELTREE_ISA in the environment chooses another).");
   m.def(
       "available_vector_code",
       [] {

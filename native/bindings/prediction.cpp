@@ -42,7 +42,8 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   };
   const auto array = [&]<class T>(const char* name, T) {
     Array<T> a;
-    if (!nb::try_cast(keep(name), a, false)) throw CorruptModel(std::string(name) + " has the wrong type or shape");
+    if (!nb::try_cast(keep(name), a, false))
+      throw CorruptModel(std::string(name) + " has the wrong type or shape");
     return a;
   };
   BlockViews views;
@@ -102,7 +103,8 @@ SearchOptions search_options(const BoundForest& f, bool normalize_siblings, int 
                              int n_threads) {
   SearchOptions options{normalize_siblings, beam, nullptr, n_threads};
   if (allowed) {
-    require(static_cast<int32_t>(allowed->size()) == f.forest->n_labels(), "the mask must have one flag per label");
+    require(static_cast<int32_t>(allowed->size()) == f.forest->n_labels(),
+            "the mask must have one flag per label");
     options.label_allowed = allowed->data();
   }
   return options;
@@ -112,19 +114,22 @@ void check_features(const BoundForest& f, const BoundFeatures& features) {
   require(features.matrix.n_features() == f.forest->n_features(), "X has the wrong number of features");
 }
 
-int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations, const BoundFeatures& features) {
+int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations,
+                           const BoundFeatures& features) {
   if (!evaluations) return nullptr;
-  require(static_cast<int64_t>(evaluations->size()) == features.matrix.n_rows(), "evaluations: one entry per row");
+  require(static_cast<int64_t>(evaluations->size()) == features.matrix.n_rows(),
+          "evaluations: one entry per row");
   return evaluations->data();
 }
 
-void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings, int beam,
-           Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
+void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings,
+           int beam, Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
            std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
   const SearchOptions options = search_options(f, normalize_siblings, beam, allowed, n_threads);
   const auto n_rows = static_cast<size_t>(features.matrix.n_rows());
-  require(labels.shape(0) == n_rows && probabilities.shape(0) == n_rows && labels.shape(1) == probabilities.shape(1),
+  require(labels.shape(0) == n_rows && probabilities.shape(0) == n_rows &&
+              labels.shape(1) == probabilities.shape(1),
           "labels and probabilities must have a row for each row of X and equally many columns");
   int64_t* counts = evaluation_counts(evaluations, features);
   nb::gil_scoped_release release;
@@ -133,12 +138,13 @@ void top_k(const BoundForest& f, const BoundFeatures& features, float threshold,
 }
 
 nb::tuple above(const BoundForest& f, const BoundFeatures& features, float threshold,
-                std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed, int n_threads,
-                std::optional<OutArray<int64_t>> evaluations) {
+                std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed,
+                int n_threads, std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
   const SearchOptions options = search_options(f, normalize_siblings, 0, allowed, n_threads);
   if (label_threshold) {
-    require(static_cast<int32_t>(label_threshold->size()) == f.forest->n_labels(), "threshold: one entry per label");
+    require(static_cast<int32_t>(label_threshold->size()) == f.forest->n_labels(),
+            "threshold: one entry per label");
   }
   int64_t* counts = evaluation_counts(evaluations, features);
   std::vector<int64_t> indptr(1, 0);
@@ -146,8 +152,8 @@ nb::tuple above(const BoundForest& f, const BoundFeatures& features, float thres
   std::vector<float> probabilities;
   {
     nb::gil_scoped_release release;
-    auto rows = f.forest->above(features.matrix, threshold, label_threshold ? label_threshold->data() : nullptr,
-                                options, counts);
+    auto rows = f.forest->above(features.matrix, threshold,
+                                label_threshold ? label_threshold->data() : nullptr, options, counts);
     for (const auto& row : rows) indptr.push_back(indptr.back() + static_cast<int64_t>(row.size()));
     labels.reserve(indptr.back());
     probabilities.reserve(indptr.back());
@@ -159,13 +165,15 @@ nb::tuple above(const BoundForest& f, const BoundFeatures& features, float thres
       row = {};
     }
   }
-  return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(labels)), to_numpy(std::move(probabilities)));
+  return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(labels)),
+                        to_numpy(std::move(probabilities)));
 }
 
 void pairs(const BoundForest& f, const BoundFeatures& features, Array<int64_t> rows, Array<int32_t> labels,
            bool normalize_siblings, int n_threads, OutArray<float> probabilities) {
   check_features(f, features);
-  require(rows.size() == labels.size() && rows.size() == probabilities.size(), "rows and labels must be of one length");
+  require(rows.size() == labels.size() && rows.size() == probabilities.size(),
+          "rows and labels must be of one length");
   for (size_t i = 0; i < rows.size(); ++i) {
     require(rows.data()[i] >= 0 && rows.data()[i] < features.matrix.n_rows(), "a row is out of range");
     require(labels.data()[i] >= 0 && labels.data()[i] < f.forest->n_labels(), "a label is out of range");
@@ -185,50 +193,60 @@ void bind_prediction(nb::module_& m) {
       .value("clip", Link::clip)
       .value("exp2", Link::exp2)
       .value("exp3", Link::exp3);
-  m.def("apply_link", &apply_link, nb::arg("link"), nb::arg("score"), "The probability that a score stands for.");
+  m.def("apply_link", &apply_link, nb::arg("link"), nb::arg("score"),
+        "The probability that a score stands for.");
 
   nb::class_<BoundStore>(m, "BlockStore", "One tree and its weights, read where they are.")
-      .def("__init__", [](BoundStore* self, nb::dict arrays, int32_t n_labels, int64_t n_features,
-                          Link link) { new (self) BoundStore(make_store(arrays, n_labels, n_features, link)); },
-           nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"))
-      .def("verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
-           "Check the insides of every block.")
+      .def(
+          "__init__",
+          [](BoundStore* self, nb::dict arrays, int32_t n_labels, int64_t n_features, Link link) {
+            new (self) BoundStore(make_store(arrays, n_labels, n_features, link));
+          },
+          nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"))
+      .def(
+          "verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Check the insides of every block.")
       .def("scores", &block_scores, nb::arg("features"), nb::arg("row"), nb::arg("block"),
            "The scores of a block's nodes for one row.")
       .def("probabilities", &block_probabilities, nb::arg("features"), nb::arg("row"), nb::arg("block"),
-           nb::arg("normalize_siblings"), "The probabilities of a block's nodes for one row, given their parent's.")
-      .def("column",
-           [](const BoundStore& s, int32_t block, int32_t column) {
-             require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
-             require(column >= 0 && column < s.store->n_columns(block), "the column is out of range");
-             std::vector<int32_t> features;
-             std::vector<float> weights;
-             s.store->visit_column(block, column, [&](int32_t feature, float weight) {
-               features.push_back(feature);
-               weights.push_back(weight);
-             });
-             return nb::make_tuple(to_numpy(std::move(features)), to_numpy(std::move(weights)));
-           },
-           nb::arg("block"), nb::arg("column"), "Features and weights of one node.");
+           nb::arg("normalize_siblings"),
+           "The probabilities of a block's nodes for one row, given their parent's.")
+      .def(
+          "column",
+          [](const BoundStore& s, int32_t block, int32_t column) {
+            require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+            require(column >= 0 && column < s.store->n_columns(block), "the column is out of range");
+            std::vector<int32_t> features;
+            std::vector<float> weights;
+            s.store->visit_column(block, column, [&](int32_t feature, float weight) {
+              features.push_back(feature);
+              weights.push_back(weight);
+            });
+            return nb::make_tuple(to_numpy(std::move(features)), to_numpy(std::move(weights)));
+          },
+          nb::arg("block"), nb::arg("column"), "Features and weights of one node.");
 
   nb::class_<BoundForest>(m, "Forest", "The trees of a model, asked together.")
-      .def("__init__",
-           [](BoundForest* self, nb::list stores) {
-             std::vector<std::shared_ptr<const BlockStore>> trees;
-             std::vector<nb::object> owners;
-             for (nb::handle store : stores) {
-               trees.push_back(nb::cast<BoundStore&>(store).store);
-               owners.push_back(nb::borrow(store));
-             }
-             new (self) BoundForest{std::move(owners), std::make_shared<Forest>(std::move(trees))};
-           },
-           nb::arg("stores"))
-      .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"), nb::arg("beam"),
-           nb::arg("allowed").noconvert().none(), nb::arg("n_threads"), nb::arg("labels").noconvert(),
-           nb::arg("probabilities").noconvert(), nb::arg("evaluations").noconvert().none(),
+      .def(
+          "__init__",
+          [](BoundForest* self, nb::list stores) {
+            std::vector<std::shared_ptr<const BlockStore>> trees;
+            std::vector<nb::object> owners;
+            for (nb::handle store : stores) {
+              trees.push_back(nb::cast<BoundStore&>(store).store);
+              owners.push_back(nb::borrow(store));
+            }
+            new (self) BoundForest{std::move(owners), std::make_shared<Forest>(std::move(trees))};
+          },
+          nb::arg("stores"))
+      .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"),
+           nb::arg("beam"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
+           nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
+           nb::arg("evaluations").noconvert().none(),
            "Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.")
-      .def("above", &above, nb::arg("features"), nb::arg("threshold"), nb::arg("label_threshold").noconvert().none(),
-           nb::arg("normalize_siblings"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
+      .def("above", &above, nb::arg("features"), nb::arg("threshold"),
+           nb::arg("label_threshold").noconvert().none(), nb::arg("normalize_siblings"),
+           nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
            nb::arg("evaluations").noconvert().none(),
            "Labels with at least their threshold: indptr, labels and probabilities, best first in each row.")
       .def("pairs", &pairs, nb::arg("features"), nb::arg("rows").noconvert(), nb::arg("labels").noconvert(),
@@ -236,23 +254,25 @@ void bind_prediction(nb::module_& m) {
            "Fill the probabilities of (row, label) pairs; rows ascending.");
 
   nb::class_<Forest::Enumeration>(m, "Enumeration", "A row's labels, best first.")
-      .def("__init__",
-           [](Forest::Enumeration* self, const BoundForest& f, const BoundFeatures& features, int64_t row,
-              bool normalize_siblings, Mask allowed) {
-             check_features(f, features);
-             require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
-             new (self) Forest::Enumeration(f.forest, features.matrix, row,
-                                            search_options(f, normalize_siblings, 0, allowed, 1));
-           },
-           nb::arg("forest"), nb::arg("features"), nb::arg("row"), nb::arg("normalize_siblings"),
-           nb::arg("allowed").noconvert().none(), nb::keep_alive<1, 2>())
-      .def("next",
-           [](Forest::Enumeration& self) -> std::optional<std::pair<int32_t, float>> {
-             ScoredLabel found;
-             if (!self.next(found)) return std::nullopt;
-             return std::pair(found.label, found.probability);
-           },
-           "The next label and its probability, or None.");
+      .def(
+          "__init__",
+          [](Forest::Enumeration* self, const BoundForest& f, const BoundFeatures& features, int64_t row,
+             bool normalize_siblings, Mask allowed) {
+            check_features(f, features);
+            require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
+            new (self) Forest::Enumeration(f.forest, features.matrix, row,
+                                           search_options(f, normalize_siblings, 0, allowed, 1));
+          },
+          nb::arg("forest"), nb::arg("features"), nb::arg("row"), nb::arg("normalize_siblings"),
+          nb::arg("allowed").noconvert().none(), nb::keep_alive<1, 2>())
+      .def(
+          "next",
+          [](Forest::Enumeration& self) -> std::optional<std::pair<int32_t, float>> {
+            ScoredLabel found;
+            if (!self.next(found)) return std::nullopt;
+            return std::pair(found.label, found.probability);
+          },
+          "The next label and its probability, or None.");
 }
 
 }  // namespace labeltree

@@ -17,7 +17,8 @@ namespace {
 // A weight per row, or null for None. The array must outlive the pointer.
 const float* optional_weights(const std::optional<Array<float>>& sample_weight, int64_t n_rows) {
   if (!sample_weight) return nullptr;
-  require(static_cast<int64_t>(sample_weight->size()) == n_rows, "sample_weight must have one entry per row of X");
+  require(static_cast<int64_t>(sample_weight->size()) == n_rows,
+          "sample_weight must have one entry per row of X");
   return sample_weight->data();
 }
 
@@ -29,15 +30,15 @@ nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Ar
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
-    const LabelVectors vectors =
-        label_vectors(features.matrix, labels, n_labels, weight, label_vector_prune, options.n_threads, progress);
+    const LabelVectors vectors = label_vectors(features.matrix, labels, n_labels, weight, label_vector_prune,
+                                               options.n_threads, progress);
     tree = cluster_labels(vectors, options, progress);
   }
   return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
 }
 
-nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels, Array<int64_t> label_indptr,
-                 Array<int32_t> label_indices, int n_threads) {
+nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
+                 Array<int64_t> label_indptr, Array<int32_t> label_indices, int n_threads) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   const LabelMatrixView labels =
       label_view(label_indptr, label_indices, static_cast<int64_t>(label_indptr.size()) - 1);
@@ -49,9 +50,9 @@ nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_lab
   return nb::make_tuple(to_numpy(std::move(assignment.row_begin)), to_numpy(std::move(assignment.rows)));
 }
 
-nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels, const BoundFeatures& features,
-               Array<int64_t> label_indptr, Array<int32_t> label_indices, std::optional<Array<float>> sample_weight,
-               const SolverOptions& options, Progress& progress) {
+nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
+               const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
+               std::optional<Array<float>> sample_weight, const SolverOptions& options, Progress& progress) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
@@ -112,14 +113,16 @@ void bind_training(nb::module_& m) {
       .def_rw("n_threads", &ClusteringOptions::n_threads);
 
   m.def("cluster_labels", &cluster, nb::arg("features"), nb::arg("label_indptr").noconvert(),
-        nb::arg("label_indices").noconvert(), nb::arg("n_labels"), nb::arg("sample_weight").noconvert().none(), nb::arg("label_vector_prune"), nb::arg("options"),
+        nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
+        nb::arg("sample_weight").noconvert().none(), nb::arg("label_vector_prune"), nb::arg("options"),
         nb::arg("progress"), "Cluster the labels into a tree; returns child_begin and label.");
   m.def("assign_to_nodes", &assign, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("n_labels"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
         nb::arg("n_threads"), "The rows with a label below each node, as row_begin and rows.");
-  m.def("train_blocks", &train, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(), nb::arg("n_labels"),
-        nb::arg("features"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
-        nb::arg("sample_weight").noconvert().none(), nb::arg("options"), nb::arg("progress"),
+  m.def("train_blocks", &train, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
+        nb::arg("n_labels"), nb::arg("features"), nb::arg("label_indptr").noconvert(),
+        nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(), nb::arg("options"),
+        nb::arg("progress"),
         "Train all node classifiers of a tree; returns the arrays of the blocks and a report.");
 }
 

@@ -1,3 +1,252 @@
 """
 The compiled kernel of labeltree. Private: everything public is re-exported by the package.
 """
+
+import enum
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class FeatureMatrix:
+    """Rows of X, looked at where they are; checked when made."""
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def dense(data: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], normalize: bool) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def dense(data: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], normalize: bool) -> FeatureMatrix: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+    def row(self, row: int) -> tuple:
+        """The features of a row and their values, as the kernel sees them."""
+
+    @property
+    def canonical(self) -> bool:
+        """Whether features ascend in every row, none twice."""
+
+def vector_code() -> str:
+    """
+    The instruction set whose vector code is used (LABELTREE_ISA in the environment chooses another).
+    """
+
+def available_vector_code() -> list[str]:
+    """The instruction sets that can be used here, best first."""
+
+class CorruptModel(Exception):
+    pass
+
+class Link(enum.Enum):
+    sigmoid = 0
+
+    clip = 1
+
+    exp2 = 2
+
+    exp3 = 3
+
+def apply_link(link: Link, score: float) -> float:
+    """The probability that a score stands for."""
+
+class BlockStore:
+    """One tree and its weights, read where they are."""
+
+    def __init__(self, arrays: dict, n_labels: int, n_features: int, link: Link) -> None: ...
+
+    def verify(self) -> None:
+        """Check the insides of every block."""
+
+    def scores(self, features: FeatureMatrix, row: int, block: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The scores of a block's nodes for one row."""
+
+    def probabilities(self, features: FeatureMatrix, row: int, block: int, normalize_siblings: bool) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """
+        The probabilities of a block's nodes for one row, given their parent's.
+        """
+
+    def column(self, block: int, column: int) -> tuple:
+        """Features and weights of one node."""
+
+class Forest:
+    """The trees of a model, asked together."""
+
+    def __init__(self, stores: list) -> None: ...
+
+    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
+        """
+        Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.
+        """
+
+    def above(self, features: FeatureMatrix, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
+        """
+        Labels with at least their threshold: indptr, labels and probabilities, best first in each row.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+class Enumeration:
+    """A row's labels, best first."""
+
+    def __init__(self, forest: Forest, features: FeatureMatrix, row: int, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def next(self) -> tuple[int, float] | None:
+        """The next label and its probability, or None."""
+
+class Cancelled(Exception):
+    pass
+
+class Progress:
+    """How far a computation is; cancel() stops it."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def done(self) -> int: ...
+
+    @property
+    def total(self) -> int: ...
+
+    def cancel(self) -> None: ...
+
+class Loss(enum.Enum):
+    squared_hinge = 0
+
+    logistic = 1
+
+class SolverOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def loss(self) -> Loss: ...
+
+    @loss.setter
+    def loss(self, arg: Loss, /) -> None: ...
+
+    @property
+    def C(self) -> float: ...
+
+    @C.setter
+    def C(self, arg: float, /) -> None: ...
+
+    @property
+    def tol(self) -> float: ...
+
+    @tol.setter
+    def tol(self, arg: float, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def bias(self) -> float: ...
+
+    @bias.setter
+    def bias(self, arg: float, /) -> None: ...
+
+    @property
+    def prune(self) -> float: ...
+
+    @prune.setter
+    def prune(self, arg: float, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
+    @n_threads.setter
+    def n_threads(self, arg: int, /) -> None: ...
+
+class ClusteringOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def arity(self) -> int: ...
+
+    @arity.setter
+    def arity(self, arg: int, /) -> None: ...
+
+    @property
+    def max_leaves(self) -> int: ...
+
+    @max_leaves.setter
+    def max_leaves(self, arg: int, /) -> None: ...
+
+    @property
+    def balanced(self) -> bool: ...
+
+    @balanced.setter
+    def balanced(self, arg: bool, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def eps(self) -> float: ...
+
+    @eps.setter
+    def eps(self, arg: float, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
+    @n_threads.setter
+    def n_threads(self, arg: int, /) -> None: ...
+
+def cluster_labels(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_vector_prune: float, options: ClusteringOptions, progress: Progress) -> tuple:
+    """Cluster the labels into a tree; returns child_begin and label."""
+
+def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """The rows with a label below each node, as row_begin and rows."""
+
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+    """
+    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    """

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_random_state
 
 from labeltree.labels import LabelRows, read_labels
 from labeltree.prediction import LabelTreePredictor
-from labeltree.progress import phases
+from labeltree.progress import Phases, phases
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
@@ -27,6 +27,7 @@ from labeltree.validation import (
 
 #: The links each loss may have, its default first. docs/links.md has the figures that the defaults rest on.
 LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
+DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "n_trees": Number(1, integer=True),
@@ -37,7 +38,7 @@ _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, open_low=True),
+    "C": Number(0, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, integer=True),
     "prune": Number(0),
@@ -77,8 +78,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     link : {"auto", "exp3", "exp2", "clip", "sigmoid"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)³) (the default),
         exp(-max(0, 1 - s)²), or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
-    C : float
-        The weight of the examples against the penalty.
+    C : float, optional
+        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
     tol : float
         A node is trained until no example violates its optimality conditions by more than this.
     max_iter : int
@@ -137,7 +138,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
-        C: float = 1.0,
+        C: float | None = None,
         tol: float = 0.1,
         max_iter: int = 20,
         prune: float = 0.1,
@@ -225,7 +226,12 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
-            loss=self.loss, C=self.C, tol=self.tol, max_iter=self.max_iter, bias=float(self.bias), prune=self.prune
+            loss=self.loss,
+            C=DEFAULT_C[self.loss] if self.C is None else self.C,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            bias=float(self.bias),
+            prune=self.prune,
         )
 
         weights, reports = [], []
@@ -233,7 +239,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
             for t, seed in enumerate(seeds.tolist()):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
-                trained, report = train_tree(tree, features, labels, weight, solver, seed, threads, shown, name)
+                trained, report = train_tree(
+                    tree, features, labels, weight, solver, seed, threads, shown, name
+                )
                 weights.append(trained)
                 reports.append(report)
 
@@ -259,7 +267,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         return trees
 
     def _grow(
-        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Any, name: str
+        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Phases, name: str
     ) -> LabelTree:
         return shown.run(
             f"{name}clustering {labels.n_labels:,} labels",
@@ -283,7 +291,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         if self.link == "auto":
             return links[0]
         if self.link not in links:
-            raise ValueError(f"link {self.link!r} does not go with loss {self.loss!r}; expected one of {links}")
+            raise ValueError(
+                f"link {self.link!r} does not go with loss {self.loss!r}; expected one of {links}"
+            )
         return self.link
 
     # -- storage ---------------------------------------------------------------------------------------------------
@@ -325,7 +335,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
 def _check_rows(n_rows: int, labels: LabelRows) -> None:
     if n_rows != labels.n_rows:
-        raise ValueError(f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})")
+        raise ValueError(
+            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
+        )
     if n_rows >= 2**31:
         raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
     if len(labels.indices) == 0:

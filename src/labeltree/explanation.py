@@ -50,7 +50,13 @@ class Explanation:
             if len(self.paths) > 1:
                 lines.append(f"tree {t + 1}: {path[-1].probability_so_far:.4f}")
             for depth, step in enumerate(path):
-                what = "root" if depth == 0 else str(self.label) if step is path[-1] else f"{step.n_labels} labels"
+                what = (
+                    "root"
+                    if depth == 0
+                    else str(self.label)
+                    if step is path[-1]
+                    else f"{step.n_labels} labels"
+                )
                 lines.append(
                     f"{'  ' * depth}└ node {step.node} ({what}): {step.probability:.4f}"
                     f"  [so far {step.probability_so_far:.4f}]"

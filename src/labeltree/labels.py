@@ -96,9 +96,9 @@ def _is_list_of_lists(y: Any) -> bool:
 def _looks_like_indicator(rows: Sequence[Any]) -> bool:
     if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
         return False
-    return all(isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows) and any(
-        list(row).count(v) > 1 for row in rows for v in (0, 1)
-    )
+    return all(
+        isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows
+    ) and any(list(row).count(v) > 1 for row in rows for v in (0, 1))
 
 
 def _hashables(row: Iterable[Any]) -> set[Any]:
@@ -113,7 +113,9 @@ def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
         try:
             flat.extend({position.setdefault(label, len(position)) for label in row})
         except TypeError as error:
-            raise TypeError(f"y, row {i}: labels must be hashable (strings, numbers, tuples): {error}") from None
+            raise TypeError(
+                f"y, row {i}: labels must be hashable (strings, numbers, tuples): {error}"
+            ) from None
         indptr[i + 1] = len(flat)
     if not position:
         raise ValueError("y has no label in any row: there is nothing to learn")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,9 +35,15 @@ class TopLabels(NamedTuple):
 class LabelTreePredictor:
     """Prediction for estimators that have `classes_`, `label_kind_`, `n_features_in_` and `weights_`.
 
-    The estimator's parameters `normalize`, `link`, `search`, `beam`, `normalize_siblings` and `n_jobs` are read at every
-    call. Nothing is written: any number of threads may ask one model at once.
+    The estimator's parameters named below are read at every call. Nothing is written but caches: any number of
+    threads may ask one model at once.
     """
+
+    normalize: bool
+    search: str
+    beam: int
+    normalize_siblings: bool
+    n_jobs: int | None
 
     classes_: NDArray[Any]
     label_kind_: LabelKind
@@ -93,7 +99,9 @@ class LabelTreePredictor:
         _check_threshold(threshold)
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
-        indices, probabilities = self._top_k(features, int(k), threshold, self._mask(allow, deny), evaluations)
+        indices, probabilities = self._top_k(
+            features, int(k), threshold, self._mask(allow, deny), evaluations
+        )
         top = TopLabels(self._names(indices), probabilities)
         return (*top, evaluations) if return_evaluations else top
 
@@ -154,7 +162,9 @@ class LabelTreePredictor:
             raise ValueError(f"rows and labels must be of one length, got {row.shape} and {label.shape}")
         order = np.argsort(row, kind="stable")
         found = np.empty(len(row), dtype=np.float32)
-        self._forest().pairs(features, row[order], label[order], self._normalize_siblings, self._n_threads, found)
+        self._forest().pairs(
+            features, row[order], label[order], self.normalize_siblings, self._n_threads, found
+        )
         probabilities = np.empty_like(found)
         probabilities[order] = found
         return probabilities
@@ -169,7 +179,9 @@ class LabelTreePredictor:
         features = self._features(x)
         if features.n_rows != 1:
             raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
-        found = _native.Enumeration(self._forest(), features, 0, self._normalize_siblings, self._mask(allow, deny))
+        found = _native.Enumeration(
+            self._forest(), features, 0, self.normalize_siblings, self._mask(allow, deny)
+        )
         while (item := found.next()) is not None:
             yield self.classes_[item[0]], item[1]
 
@@ -194,7 +206,9 @@ class LabelTreePredictor:
             feature_names = getattr(self, "feature_names_in_", None)
         index = int(self._indices_of([label])[0])
         values = dict(zip(*(a.tolist() for a in features.row(0)), strict=True))
-        paths = [self._explain_path(w, features, values, index, n_features, feature_names) for w in self.weights_]
+        paths = [
+            self._explain_path(w, features, values, index, n_features, feature_names) for w in self.weights_
+        ]
         probability = float(np.mean([path[-1].probability_so_far for path in paths]))
         return Explanation(label, probability, paths)
 
@@ -202,15 +216,11 @@ class LabelTreePredictor:
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
         check_is_fitted(self, "weights_")
-        return check_features(self, X, normalize=self.normalize, reset=False)  # type: ignore[arg-type,attr-defined] # of the estimator
+        return check_features(self, X, normalize=self.normalize, reset=False)
 
     @property
     def _n_threads(self) -> int:
-        return n_threads(self.n_jobs)  # type: ignore[attr-defined] # of the estimator
-
-    @property
-    def _normalize_siblings(self) -> bool:
-        return bool(self.normalize_siblings)  # type: ignore[attr-defined] # of the estimator
+        return n_threads(self.n_jobs)
 
     def _forest(self) -> _native.Forest:
         link = self._link()
@@ -228,7 +238,7 @@ class LabelTreePredictor:
         self.__dict__.pop("_cached_positions", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc] # BaseEstimator has it
+        state = cast("dict[str, Any]", super().__getstate__())
         return {name: value for name, value in state.items() if not name.startswith("_cached_")}
 
     def _top_k(
@@ -242,11 +252,19 @@ class LabelTreePredictor:
         k = min(k, len(self.classes_))
         labels = np.empty((features.n_rows, k), dtype=np.int32)
         probabilities = np.empty((features.n_rows, k), dtype=np.float32)
-        beam = int(self.beam) if self.search == "beam" else 0  # type: ignore[attr-defined] # of the estimator
+        beam = int(self.beam) if self.search == "beam" else 0
         # One row is answered faster than a thread starts.
         threads = self._n_threads if features.n_rows > 1 else 1
         self._forest().top_k(
-            features, threshold, self._normalize_siblings, beam, allowed, threads, labels, probabilities, evaluations
+            features,
+            threshold,
+            self.normalize_siblings,
+            beam,
+            allowed,
+            threads,
+            labels,
+            probabilities,
+            evaluations,
         )
         return labels, probabilities
 
@@ -258,7 +276,7 @@ class LabelTreePredictor:
         allowed: NDArray[np.uint8] | None,
     ) -> Any:
         indptr, labels, probabilities = self._forest().above(
-            features, threshold, label_threshold, self._normalize_siblings, allowed, self._n_threads, None
+            features, threshold, label_threshold, self.normalize_siblings, allowed, self._n_threads, None
         )
         return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, len(self.classes_)))
 
@@ -303,11 +321,15 @@ class LabelTreePredictor:
         """Positions in `classes_`; an unknown label is an error."""
         position = self.__dict__.get("_cached_positions")
         if position is None:
-            position = self.__dict__["_cached_positions"] = {c: i for i, c in enumerate(self.classes_.tolist())}
+            position = self.__dict__["_cached_positions"] = {
+                c: i for i, c in enumerate(self.classes_.tolist())
+            }
         try:
             return np.fromiter((position[label] for label in labels), dtype=np.int32, count=len(labels))
         except KeyError as error:
-            raise ValueError(f"{error.args[0]!r} is not a label of this model; classes_ has them all") from None
+            raise ValueError(
+                f"{error.args[0]!r} is not a label of this model; classes_ has them all"
+            ) from None
 
     def _mask(self, allow: Collection[Any] | None, deny: Collection[Any] | None) -> NDArray[np.uint8] | None:
         if allow is None and deny is None:
@@ -335,7 +357,7 @@ class LabelTreePredictor:
         for node in tree.path(label).tolist():
             block = 0 if parent < 0 else weights.block_of(parent)
             first = 0 if parent < 0 else int(tree.child_begin[parent])
-            block_probabilities = store.probabilities(features, 0, block, self._normalize_siblings)
+            block_probabilities = store.probabilities(features, 0, block, self.normalize_siblings)
             probability = float(block_probabilities[node - first])
             so_far *= probability
             known = [

@@ -17,7 +17,7 @@ from labeltree.trees import LabelTree
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """The parameters of the same names of `LabelTreeClassifier`; `bias` is the value of the bias feature, 0 for none."""
+    """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
 
     loss: str
     C: float

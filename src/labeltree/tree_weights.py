@@ -65,7 +65,9 @@ class TreeWeights:
         """A copy with float32 weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
         weight = self.arrays["weight"]
         if weight.dtype != np.float32:
-            raise ValueError(f"the weights are stored as {weight.dtype} already; train or load a float32 model")
+            raise ValueError(
+                f"the weights are stored as {weight.dtype} already; train or load a float32 model"
+            )
         if name == "float32":
             return self
         if name == "bfloat16":

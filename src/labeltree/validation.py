@@ -83,7 +83,9 @@ def n_threads(n_jobs: int | None) -> int:
     return int(effective_n_jobs(n_jobs))
 
 
-def check_features(estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool) -> _native.FeatureMatrix:
+def check_features(
+    estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool
+) -> _native.FeatureMatrix:
     """X as the kernel reads it, without a copy where none is needed.
 
     With `reset` (in ``fit``) the number and names of the features are recorded, else compared.
@@ -135,7 +137,9 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     if weight.ndim == 0:
         weight = np.full(n_rows, weight, dtype=np.float32)
     if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row of X, got {weight.shape}")
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},), one weight per row of X, got {weight.shape}"
+        )
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(np.argmax(bad))

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import label_trees, nested_labels
 
 from labeltree.trees import LabelTree
-from tests.strategies import label_trees, nested_labels
 
 
 def breadth_first(nested: list[Any]) -> list[Any]:

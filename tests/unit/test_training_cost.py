@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
-
-from labeltree.trees import LabelTree, training_cost
 from tests.reference.assignment import assign_to_nodes, training_sets
 from tests.strategies import label_rows, label_trees
+
+from labeltree.trees import LabelTree, training_cost
 
 
 def as_csr(rows: list[list[int]], n_labels: int) -> csr_array:

@@ -7,9 +7,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import label_trees
 
 from labeltree.trees import LabelTree
-from tests.strategies import label_trees
 
 # The part of Graphviz's language that is used: attributes, nodes and edges, with quoted or plain words.
 WORD = r'(?:\w+|"(?:[^"\\\n]|\\.)*")'
