@@ -1,0 +1,9 @@
+"""Settings that all tests share."""
+
+from hypothesis import settings
+
+# The same examples in every run, and no deadline: the clock of a busy machine proves nothing.
+settings.register_profile("default", derandomize=True, deadline=None)
+# Sanitizers make everything ten times slower.
+settings.register_profile("sanitize", derandomize=True, deadline=None, max_examples=20)
+settings.load_profile("default")
