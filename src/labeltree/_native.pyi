@@ -117,6 +117,26 @@ class Enumeration:
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""
 
+class HeaderRule(enum.Enum):
+    """Whether the first line is a header."""
+
+    ABSENT = 0
+
+    OPTIONAL = 1
+
+    REQUIRED = 2
+
+class TextFormatError(ValueError):
+    pass
+
+def read_text_format(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, header: HeaderRule, first_feature: int, first_label: int, n_features: int | None, n_labels: int | None, comments: bool, n_threads: int, chunk_bytes: int = 1048576) -> tuple:
+    """
+    Parse lines into n_features, n_labels, features (indptr, ids, values), labels (indptr, ids).
+    """
+
+def format_text_rows(feature_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature_ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    """Format rows of two CSR matrices as lines of text."""
+
 class Cancelled(Exception):
     pass
 

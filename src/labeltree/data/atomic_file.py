@@ -1,0 +1,48 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from .compression import compressing
+
+
+@contextmanager
+def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that takes the name `path` when it is complete and safely on disk.
+
+    It is written beside its target under a temporary name, compressed if `path` ends in ``.gz``, ``.xz`` or
+    ``.zst``. When the block fails, what was there before is untouched and nothing is left behind.
+    """
+    target = os.path.realpath(path)  # a symbolic link stays, and its target is replaced
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.tmp")
+    with open(temporary, "xb") as file:
+        try:
+            with compressing(name, file) as writer:
+                yield writer
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()  # Windows renames only closed files
+            os.replace(temporary, target)
+        except BaseException:
+            file.close()
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name itself survive a crash, where the system lets folders be synced."""
+    if sys.platform != "win32":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,68 @@
+"""The multi-label form of the libsvm (SVMlight) format."""
+
+from __future__ import annotations
+
+from scipy.sparse import csr_matrix
+
+from .._native import HeaderRule
+from .labelled_rows import read_labelled_rows
+from .sources import Source
+
+
+def read_libsvm(
+    path: Source,
+    *,
+    one_based: bool = True,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    n_jobs: int | None = None,
+) -> tuple[csr_matrix, csr_matrix]:
+    """Read a multi-label file in the libsvm format.
+
+    Every line is a row: ``label,label feature:value feature:value``, with labels that are integers from 0. A
+    row without labels begins with a blank or with its first feature. ``#`` begins a comment; a line that is
+    only a comment is no row, a blank line is one.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file
+        The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+    one_based : bool, default=True
+        Whether ids of features count from 1 in the file, as the format says. Labels are taken as they are.
+    n_features, n_labels : int, optional
+        The number of columns of X and y; by default what the largest id needs.
+    n_jobs : int, optional
+        The number of threads, as in :func:`read_xmlc`.
+
+    Returns
+    -------
+    X, y : csr_matrix of float32
+        As :func:`read_xmlc` returns them.
+
+    Raises
+    ------
+    DataFormatError
+        As :func:`read_xmlc` does.
+
+    Examples
+    --------
+    >>> import io
+    >>> from labeltree.data import read_libsvm
+    >>> X, y = read_libsvm(io.BytesIO(b"# two rows\\n0,2 1:0.5 3:1.5\\n1 2:2\\n"))
+    >>> X.toarray()
+    array([[0.5, 0. , 1.5],
+           [0. , 2. , 0. ]], dtype=float32)
+    >>> y.toarray()
+    array([[1., 0., 1.],
+           [0., 1., 0.]], dtype=float32)
+    """
+    return read_labelled_rows(
+        path,
+        header=HeaderRule.ABSENT,
+        first_feature=int(one_based),
+        first_label=0,
+        n_features=n_features,
+        n_labels=n_labels,
+        comments=True,
+        n_jobs=n_jobs,
+    )

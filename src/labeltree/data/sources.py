@@ -1,0 +1,81 @@
+"""Where data come from: files, compressed files, standard input, open files."""
+
+from __future__ import annotations
+
+import codecs
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, TypeAlias
+
+from labeltree.errors import DataFormatError
+
+from .compression import decompressor
+
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""A path, ``"-"`` for standard input, or a file opened in binary mode."""
+
+
+def source_name(source: Source) -> str:
+    """Return what error messages call `source`."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        return "<stdin>" if path == "-" else path
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "<stream>"
+
+
+@contextmanager
+def open_buffer(source: Source) -> Iterator[bytes | mmap.mmap]:
+    """Give all bytes of `source`, decompressed; a plain file is mapped, not read."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield _read_all(source)
+        return
+    path = os.fspath(source)
+    if path == "-":
+        yield _read_all(sys.stdin.buffer)
+        return
+    with open(path, "rb") as file:
+        decompress = decompressor(path)
+        status = os.fstat(file.fileno())
+        if decompress is not None:
+            yield decompress(file, path)
+        elif stat.S_ISREG(status.st_mode) and status.st_size > 0:
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                yield mapped
+        else:  # a pipe or a device has no size; an empty file cannot be mapped
+            yield file.read()
+
+
+def text_start(buffer: bytes | mmap.mmap) -> int:
+    """Return where the text in `buffer` begins: behind the byte order mark that some editors write."""
+    return len(codecs.BOM_UTF8) if buffer[: len(codecs.BOM_UTF8)] == codecs.BOM_UTF8 else 0
+
+
+def read_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Give the lines of a UTF-8 text with their numbers, without their ends (``\\n`` or ``\\r\\n``)."""
+    with open_buffer(source) as buffer:
+        number, begin, size = 0, text_start(buffer), len(buffer)
+        while begin < size:
+            newline = buffer.find(b"\n", begin)
+            end = newline if newline >= 0 else size
+            line = buffer[begin:end].removesuffix(b"\r")
+            number, begin = number + 1, end + 1
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = f"the byte 0x{line[error.start]:02x} as byte {error.start + 1} of the line"
+                raise DataFormatError(
+                    f"expected UTF-8 text, got {found}", source_name(source), number
+                ) from None
+            yield number, text
+
+
+def _read_all(file: BinaryIO) -> bytes:
+    content: object = file.read()
+    if not isinstance(content, bytes):
+        raise TypeError(f"expected a file opened in binary mode, got one that reads {type(content).__name__}")
+    return content

@@ -1,0 +1,177 @@
+"""The text format of the extreme classification (XMLC) repository."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .._native import HeaderRule, format_text_rows
+from .atomic_file import open_atomic
+from .labelled_rows import MOST_COLUMNS, read_labelled_rows
+from .sources import Source
+
+_HEADER_RULES = {"auto": HeaderRule.OPTIONAL, True: HeaderRule.REQUIRED, False: HeaderRule.ABSENT}
+_BLOCK_ENTRIES = 1 << 20
+
+
+def read_xmlc(
+    path: Source,
+    *,
+    header: bool | Literal["auto"] = "auto",
+    one_based: bool = False,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    n_jobs: int | None = None,
+) -> tuple[csr_matrix, csr_matrix]:
+    """Read a file in the text format of the extreme classification repository.
+
+    The first line may be a header, ``rows features labels``. Every other line is a row:
+    ``label,label feature:value feature:value``. A row without labels begins with a blank or with its first
+    feature.
+
+    Parameters
+    ----------
+    path : str, path-like or binary file
+        The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+    header : bool or "auto", default="auto"
+        Whether there is a header. ``"auto"`` takes a first line of three numbers as one; no row is like that.
+    one_based : bool, default=False
+        Whether ids of features and labels count from 1 in the file.
+    n_features, n_labels : int, optional
+        The number of columns of X and y. By default as the header says or, without one, what the largest id
+        needs: give them when a training and a test file without headers shall fit together.
+    n_jobs : int, optional
+        The number of threads, as in scikit-learn: None is 1 unless a joblib context says otherwise, -1 is all
+        processors. The result is the same for any number.
+
+    Returns
+    -------
+    X : csr_matrix of float32
+        The features; ids in a row ascend. Zeros that the file spells out are kept.
+    y : csr_matrix of float32
+        1 where a row has a label. A label that a row names twice counts once.
+
+    Raises
+    ------
+    DataFormatError
+        With file and line, when a line is not as described; a value is not finite; an id is negative, or
+        beyond the header or `n_features` and `n_labels`; a row has a feature twice; the header says another
+        number of rows; there is neither a header nor a row.
+
+    Examples
+    --------
+    >>> import io
+    >>> from labeltree.data import read_xmlc
+    >>> X, y = read_xmlc(io.BytesIO(b"2 4 3\\n0,2 1:0.5 3:1.5\\n 0:2\\n"))
+    >>> X.toarray()
+    array([[0. , 0.5, 0. , 1.5],
+           [2. , 0. , 0. , 0. ]], dtype=float32)
+    >>> y.toarray()
+    array([[1., 0., 1.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    if header not in _HEADER_RULES:
+        raise ValueError(f"expected header to be True, False or 'auto', got {header!r}")
+    return read_labelled_rows(
+        path,
+        header=_HEADER_RULES[header],
+        first_feature=int(one_based),
+        first_label=int(one_based),
+        n_features=n_features,
+        n_labels=n_labels,
+        comments=False,
+        n_jobs=n_jobs,
+    )
+
+
+def write_xmlc(path: str | os.PathLike[str], X: Any, y: Any) -> None:
+    """Write X and y in the text format of the extreme classification repository, with a header.
+
+    Values are written as float32, in the shortest form that :func:`read_xmlc` reads back as the same number.
+    The file appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write. Names ending in ``.gz``, ``.xz`` and ``.zst`` are compressed.
+    X : sparse matrix or array of shape (n_rows, n_features)
+        The features.
+    y : sparse matrix or array of shape (n_rows, n_labels)
+        1 where a row has a label, else 0.
+
+    Raises
+    ------
+    ValueError
+        When X and y have different numbers of rows, X has a value that is no finite float32, or y has a value
+        other than 0 and 1.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from labeltree.data import write_xmlc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "train.txt")
+    ...     write_xmlc(path, [[0, 0.5], [0.1, 0]], [[1, 0, 1], [0, 0, 0]])
+    ...     print(path.read_text(), end="")
+    2 2 3
+    0,2 1:0.5
+     0:0.1
+    """
+    X, y = _features(X), _labels(y)
+    if X.shape[0] != y.shape[0]:
+        raise ValueError(f"expected X and y of the same number of rows, got {X.shape[0]} and {y.shape[0]}")
+    n_rows = X.shape[0]
+    # Rows are formatted in blocks, so that the text of a large matrix never lies in memory.
+    step = max(1, int(_BLOCK_ENTRIES * n_rows / max(X.nnz + y.nnz, n_rows, 1)))
+    with open_atomic(path) as file:
+        file.write(f"{n_rows} {X.shape[1]} {y.shape[1]}\n".encode())
+        for begin in range(0, n_rows, step):
+            rows = slice(begin, min(begin + step, n_rows) + 1)
+            x_indptr, y_indptr = X.indptr[rows].astype(np.int64), y.indptr[rows].astype(np.int64)
+            x_entries, y_entries = slice(x_indptr[0], x_indptr[-1]), slice(y_indptr[0], y_indptr[-1])
+            x_indices, values = X.indices[x_entries].astype(np.int32), X.data[x_entries].astype(np.float32)
+            y_indices = y.indices[y_entries].astype(np.int32)
+            file.write(format_text_rows(x_indptr, x_indices, values, y_indptr, y_indices))
+
+
+def _features(X: Any) -> csr_matrix:
+    X = _canonical(X, "X")
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32, copy=False)
+    if not np.isfinite(X.data).all():
+        row, column = _first(X, ~np.isfinite(X.data))
+        raise ValueError(
+            f"expected finite float32 values in X, got {X[row, column]} in row {row}, column {column}"
+        )
+    return X
+
+
+def _labels(y: Any) -> csr_matrix:
+    y = _canonical(y, "y")
+    if not y.data.all():
+        y = y.copy()
+        y.eliminate_zeros()
+    if not (y.data == 1).all():
+        row, column = _first(y, y.data != 1)
+        raise ValueError(f"expected 0 and 1 in y, got {y[row, column]} in row {row}, column {column}")
+    return y
+
+
+def _canonical(matrix: Any, name: str) -> csr_matrix:
+    """Return `matrix` as CSR with sorted indices and no duplicates; the caller's own is not changed."""
+    matrix = csr_matrix(matrix)
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"expected at most {MOST_COLUMNS} columns in {name}, got {matrix.shape[1]}")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _first(matrix: csr_matrix, flags: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[int, int]:
+    """Return row and column of the first entry that is flagged."""
+    entry = int(np.argmax(flags))
+    return int(np.searchsorted(matrix.indptr, entry, side="right")) - 1, int(matrix.indices[entry])
