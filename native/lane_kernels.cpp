@@ -173,7 +173,7 @@ void descend(int lanes, DescentPass& pass) {
 }
 
 void descent_pass(Loss loss, int lanes, DescentPass& pass) {
-  const FlushSubnormals flush;
+  [[maybe_unused]] const FlushSubnormals flush;
   if (loss == Loss::squared_hinge) {
     descend<SquaredHinge>(lanes, pass);
   } else {
@@ -191,7 +191,7 @@ void multiply_lanes(const LocalRows& rows, int64_t row, const float* columns, in
 
 void multiply(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
               float* similarity) {
-  const FlushSubnormals flush;
+  [[maybe_unused]] const FlushSubnormals flush;
   for (int64_t row = begin; row < end; ++row) {
     float* out = similarity + row * lanes;
     int j = 0;

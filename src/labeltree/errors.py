@@ -10,11 +10,44 @@ A wrong argument raises `ValueError` or `TypeError`; a model that has not been t
 
 from __future__ import annotations
 
-__all__ = ["LabelTreeError", "ModelFileError"]
+__all__ = ["DataFormatError", "LabelTreeError", "ModelFileError"]
 
 
 class LabelTreeError(Exception):
     """What all errors of this library's own have in common."""
+
+
+class DataFormatError(LabelTreeError, ValueError):
+    """A file that is not what its format says.
+
+    Parameters
+    ----------
+    reason : str
+        What was expected and what was found.
+    path : str
+        The file, or ``"<stdin>"`` or ``"<stream>"``.
+    line : int or None
+        The line at fault, counted from 1; None when it is the file as a whole.
+
+    Examples
+    --------
+    >>> import io
+    >>> from labeltree.data import read_xmlc
+    >>> read_xmlc(io.BytesIO(b"0,2 1:0.5\\n1 4:abc\\n"))
+    Traceback (most recent call last):
+        ...
+    labeltree.errors.DataFormatError: <stream>:2: expected 'feature:value' with a number, got '4:abc'
+    """
+
+    def __init__(self, reason: str, path: str, line: int | None = None) -> None:
+        super().__init__(reason, path, line)  # all of them, so that the error survives pickling
+        self.reason = reason
+        self.path = path
+        self.line = line
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.reason}"
 
 
 class ModelFileError(LabelTreeError, ValueError):

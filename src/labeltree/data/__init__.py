@@ -1,6 +1,7 @@
 """Reading and writing data: sparse matrices and texts, with their labels."""
 
-from .errors import DataFormatError
+from labeltree.errors import DataFormatError
+
 from .fasttext import read_fasttext
 from .jsonl import read_jsonl
 from .libsvm import read_libsvm

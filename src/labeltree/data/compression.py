@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from .errors import DataFormatError
+from labeltree.errors import DataFormatError
 
 _BLOCK_BYTES = 1 << 20
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .errors import DataFormatError
+from labeltree.errors import DataFormatError
+
 from .sources import Source, read_lines, source_name
 
 _BLANKS = re.compile(r"[ \t]+")

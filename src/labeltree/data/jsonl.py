@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .errors import DataFormatError
+from labeltree.errors import DataFormatError
+
 from .sources import Source, read_lines, source_name
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labeltree.errors import DataFormatError
+
 from .. import _native
-from .errors import DataFormatError
 from .sources import Source, open_buffer, source_name, text_start
 
 MOST_COLUMNS = np.iinfo(np.int32).max

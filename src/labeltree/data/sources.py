@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TypeAlias
 
+from labeltree.errors import DataFormatError
+
 from .compression import decompressor
-from .errors import DataFormatError
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, ``"-"`` for standard input, or a file opened in binary mode."""
