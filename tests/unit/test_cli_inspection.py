@@ -97,7 +97,7 @@ class TestExplain:
         assert re.search(r"word\d+ \+\d", text)
         report = run_json("explain", folder / "model", folder / "test.txt", *names)
         assert report["name"] == f"L{best}"
-        assert report["trees"][0][0]["features"][0]["feature"].startswith("word")
+        assert report["trees"][0][-1]["features"][0]["feature"].startswith("word")
 
     def test_row_of_a_later_block(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         expected = run_json("explain", folder / "model", folder / "test.txt", "--row", 19)
@@ -118,7 +118,7 @@ class TestConvert:
     def test_there_and_back(self, folder: Path, tmp_path: Path, middle: str) -> None:
         sizes = ["--n-features", N_FEATURES, "--n-labels", N_LABELS] if "svm" in middle else []
         result = run("convert", folder / "test.txt", tmp_path / middle)
-        assert "20 rows" in result.stdout
+        assert f"20 rows, {N_FEATURES} features" in " ".join(result.stdout.split())
         run("convert", tmp_path / middle, tmp_path / "back.txt", *sizes)
         assert (tmp_path / "back.txt").read_bytes() == (folder / "test.txt").read_bytes()
 

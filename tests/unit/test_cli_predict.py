@@ -218,7 +218,11 @@ class TestPipes:
             process.stdin.close()
             assert process.wait(timeout=60) == 0
 
-    def test_reader_that_goes_away(self, folder: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("unbuffered", ["", "1"])
+    def test_reader_that_goes_away(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unbuffered: str
+    ) -> None:
+        monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
         many = write_rows(tmp_path / "many.txt", ROWS * 500)
         with start("predict", folder / "model", many) as process:
             assert process.stdout is not None

@@ -128,12 +128,12 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--arity", 1], "'arity' must be an integer of at least 2"),
+            (["--arity", 1], "the parameter 'arity' must be an integer"),
             (["--loss", "hinge"], "hinge"),
             (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not go with loss 'logistic'"),
             (["--preset", "fasttext"], "fasttext"),
             (["--tree", "no-such-file.json"], "is neither a file nor one of kmeans"),
-            (["--n-trees", "many"], "many"),
+            (["--n-trees", "many"], "'--n-trees'"),
             (["--frobnicate"], "No such option"),
         ],
     )
@@ -141,8 +141,7 @@ class TestMistakes:
         self, tmp_path: Path, options: list[object], message: str
     ) -> None:
         result = run("train", "no-such-data.txt", "--model", tmp_path / "model", *options, exit_code=2)
-        assert message.split()[0] in result.stderr
-        assert " ".join(message.split()) in " ".join(result.stderr.replace("│", " ").split())
+        assert message in " ".join(result.stderr.replace("│", " ").split())
         assert not (tmp_path / "model").exists()
 
     def test_model_is_required(self, data: Path) -> None:
