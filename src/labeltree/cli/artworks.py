@@ -50,7 +50,7 @@ class Artwork:
             )
         found = {name for name, _ in self.predicted}
         names = [Text(name, "bold green" if name in found else "") for name in self.true]
-        true = Text("true: ", "dim") + Text(", ").join(names)
+        true = Text("true: ", "dim") + Text(" · ").join(names)
         columns = Table.grid(padding=(0, 3), expand=True)
         columns.add_column(width=42)
         columns.add_column(ratio=1)

@@ -10,8 +10,13 @@ from rich.text import Text
 
 
 def standard_output() -> Console:
-    """A console that does not colour the numbers in a text."""
-    return Console(highlight=False)
+    """A console that takes text as it is: no markup, as paths and names may have brackets, and no coloured numbers."""
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def titled(title: object, text: str) -> Text:
+    """A text that begins with something in bold."""
+    return Text.assemble((str(title), "bold"), text)
 
 
 def print_json(value: dict[str, Any]) -> None:

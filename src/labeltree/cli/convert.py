@@ -60,16 +60,14 @@ def convert(
 
 
 def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:
-    from labeltree.cli.console import standard_output
+    from labeltree.cli.console import standard_output, titled
     from labeltree.cli.figures import bytes_text, directory_bytes
     from labeltree.model_file import load, save_classifier
 
     before = directory_bytes(source)
     save_classifier(load(source), target, weights=weights)
-    standard_output().print(
-        f"[bold]{target}[/bold]: {weights} weights, {bytes_text(directory_bytes(target))} "
-        f"({source}: {bytes_text(before)})"
-    )
+    after = bytes_text(directory_bytes(target))
+    standard_output().print(titled(target, f": {weights} weights, {after} ({source}: {bytes_text(before)})"))
 
 
 def _convert_data(
@@ -81,7 +79,7 @@ def _convert_data(
     n_features: int | None,
     n_labels: int | None,
 ) -> None:
-    from labeltree.cli.console import standard_output
+    from labeltree.cli.console import standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import bytes_text
     from labeltree.data import write_libsvm, write_xmlc
@@ -89,7 +87,6 @@ def _convert_data(
     X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
     target_format = format_of(target, to)
     (write_libsvm if target_format == "libsvm" else write_xmlc)(target, X, y)
-    standard_output().print(
-        f"[bold]{target}[/bold]: {X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels, "
-        f"{bytes_text(Path(target).stat().st_size)} of {target_format}"
-    )
+    shape = f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels"
+    size = bytes_text(Path(target).stat().st_size)
+    standard_output().print(titled(target, f": {shape}, {size} of {target_format}"))

@@ -33,7 +33,7 @@ def demo(
     """
     from labeltree import LabelTreeClassifier
     from labeltree.cli.artworks import ask
-    from labeltree.cli.console import print_json, print_next, standard_output
+    from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.train import describe_training
     from labeltree.datasets import load_tate
@@ -46,9 +46,9 @@ def demo(
         console.quiet = True
     catalogue = load_tate()
     data = catalogue.to_matrices()
-    console.print("[bold]The catalogue of the Tate galleries[/bold] (CC0, comes with labeltree)")
+    console.print(titled("The catalogue of the Tate galleries", " (CC0, comes with labeltree)"))
     console.print(
-        f"{data.X_train.shape[0]:,} artworks to learn from, {data.X_test.shape[0]:,} to be tested on; "
+        f"{data.X_train.shape[0]:,} artworks to learn from, {data.X_test.shape[0]:,} to test; "
         f"{data.X_train.shape[1]:,} words, {data.y_train.shape[1]:,} subjects"
     )
     classifier = LabelTreeClassifier(random_state=0, n_jobs=-1).fit(data.X_train, data.y_train)
@@ -60,13 +60,15 @@ def demo(
     console.print(evaluation)
 
     artworks = ask(classifier, catalogue, data)
-    console.print("\n[bold]Five of the test artworks[/bold], with their most specific subjects; ✓ is right")
+    console.print()
+    console.print(titled("Five of the test artworks", ", with their most specific subjects; ✓ is right"))
     for artwork in artworks:
         console.print()
         console.print(artwork)
 
+    console.print()
     console.print(
-        "\n[bold]How the tree groups subjects[/bold]: the most frequent below some children of the root"
+        titled("How the tree groups subjects", ": the most frequent below some children of the root")
     )
     groups = _groups(classifier, [catalogue.subject_names[subject] for subject in data.subject_ids.tolist()])
     for name in groups:
@@ -95,5 +97,7 @@ def _groups(classifier: Any, names: list[str]) -> list[str]:
     for child in tree.children(0)[:N_GROUPS]:
         labels = tree.labels_under(child)
         most_frequent = labels[(-counts[labels]).argsort(kind="stable")]
-        lines.append(f"{len(labels):>4,} subjects: {', '.join(names[label] for label in most_frequent[:20])}")
+        lines.append(
+            f"{len(labels):>4,} subjects: {' · '.join(names[label] for label in most_frequent[:20])}"
+        )
     return lines

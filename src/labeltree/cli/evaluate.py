@@ -47,7 +47,7 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
-    from labeltree.cli.console import print_json, standard_output
+    from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.trained_model import open_model
@@ -64,7 +64,5 @@ def evaluate(
         print_json({"model": str(model), "data": data, **evaluation.to_json()})
         return
     console = standard_output()
-    console.print(
-        f"[bold]{model}[/bold] on [bold]{data}[/bold]: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels\n",
-    )
+    console.print(titled(model, f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels\n"))
     console.print(evaluation)

@@ -26,6 +26,7 @@ class Evaluation:
 
     n_rows: int
     n_labels: int
+    n_nodes: int
     values: dict[str, float]
     batch_ms_per_row: float
     n_threads: int
@@ -49,6 +50,7 @@ class Evaluation:
         return cls(
             n_rows=X.shape[0],
             n_labels=len(model.classes_),
+            n_nodes=sum(tree.n_nodes for tree in model.trees_),
             values=metrics.evaluate(y, ranking, CUTOFFS, inverse_propensity=_inverse_propensity(model, A, B)),
             batch_ms_per_row=1000 * seconds / X.shape[0],
             n_threads=n_threads(model.n_jobs),
@@ -63,6 +65,7 @@ class Evaluation:
         return {
             "rows": self.n_rows,
             "labels": self.n_labels,
+            "nodes": self.n_nodes,
             "metrics": self.values,
             "batch_ms_per_row": self.batch_ms_per_row,
             "threads": self.n_threads,
@@ -91,7 +94,7 @@ class Evaluation:
         cost.add_row(
             "search",
             f"{self.node_evaluations_per_row:,.0f} nodes per row",
-            f"of {self.n_labels:,} labels and more",
+            f"of {self.n_nodes:,}",
         )
         cost.add_row("model", bytes_text(self.model_bytes), "on disk")
         if self.peak_memory_bytes is not None:
@@ -120,7 +123,7 @@ def _single_row_ms(model: Any, X: Any, k: int) -> list[float]:
 
 
 def _ms(milliseconds: float) -> str:
-    return f"{milliseconds:.3g} ms"
+    return f"{milliseconds:.3f} ms"
 
 
 def _threads(n_threads: int) -> str:

@@ -45,7 +45,7 @@ def explain(
         labeltree explain tags.labeltree test.txt --row 7 --label 42
         labeltree explain tags.labeltree test.txt --feature-names words.txt
     """
-    from labeltree.cli.console import print_json, standard_output
+    from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.label_names import LabelNames, read_names
     from labeltree.cli.trained_model import open_model
@@ -65,9 +65,7 @@ def explain(
         return
     console = standard_output()
     name = f"{chosen} ({names[chosen]})" if names.known else str(chosen)
-    console.print(
-        f"row {row}, label [bold]{name}[/bold]: probability [bold]{explanation.probability:.4f}[/bold]"
-    )
+    console.print(titled(f"label {name}", f" of row {row}: probability {explanation.probability:.4f}"))
     for number, path in enumerate(explanation.paths, start=1):
         console.print()
         if len(explanation.paths) > 1:
@@ -93,30 +91,24 @@ def _known(classifier: Any, text: str) -> Any:
 
 
 def _table(path: Any, label: str) -> Any:
+    from rich.columns import Columns
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("node", no_wrap=True)
-    table.add_column("P", justify="right", no_wrap=True)
-    table.add_column("so far", justify="right", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("node", no_wrap=True, max_width=30, overflow="ellipsis")
+    for name in ("P", "so far", "score"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("what weighed most", ratio=1)
     for depth, step in enumerate(path):
-        what = "root" if depth == 0 else f"{'  ' * (depth - 1)}└ {step.node}"
+        node = "root" if depth == 0 else f"{'  ' * (depth - 1)}└ {step.node}"
         below = label if step is path[-1] else f"{step.n_labels:,} labels"
-        weighed = Text(", ").join(
-            [
-                *(_summand(contribution.feature, contribution.amount) for contribution in step.contributions),
-                _summand("bias", step.bias),
-            ]
-        )
+        summands = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
         table.add_row(
-            f"{what}: {below}",
+            f"{node}: {below}",
             f"{step.probability:.4f}",
             f"{step.probability_so_far:.4f}",
-            f"{step.score:+.3f}",
-            weighed,
+            _signed(step.score),
+            Columns([_summand(*summand) for summand in summands], padding=(0, 2)),
         )
     return table
 
@@ -124,7 +116,12 @@ def _table(path: Any, label: str) -> Any:
 def _summand(name: Any, amount: float) -> Any:
     from rich.text import Text
 
-    return Text.assemble(f"{name} ", (f"{amount:+.3f}", "green" if amount > 0 else "red"))
+    return Text.assemble(f"{name} ", (_signed(amount), "green" if amount > 0 else "red"))
+
+
+def _signed(score: float) -> str:
+    # A node whose examples are all alike has a score beyond all others, and needs no digits.
+    return f"{score:+.3f}" if abs(score) < 100 else f"{score:+.0f}"
 
 
 def _to_json(explanation: Any, names: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def bytes_text(n_bytes: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration in about three digits.
+    """A duration in two digits or a few more.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def seconds_text(seconds: float) -> str:
     ('0.012 s', '8.0 s', '12 min 34 s')
     """
     if seconds < 1:
-        return f"{seconds:.3f} s"
+        return f"{seconds:.2g} s"
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{int(seconds) // 60:,} min {int(seconds) % 60} s"

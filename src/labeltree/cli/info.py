@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.parameters import classifier_parameters
 
 
 def info(
@@ -47,7 +48,7 @@ def info(
     console.print(_description(stored, classifier, verify))
     if drawing is not None:
         console.print()
-        console.print(drawing, markup=False, no_wrap=True, overflow="ellipsis")
+        console.print(drawing, no_wrap=True, overflow="ellipsis")
 
 
 def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "labels": stored.n_labels,
         "weights": stored.weights,
         "model_bytes": stored.n_bytes,
-        "parameters": dict(stored.parameters),
+        "parameters": _parameters(stored),
         "trees": [
             {
                 "nodes": tree.n_nodes,
@@ -99,21 +100,19 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
             f"{tree.n_nodes:,} nodes, {trained.tree.depth} levels deep, at most {trained.tree.arity:,} children, "
             f"{tree.n_weights:,} weights",
         )
-    table.add_row(
-        "parameters", ", ".join(f"{name}={_value(value)}" for name, value in stored.parameters.items())
-    )
+    table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
     return table
 
 
-def _value(value: Any) -> str:
-    return "a tree" if isinstance(value, dict) else str(value)
+def _parameters(stored: Any) -> dict[str, Any]:
+    """The parameters in the order of the signature; of a tree that was given only that it was."""
+    given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
+    return {name: given.pop(name) for name in classifier_parameters() if name in given} | given
 
 
 def _labels(classifier: Any) -> str:
     classes, counts = classifier.classes_, classifier.label_counts_
     examples = ", ".join(str(label) for label in classes[:3].tolist())
     unseen = int((counts == 0).sum())
-    return (
-        f"{len(classes):,} ({examples}, …), in {counts.mean():,.1f} rows on average, "
-        f"{unseen:,} of them in none"
-    )
+    without = f", {unseen:,} of them without any" if unseen else ""
+    return f"{len(classes):,} ({examples}, …), of {counts.mean():,.1f} training rows on average{without}"

@@ -52,7 +52,7 @@ def train(
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
     """
-    from labeltree.cli.console import print_json, print_next, standard_output
+    from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.model_file.directory import check_replaceable
@@ -89,9 +89,9 @@ def train(
         f"({y.nnz / X.shape[0]:.1f} per row), read in {seconds_text(stopwatch.seconds['reading'])}"
     )
     console.print(describe_training(classifier))
+    n_weights = sum(trained.n_weights for trained in classifier.weights_)
     console.print(
-        f"[bold]{model}[/bold]: {bytes_text(directory_bytes(model))}, "
-        f"{sum(trained.n_weights for trained in classifier.weights_):,} weights as {weights}"
+        titled(model, f": {bytes_text(directory_bytes(model))}, {n_weights:,} weights as {weights}")
     )
     print_next(f"labeltree evaluate {model} TEST_DATA")
 
@@ -99,10 +99,10 @@ def train(
 def describe_training(classifier: Any) -> str:
     """What was trained, and how long it took, in a line."""
     tree, seconds = classifier.tree_, classifier.fit_seconds_
-    shape = f"{tree.n_nodes:,} nodes, {count_text(tree.depth, 'level')} deep, at most {tree.arity:,} children"
     return (
-        f"{count_text(len(classifier.trees_), 'tree')} of {shape}, trained in {seconds_text(sum(seconds.values()))} "
-        f"({seconds_text(seconds['clustering'])} to cluster the labels)"
+        f"{count_text(len(classifier.trees_), 'tree')} of {tree.n_nodes:,} nodes, {count_text(tree.depth, 'level')}, "
+        f"trained in {seconds_text(sum(seconds.values()))} "
+        f"({seconds_text(seconds['clustering'])} to cluster labels)"
     )
 
 
