@@ -66,7 +66,7 @@ def test_exit_code_of_the_process(folder: Path) -> None:
 
 
 def test_unknown_command() -> None:
-    assert "No such command 'trian'" in run("trian", exit_code=2).stderr
+    assert "No such command 'teach'" in run("teach", exit_code=2).stderr
 
 
 def test_too_few_names(folder: Path, tmp_path: Path) -> None:
