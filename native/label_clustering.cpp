@@ -61,7 +61,7 @@ class KMeans {
 
  private:
   const float* similarity(int32_t row) const {
-    return const_cast<AlignedFloats&>(similarity_).data() + static_cast<int64_t>(row) * lanes_;
+    return similarity_.data() + static_cast<int64_t>(row) * lanes_;
   }
 
   void start_from_random_rows() {
