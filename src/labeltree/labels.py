@@ -38,7 +38,7 @@ def read_labels(y: Any) -> LabelRows:
     if y is None:
         raise ValueError("This classifier needs y: requires y to be passed, but the target y is None")
     if sp.issparse(y):
-        return _from_sparse(y.tocsr())
+        return _from_sparse(y)
     if _is_list_of_lists(y):
         return _from_lists(y)
     array = np.asarray(y)
@@ -48,6 +48,10 @@ def read_labels(y: Any) -> LabelRows:
 
 
 def _from_sparse(y: Any) -> LabelRows:
+    if y.ndim != 2:
+        raise ValueError(f"a sparse y must have a row per example and a column per label, got shape {y.shape}")
+    y = y.tocsr()
+    _check_columns(y)
     bad = (y.data != 0) & (y.data != 1)
     if bad.any():
         _bad_indicator(y, int(np.flatnonzero(bad)[0]))
@@ -59,6 +63,17 @@ def _from_sparse(y: Any) -> LabelRows:
             _bad_indicator(y, int(np.argmax(y.data > 1)))
     indptr = y.indptr.astype(np.int64, copy=False)
     return LabelRows(indptr, y.indices.astype(np.int32, copy=False), np.arange(y.shape[1]), "csr")
+
+
+def _check_columns(y: Any) -> None:
+    """SciPy does not look at the numbers it is given, and the kernel would follow them anywhere."""
+    if y.indptr[0] != 0 or y.indptr[-1] != len(y.indices) or (np.diff(y.indptr) < 0).any():
+        raise ValueError("y: indptr must ascend from 0 to the length of indices")
+    bad = (y.indices < 0) | (y.indices >= y.shape[1])
+    if bad.any():
+        entry = int(np.argmax(bad))
+        row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+        raise ValueError(f"y, row {row}: column {y.indices[entry]} is outside 0..{y.shape[1] - 1}")
 
 
 def _bad_indicator(y: Any, entry: int) -> None:
