@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from labeltree.validation import (
     Choice,
     Flag,
     Number,
+    adopt_features,
     check_features,
     check_parameters,
     check_sample_weight,
@@ -217,8 +219,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self, _CONSTRAINTS)
         self._link()
-        # Checked before anything is stored: a failed fit leaves an earlier model as it was.
-        features = check_features(self, X, normalize=self.normalize, reset=True)
+        # Everything is stored at the end: a failed fit leaves an earlier model as it was.
+        checked = copy(self)
+        features = check_features(checked, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
@@ -245,6 +248,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 weights.append(trained)
                 reports.append(report)
 
+        adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
         self.weights_ = weights

@@ -117,6 +117,14 @@ def check_features(
     return _csr_view(X, normalize)
 
 
+def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
+    """Take over the number and names of the features that `check_features` recorded in another estimator."""
+    vars(estimator).pop("feature_names_in_", None)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in vars(checked):
+            setattr(estimator, name, getattr(checked, name))
+
+
 def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
     data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
     index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64

@@ -1,0 +1,12 @@
+"""What every classifier of this library promises, as tests.
+
+A classifier's own test file is a dozen lines: a subclass of `ClassifierContract` that says how to make one.
+"""
+
+from tests.contract.estimator import EstimatorContract
+
+__all__ = ["ClassifierContract"]
+
+
+class ClassifierContract(EstimatorContract):
+    """The whole contract."""
