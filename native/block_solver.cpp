@@ -324,7 +324,8 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
-      shared->cost[i] = std::max(options_.C * weight, 1e-10f);  // a weight of 0 must not divide by 0
+      // A weight of 0 must not divide by 0, nor a huge one overflow.
+      shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
     }
     block.shared = std::move(shared);
   }
