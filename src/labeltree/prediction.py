@@ -163,7 +163,7 @@ class LabelTreePredictor:
         order = np.argsort(row, kind="stable")
         found = np.empty(len(row), dtype=np.float32)
         self._forest().pairs(
-            features, row[order], label[order], self.normalize_siblings, self._n_threads, found
+            features, row[order], label[order], self._normalizes_siblings, self._n_threads, found
         )
         probabilities = np.empty_like(found)
         probabilities[order] = found
@@ -180,7 +180,7 @@ class LabelTreePredictor:
         if features.n_rows != 1:
             raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
         found = _native.Enumeration(
-            self._forest(), features, 0, self.normalize_siblings, self._mask(allow, deny)
+            self._forest(), features, 0, self._normalizes_siblings, self._mask(allow, deny)
         )
         while (item := found.next()) is not None:
             yield self.classes_[item[0]], item[1]
@@ -222,6 +222,10 @@ class LabelTreePredictor:
     def _n_threads(self) -> int:
         return n_threads(self.n_jobs)
 
+    @property
+    def _normalizes_siblings(self) -> bool:
+        return bool(self.normalize_siblings)  # a bool of NumPy is none to the kernel
+
     def _forest(self) -> _native.Forest:
         link = self._link()
         cached = self.__dict__.get("_cached_forest")
@@ -258,7 +262,7 @@ class LabelTreePredictor:
         self._forest().top_k(
             features,
             threshold,
-            self.normalize_siblings,
+            self._normalizes_siblings,
             beam,
             allowed,
             threads,
@@ -276,7 +280,7 @@ class LabelTreePredictor:
         allowed: NDArray[np.uint8] | None,
     ) -> Any:
         indptr, labels, probabilities = self._forest().above(
-            features, threshold, label_threshold, self.normalize_siblings, allowed, self._n_threads, None
+            features, threshold, label_threshold, self._normalizes_siblings, allowed, self._n_threads, None
         )
         return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, len(self.classes_)))
 
@@ -357,7 +361,7 @@ class LabelTreePredictor:
         for node in tree.path(label).tolist():
             block = 0 if parent < 0 else weights.block_of(parent)
             first = 0 if parent < 0 else int(tree.child_begin[parent])
-            block_probabilities = store.probabilities(features, 0, block, self.normalize_siblings)
+            block_probabilities = store.probabilities(features, 0, block, self._normalizes_siblings)
             probability = float(block_probabilities[node - first])
             so_far *= probability
             known = [
