@@ -17,6 +17,7 @@ from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import (
+    LARGEST_INTEGER,
     Choice,
     Flag,
     Number,
@@ -32,25 +33,25 @@ LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
-    "n_trees": Number(1, integer=True),
+    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
-    "arity": Number(2, integer=True),
-    "max_leaves": Number(1, integer=True),
-    "max_depth": Number(1, integer=True, optional=True),
+    "arity": Number(2, LARGEST_INTEGER, integer=True),
+    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
+    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, open_low=True, optional=True),
+    "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
-    "max_iter": Number(1, integer=True),
+    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),
-    "beam": Number(1, integer=True),
+    "beam": Number(1, LARGEST_INTEGER, integer=True),
     "normalize_siblings": Flag(),
-    "n_jobs": Number(-(2**31), integer=True, optional=True),
-    "verbose": Number(-(2**31), integer=True),
+    "n_jobs": Number(integer=True, optional=True),
+    "verbose": Number(integer=True),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -16,30 +17,37 @@ from sklearn.utils.validation import validate_data
 
 from labeltree import _native
 
+#: The kernel counts in 32 bits.
+LARGEST_INTEGER = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Number:
-    """A parameter that is a number within bounds (`low` excluded where `open_low`)."""
+    """A parameter that is a finite number within bounds (`low` excluded where `open_low`)."""
 
-    low: float
-    high: float = float("inf")
+    low: float = -math.inf
+    high: float = math.inf
     integer: bool = False
     open_low: bool = False
     optional: bool = False
 
     def __str__(self) -> str:
-        kind = "an integer" if self.integer else "a number"
-        bound = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
-        upper = "" if self.high == float("inf") else f" and at most {self.high:g}"
-        return f"{kind} {bound}{upper}" + (" or None" if self.optional else "")
+        style = "," if self.integer else "g"
+        bounds = []
+        if self.low > -math.inf:
+            bounds.append(f"{'above' if self.open_low else 'of at least'} {self.low:{style}}")
+        if self.high < math.inf:
+            bounds.append(f"{'at most' if bounds else 'of at most'} {self.high:{style}}")
+        kind = "an integer" if self.integer else "a finite number"
+        return " ".join([kind, " and ".join(bounds)]).rstrip() + (" or None" if self.optional else "")
 
     def accepts(self, value: Any) -> bool:
         if value is None:
             return self.optional
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
             return False
-        number = float(value)
-        return (self.low < number if self.open_low else self.low <= number) and number <= self.high
+        above = self.low < value if self.open_low else self.low <= value
+        return bool(above and value <= self.high and math.isfinite(value))
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,7 @@ def check_features(
             f"{estimator.n_features_in_} features as input"
         )
     if not sp.issparse(X):
-        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), normalize)
+        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize))
     features = _csr_view(X, normalize)
     if features.canonical:
         return features
@@ -133,7 +141,7 @@ def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(data),
         X.shape[1],
-        normalize,
+        bool(normalize),
     )
 
 

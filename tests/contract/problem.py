@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from tests.documents import documents
 
 N_LABELS = 12

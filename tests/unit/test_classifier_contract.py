@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
+from tests.contract import ClassifierContract
 
 from labeltree import LabelTreeClassifier
-from tests.contract import ClassifierContract
 
 
 class TestLabelTreeClassifier(ClassifierContract):
