@@ -1,7 +1,6 @@
 #include "block_solver.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -64,6 +63,7 @@ class Descent {
   const float* weights() { return weights_.data(); }
   int n_unconverged() const { return __builtin_popcount(running_); }
   int64_t n_row_visits() const { return n_row_visits_; }
+  int64_t n_passes() const { return n_passes_; }
 
  private:
   void collect_active_rows(int64_t n_rows);
@@ -73,7 +73,7 @@ class Descent {
   std::vector<uint32_t> active_, order_;
   uint32_t running_ = 0, complete_ = 0;
   int lanes_ = 0;
-  int64_t n_row_visits_ = 0;
+  int64_t n_row_visits_ = 0, n_passes_ = 0;
 };
 
 void Descent::run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns,
@@ -85,7 +85,7 @@ void Descent::run(const SharedRows& shared, std::vector<uint32_t> positive, int 
   running_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
   complete_ = running_;
   active_.assign(n_rows, running_);
-  n_row_visits_ = 0;
+  n_row_visits_ = n_passes_ = 0;
 
   DescentPass pass;
   pass.rows = shared.local.rows();
@@ -111,6 +111,7 @@ void Descent::run(const SharedRows& shared, std::vector<uint32_t> positive, int 
       lane_kernels().descent_pass(options.loss, lanes_, pass);
     }
     n_row_visits_ += static_cast<int64_t>(order_.size());
+    ++n_passes_;
     settle_lanes(pass, options.tol);
   }
 }
@@ -219,7 +220,7 @@ class Trainer {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
-  std::atomic<int64_t> n_unconverged_{0}, n_row_visits_{0};
+  std::mutex report_mutex_;
 };
 
 void Trainer::plan() {
@@ -284,8 +285,6 @@ void Trainer::solve() {
     solve_group(tasks[task], *makers[worker], descents[worker]);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
-  report_.n_unconverged = n_unconverged_;
-  report_.n_row_visits = n_row_visits_;
 }
 
 void Trainer::solve_group(size_t task, LocalBlockMaker& maker, Descent& descent) {
@@ -294,8 +293,12 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, Descent& descent)
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
   descent.run(*shared, positive_lanes(block, group, assignment_), group.end - group.begin, options_,
               mix_seed(options_.seed, task), progress_);
-  n_unconverged_ += descent.n_unconverged();
-  n_row_visits_ += descent.n_row_visits();
+  {
+    const std::lock_guard lock(report_mutex_);
+    report_.n_unconverged += descent.n_unconverged();
+    report_.n_row_visits += descent.n_row_visits();
+    report_.n_passes = std::max(report_.n_passes, descent.n_passes());
+  }
   results_[task] = kept_weights(*shared, block, group, descent.weights(), descent.lanes(), options_.prune);
   if (options_.bias == 0) return;
   const float* bias =

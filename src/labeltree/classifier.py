@@ -115,7 +115,10 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     weights_ : list of TreeWeights
         The trained weights of each tree.
     training_report_ : list of dict
-        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited.
+        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
+        and the most passes over the rows that a problem took.
+    n_iter_ : int
+        The most passes over its rows that a node took.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -254,7 +257,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.label_kind_ = labels.kind
         self.weights_ = weights
         self.training_report_ = reports
+        self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
         self._forget_caches()
+        self._forest()  # now, so that prediction changes nothing
         return self
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:

@@ -149,7 +149,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     """One finite weight of at least 0 per row, not all 0; None stays None."""
     if sample_weight is None:
         return None
-    weight = np.ascontiguousarray(sample_weight, dtype=np.float32)
+    weight = np.asarray(sample_weight, dtype=np.float32, order="C")
     if weight.ndim == 0:
         weight = np.full(n_rows, weight, dtype=np.float32)
     if weight.shape != (n_rows,):
@@ -161,5 +161,5 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
         row = int(np.argmax(bad))
         raise ValueError(f"sample_weight must be finite and at least 0, but row {row} has {weight[row]!r}")
     if not weight.any():
-        raise ValueError("sample_weight must not be 0 for all rows")
+        raise ValueError("sample_weight must not be zero for all rows")
     return weight
