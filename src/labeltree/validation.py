@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
@@ -19,6 +19,8 @@ from labeltree import _native
 
 #: The kernel counts in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
+#: Each has tables of its own; more would only cost memory.
+MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,12 @@ def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Number 
 
 def n_threads(n_jobs: int | None) -> int:
     """How many threads `n_jobs` means, as in scikit-learn: None is 1, -1 is one per processor."""
-    return int(effective_n_jobs(n_jobs))
+    # Not joblib's effective_n_jobs: it speaks of processes, and warns where those cannot be started.
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: None is one thread, -1 one per processor")
+    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, int(cpu_count() + 1 + n_jobs))
 
 
 def check_features(
@@ -98,8 +105,11 @@ def check_features(
 
     With `reset` (in ``fit``) the number and names of the features are recorded, else compared.
     """
-    is_csr = sp.issparse(X) and X.format == "csr" and X.ndim == 2
-    if reset or not is_csr or hasattr(estimator, "feature_names_in_"):
+    # scikit-learn's own checks take longer than a prediction: what a plain CSR matrix needs of them is done here.
+    is_plain = (
+        sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
+    )
+    if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
         X = validate_data(
             estimator,
             X,
@@ -110,7 +120,6 @@ def check_features(
             order="C",
         )
     elif X.shape[1] != estimator.n_features_in_:
-        # scikit-learn's own check takes longer than a prediction; its words are kept.
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"

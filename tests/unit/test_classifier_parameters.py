@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import cpu_count
 from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.validation import n_threads
 
 X, Y = documents(60, 30, 8)
 
@@ -49,6 +51,13 @@ def test_wrong_values_are_named(name: str, values: list[Any], message: str) -> N
             model.fit(X, Y)
 
 
+def test_threads_are_counted_as_in_scikit_learn() -> None:
+    processors = cpu_count()
+    counts = {None: 1, 1: 1, 3: 3, -1: processors, -2: max(1, processors - 1), -1000: 1, np.int64(2): 2}
+    assert {n_jobs: n_threads(n_jobs) for n_jobs in counts} == counts
+    assert n_threads(2**40) == 1024
+
+
 def test_every_parameter_is_checked() -> None:
     for name in LabelTreeClassifier().get_params():
         with pytest.raises((ValueError, TypeError), match=name if name != "random_state" else "seed"):
@@ -63,7 +72,7 @@ def test_every_parameter_is_checked() -> None:
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
         ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects, got \[0, 1\]"),
-        ({"n_jobs": 0}, "n_jobs == 0"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"random_state": "x"}, "cannot be used to seed"),
     ],
     ids=str,
