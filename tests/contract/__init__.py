@@ -4,9 +4,11 @@ A classifier's own test file is a dozen lines: a subclass of `ClassifierContract
 """
 
 from tests.contract.estimator import EstimatorContract
+from tests.contract.inputs import InputContract
+from tests.contract.processes import ProcessContract
 
 __all__ = ["ClassifierContract"]
 
 
-class ClassifierContract(EstimatorContract):
+class ClassifierContract(InputContract, EstimatorContract, ProcessContract):
     """The whole contract."""
