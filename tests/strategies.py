@@ -42,7 +42,7 @@ def models_and_rows(
 ) -> tuple[LabelTreeClassifier, np.ndarray]:
     """A model of random trees and weights, one tree unless told otherwise, and four rows to ask it about."""
     trees = [draw(label_trees())]
-    for _ in range(draw(n_trees) - 1 if n_trees else 0):
+    for _ in range(0 if n_trees is None else draw(n_trees) - 1):
         trees.append(draw(label_trees(trees[0].n_labels, trees[0].n_labels)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_features = draw(st.sampled_from([1, 5, 60]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.hand_made_models import hand_made_classifier, tree_weights
+from tests.hand_made_models import hand_made_classifier, kernel_probabilities, tree_weights
 from tests.reference.search import LINKS, decoded, node_probabilities
 from tests.strategies import models_and_rows
 
@@ -13,17 +13,6 @@ from labeltree import LabelTree, LabelTreeClassifier, _native
 from labeltree.tree_weights import to_bfloat16
 
 pytestmark = pytest.mark.native
-
-
-def kernel_probabilities(model: LabelTreeClassifier, X: np.ndarray, row: int, tree: int = 0) -> np.ndarray:
-    """eta(x, v) of all nodes of a tree, block by block."""
-    weights = model.weights_[tree]
-    store = weights.store(X.shape[1], model._link())
-    features = _native.FeatureMatrix.dense(X, model.normalize)
-    blocks = range(weights.tree.n_blocks + 1)
-    return np.concatenate(
-        [store.probabilities(features, row, b, model.normalize_siblings) for b in blocks], dtype=np.float32
-    )
 
 
 @given(models_and_rows())
