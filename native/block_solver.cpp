@@ -1,7 +1,6 @@
 #include "block_solver.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -126,7 +125,7 @@ class Trainer {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
-  std::atomic<int64_t> n_unconverged_{0}, n_row_visits_{0};
+  std::mutex report_mutex_;
 };
 
 void Trainer::plan() {
@@ -191,8 +190,6 @@ void Trainer::solve() {
     solve_group(tasks[task], *makers[worker], descents[worker]);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
-  report_.n_unconverged = n_unconverged_;
-  report_.n_row_visits = n_row_visits_;
 }
 
 void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& descent) {
@@ -204,8 +201,12 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& desc
                                options_.tol,        options_.max_iter};
   descent.run(problem, positive_lanes(block, group, assignment_), group.end - group.begin,
               mix_seed(options_.seed, task), progress_);
-  n_unconverged_ += descent.n_unconverged();
-  n_row_visits_ += descent.n_row_visits();
+  {
+    const std::lock_guard lock(report_mutex_);
+    report_.n_unconverged += descent.n_unconverged();
+    report_.n_row_visits += descent.n_row_visits();
+    report_.n_passes = std::max(report_.n_passes, descent.n_passes());
+  }
   results_[task] = kept_weights(*shared, block, group, descent, options_.prune);
   if (options_.bias == 0) return;
   const float* bias =
@@ -234,7 +235,8 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
-      shared->cost[i] = std::max(options_.C * weight, 1e-10f);  // a weight of 0 must not divide by 0
+      // A weight of 0 must not divide by 0, nor a huge one overflow.
+      shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
     }
     block.shared = std::move(shared);
   }

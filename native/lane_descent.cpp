@@ -25,7 +25,7 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
   alpha_.reset(n_rows * lanes_);
   running_ = complete_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
   active_.assign(n_rows, running_);
-  n_row_visits_ = 0;
+  n_row_visits_ = n_passes_ = 0;
 
   DescentPass pass;
   pass.rows = problem.rows.rows();
@@ -52,6 +52,7 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
       lane_kernels().descent_pass(problem.loss, lanes_, pass);
     }
     n_row_visits_ += static_cast<int64_t>(order_.size());
+    ++n_passes_;
     settle(pass, problem.tol);
   }
 }

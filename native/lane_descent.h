@@ -31,6 +31,7 @@ class LaneDescent {
   int lanes() const { return lanes_; }
   int n_unconverged() const { return __builtin_popcount(running_); }
   int64_t n_row_visits() const { return n_row_visits_; }
+  int64_t n_passes() const { return n_passes_; }
 
  private:
   void collect_active_rows();
@@ -39,7 +40,7 @@ class LaneDescent {
   AlignedFloats weights_, alpha_;
   std::vector<uint32_t> active_, order_;
   int lanes_ = 0;
-  int64_t n_row_visits_ = 0;
+  int64_t n_row_visits_ = 0, n_passes_ = 0;
   uint32_t running_ = 0;   // lanes that have not converged
   uint32_t complete_ = 0;  // lanes of which no row is shrunk
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import (
+    LARGEST_INTEGER,
     Choice,
     Flag,
     Number,
+    adopt_features,
     check_features,
     check_parameters,
     check_sample_weight,
@@ -30,25 +33,25 @@ LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
-    "n_trees": Number(1, integer=True),
+    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
-    "arity": Number(2, integer=True),
-    "max_leaves": Number(1, integer=True),
-    "max_depth": Number(1, integer=True, optional=True),
+    "arity": Number(2, LARGEST_INTEGER, integer=True),
+    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
+    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, open_low=True, optional=True),
+    "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
-    "max_iter": Number(1, integer=True),
+    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),
-    "beam": Number(1, integer=True),
+    "beam": Number(1, LARGEST_INTEGER, integer=True),
     "normalize_siblings": Flag(),
-    "n_jobs": Number(-(2**31), integer=True, optional=True),
-    "verbose": Number(-(2**31), integer=True),
+    "n_jobs": Number(integer=True, optional=True),
+    "verbose": Number(integer=True),
 }
 
 
@@ -112,7 +115,10 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     weights_ : list of TreeWeights
         The trained weights of each tree.
     training_report_ : list of dict
-        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited.
+        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
+        and the most passes over the rows that a problem took.
+    n_iter_ : int
+        The most passes over its rows that a node took.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -220,8 +226,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self, _CONSTRAINTS)
         self._link()
-        # Checked before anything is stored: a failed fit leaves an earlier model as it was.
-        features = check_features(self, X, normalize=self.normalize, reset=True)
+        # Everything is stored at the end: a failed fit leaves an earlier model as it was.
+        checked = copy(self)
+        features = check_features(checked, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
@@ -248,11 +255,14 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 weights.append(trained)
                 reports.append(report)
 
+        adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
         self.weights_ = weights
         self.training_report_ = reports
+        self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
         self._forget_caches()
+        self._forest()  # now, so that prediction changes nothing
         return self
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
