@@ -1,8 +1,12 @@
 """Extreme multi-label classification with probabilistic label trees."""
 
-from labeltree.classifier import LabelTreeClassifier
-from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
-from labeltree.trees import LabelTree
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labeltree.classifier import LabelTreeClassifier
+    from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.trees import LabelTree
 
 __version__ = "0.1.0"
 
@@ -14,3 +18,28 @@ __all__ = [
     "ModelFileError",
     "__version__",
 ]
+
+# Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
+_HOMES = {
+    "DataFormatError": "labeltree.errors",
+    "LabelTree": "labeltree.trees",
+    "LabelTreeClassifier": "labeltree.classifier",
+    "LabelTreeError": "labeltree.errors",
+    "ModelFileError": "labeltree.errors",
+}
+_SUBPACKAGES = ("data", "datasets", "metrics", "trees")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _SUBPACKAGES:
+        value = import_module(f"labeltree.{name}")
+    else:
+        raise AttributeError(f"module 'labeltree' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

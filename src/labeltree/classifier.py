@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from copy import copy
 from typing import Any
 
@@ -119,6 +120,12 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         and the most passes over the rows that a problem took.
     n_iter_ : int
         The most passes over its rows that a node took.
+    label_counts_ : array of shape (n_labels,)
+        How many training rows had each label.
+    n_samples_fit_ : int
+        The number of training rows.
+    fit_seconds_ : dict
+        How long clustering the labels and training the nodes took, over all trees. Not saved with a model.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -224,8 +231,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_rows,), optional
             How much each example counts, 1 by default.
         """
-        check_parameters(self, _CONSTRAINTS)
-        self._link()
+        self._check_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
         checked = copy(self)
         features = check_features(checked, X, normalize=self.normalize, reset=True)
@@ -245,25 +251,37 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         )
 
         weights, reports = [], []
+        seconds = {"clustering": 0.0, "training": 0.0}
         with phases(self.verbose) as shown:
             for t, seed in enumerate(seeds.tolist()):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
+                started = time.perf_counter()
                 tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
+                grown = time.perf_counter()
                 trained, report = train_tree(
                     tree, features, labels, weight, solver, seed, threads, shown, name
                 )
+                seconds["clustering"] += grown - started
+                seconds["training"] += time.perf_counter() - grown
                 weights.append(trained)
                 reports.append(report)
 
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
+        self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels)
+        self.n_samples_fit_ = labels.n_rows
         self.weights_ = weights
         self.training_report_ = reports
         self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
+        self.fit_seconds_ = seconds
         self._forget_caches()
         self._forest()  # now, so that prediction changes nothing
         return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self, _CONSTRAINTS)
+        self._link()
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
         """The user's trees, if any."""

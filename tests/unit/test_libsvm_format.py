@@ -1,8 +1,9 @@
-"""read_libsvm, against scikit-learn's reader and writer of the same format."""
+"""read_libsvm and write_libsvm, against scikit-learn's reader and writer of the same format."""
 
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.sparse import csr_matrix, random_array
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from tests.reference import xmlc_format as twin
 
-from labeltree.data import DataFormatError, read_libsvm, read_xmlc
+from labeltree.data import DataFormatError, read_libsvm, read_xmlc, write_libsvm
 
 pytestmark = pytest.mark.native
 
@@ -95,3 +96,20 @@ def test_like_twin_and_like_xmlc() -> None:
     assert [list(row.indices) for row in y] == expected.labels
     other, _ = read_xmlc(io.BytesIO(text), n_features=6)
     np.testing.assert_array_equal(X.toarray(), other.toarray()[:, 1:])
+
+
+def test_scikit_learn_reads_what_is_written(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    X = csr_matrix(random_array((40, 30), density=0.2, rng=rng, dtype=np.float32))
+    y = csr_matrix((rng.random((40, 12)) < 0.2).astype(np.int64))
+    assert (np.diff(y.indptr) == 0).any()  # a row without labels
+    write_libsvm(tmp_path / "data.svm.gz", X, y)
+    found, labels = load_svmlight_file(
+        str(tmp_path / "data.svm.gz"), n_features=30, multilabel=True, zero_based=False, dtype=np.float32
+    )
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
+    assert [sorted(map(int, row)) for row in labels] == [row.indices.tolist() for row in y]
+    for expected, matrix in zip(
+        (X, y), read_libsvm(tmp_path / "data.svm.gz", n_features=30, n_labels=12), strict=True
+    ):
+        np.testing.assert_array_equal(matrix.toarray(), expected.toarray())

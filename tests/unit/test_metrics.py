@@ -99,6 +99,8 @@ class TestAgainstTwins:
         expected = [reference.inverse_propensity(truth, label, A, B) for label in range(n_labels)]
         weights = metrics.inverse_propensity(indicator(truth, n_labels), A=A, B=B)
         assert weights == pytest.approx(expected)
+        counts = [sum(label in true for true in truth) for label in range(n_labels)]
+        assert metrics.inverse_propensity_of_counts(counts, len(truth), A, B) == pytest.approx(expected)
         by_label = metrics.inverse_propensity([[f"label {label}" for label in true] for true in truth], A, B)
         assert [by_label[f"label {label}"] for label in range(n_labels)] == pytest.approx(expected)
 

@@ -15,7 +15,7 @@ from scipy.sparse import coo_matrix, csc_matrix, csr_array, csr_matrix
 from tests.reference import xmlc_format as twin
 
 from labeltree._native import format_text_rows
-from labeltree.data import read_xmlc, write_xmlc, xmlc
+from labeltree.data import read_xmlc, row_writer, write_xmlc
 
 pytestmark = pytest.mark.native
 
@@ -61,7 +61,7 @@ def test_empty_matrices(shape: tuple[int, int], tmp_path: Path) -> None:
 
 def test_blocks_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for entries in (1, 2, 5):
-        monkeypatch.setattr(xmlc, "_BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(row_writer, "_BLOCK_ENTRIES", entries)
         write_xmlc(tmp_path / "data.txt", X, Y)
         assert (tmp_path / "data.txt").read_text() == TEXT
 
@@ -131,7 +131,7 @@ def test_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def fail(*_: object) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(xmlc, "format_text_rows", fail)
+    monkeypatch.setattr(row_writer, "format_text_rows", fail)
     with pytest.raises(KeyboardInterrupt):
         write_xmlc(path, X, Y)
     assert path.read_text() == "old"

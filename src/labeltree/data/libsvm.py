@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 from scipy.sparse import csr_matrix
 
 from .._native import HeaderRule
 from .labelled_rows import read_labelled_rows
+from .row_writer import write_rows
 from .sources import Source
 
 
@@ -66,3 +70,32 @@ def read_libsvm(
         comments=True,
         n_jobs=n_jobs,
     )
+
+
+def write_libsvm(path: str | os.PathLike[str], X: Any, y: Any) -> None:
+    """Write X and y in the libsvm format: features count from 1, labels from 0.
+
+    The format does not say how many features and labels there are. Values are written as :func:`write_xmlc` does, and
+    the same errors are raised.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write. Names ending in ``.gz``, ``.xz`` and ``.zst`` are compressed.
+    X : sparse matrix or array of shape (n_rows, n_features)
+        The features.
+    y : sparse matrix or array of shape (n_rows, n_labels)
+        1 where a row has a label, else 0.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from labeltree.data import write_libsvm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "train.svm")
+    ...     write_libsvm(path, [[0, 0.5], [0.1, 0]], [[1, 0, 1], [0, 1, 0]])
+    ...     print(path.read_text(), end="")
+    0,2 2:0.5
+    1 1:0.1
+    """
+    write_rows(path, X, y, header=False, first_feature=1)

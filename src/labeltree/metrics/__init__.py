@@ -8,7 +8,7 @@ Every function takes `y_true` as a sparse or dense 0/1 matrix, or as a list of l
 """
 
 from labeltree.metrics.decision import f_beta, hamming_loss, jaccard
-from labeltree.metrics.propensity import LabelWeights, inverse_propensity
+from labeltree.metrics.propensity import LabelWeights, inverse_propensity, inverse_propensity_of_counts
 from labeltree.metrics.ranking import (
     coverage_at_k,
     evaluate,
@@ -26,6 +26,7 @@ __all__ = [
     "f_beta",
     "hamming_loss",
     "inverse_propensity",
+    "inverse_propensity_of_counts",
     "jaccard",
     "ndcg_at_k",
     "precision_at_k",

@@ -60,19 +60,47 @@ def inverse_propensity(
     >>> round(weights["cat"], 3), round(weights["dog"], 3), round(weights["never seen"], 3)
     (1.25, 1.386, 1.512)
     """
+    sets, names = read_true(y_train, "y_train")
+    counts = np.bincount(sets.labels, minlength=sets.n_labels)
+    if names is None:
+        return inverse_propensity_of_counts(counts, sets.n_rows, A, B)
+    *weights, unseen = inverse_propensity_of_counts(np.append(counts, 0), sets.n_rows, A, B).tolist()
+    return LabelWeights(dict(zip(names, weights, strict=True)), unseen)
+
+
+def inverse_propensity_of_counts(
+    counts: ArrayLike, n_rows: int, A: float = 0.55, B: float = 1.5
+) -> NDArray[np.float64]:
+    """Weight labels as `inverse_propensity` does, where only their numbers of training rows are known.
+
+    Parameters
+    ----------
+    counts : array of shape (n_labels,)
+        How many of the training rows have each label: `label_counts_` of a model.
+    n_rows : int
+        The number of training rows, at least three: `n_samples_fit_` of a model.
+    A, B : float, default 0.55 and 1.5
+        As for `inverse_propensity`.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from labeltree.metrics import inverse_propensity_of_counts
+    >>> inverse_propensity_of_counts([4, 1, 0], n_rows=4).round(3)
+    array([1.25 , 1.386, 1.512])
+    """
     for name, value in (("A", A), ("B", B)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} must be a positive number, got {value}")
-    sets, names = read_true(y_train, "y_train")
-    if sets.n_rows < FEWEST_ROWS:
+    if n_rows < FEWEST_ROWS:
         raise ValueError(
-            f"y_train must have at least {FEWEST_ROWS} rows to estimate propensities, got {sets.n_rows}"
+            f"y_train must have at least {FEWEST_ROWS} rows to estimate propensities, got {n_rows}"
         )
-    scale = (math.log(sets.n_rows) - 1) * (B + 1) ** A
-    counts = np.bincount(sets.labels, minlength=sets.n_labels)
-    weights: NDArray[np.float64] = 1 + scale * (counts + B) ** -A
-    if names is not None:
-        return LabelWeights(dict(zip(names, weights.tolist(), strict=True)), 1 + scale * B**-A)
+    scale = (math.log(n_rows) - 1) * (B + 1) ** A
+    weights: NDArray[np.float64] = 1 + scale * (np.asarray(counts) + B) ** -A
     return weights
 
 

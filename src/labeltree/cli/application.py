@@ -1,0 +1,100 @@
+"""The `labeltree` command: its sub-commands, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import labeltree
+from labeltree.cli.console import print_error
+from labeltree.cli.convert import convert
+from labeltree.cli.demo import demo
+from labeltree.cli.evaluate import evaluate
+from labeltree.cli.explain import explain
+from labeltree.cli.info import info
+from labeltree.cli.predict import predict
+from labeltree.cli.train import train
+
+#: Exit codes; a wrong command line is 2, as everywhere.
+FAILED = 1
+INTERRUPTED = 130
+READER_GONE = 141  # what a shell says of a program that writes to a closed pipe
+
+
+class Commands(TyperGroup):
+    """The sub-commands. Their errors become one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if ctx.params["debug"]:
+                raise
+            print_error("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # Python flushes standard output when it ends, and must not stumble then.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(READER_GONE) from None
+        except (ValueError, OSError, ImportError) as error:
+            if ctx.params["debug"]:
+                raise
+            print_error(" ".join(str(error).split()))
+            raise typer.Exit(FAILED) from None
+
+
+def _reflowed(docstring: str) -> str:
+    """Join the lines of every paragraph, so that they wrap as the terminal does; examples stay as they are."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
+
+
+app = typer.Typer(
+    name="labeltree",
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (train, evaluate, predict, explain, info, convert, demo):
+    app.command(help=_reflowed(command.__doc__ or ""))(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"labeltree {labeltree.__version__}")
+        raise typer.Exit
+
+
+def _labeltree(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where in the program an error comes from.")
+    ] = False,
+) -> None:
+    """Tag things with a few labels out of very many, by probabilistic label trees.
+
+    Data are text files with a row per line, 'label,label feature:value …'; a model is a directory.
+
+    [bold]A session[/bold]
+
+        labeltree train train.txt --model tags.labeltree
+        labeltree evaluate tags.labeltree test.txt
+        labeltree predict tags.labeltree new.txt --k 3
+
+    Nothing at hand? [bold]labeltree demo[/bold] brings its own data.
+
+    Exit codes: 0 done, 1 a file or a model is not as it should be, 2 wrong options, 130 interrupted.
+    """
+
+
+app.callback(help=_reflowed(_labeltree.__doc__ or ""))(_labeltree)

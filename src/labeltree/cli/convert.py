@@ -1,0 +1,95 @@
+"""`labeltree convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labeltree.cli import options
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE", help="A data file, - for standard input, or the directory of a model."
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="The file or directory to write. A file is compressed if its name ends in .gz, .xz or .zst.",
+        ),
+    ],
+    weights: Annotated[
+        options.WeightType | None,
+        typer.Option(help="Of a model: how weights are stored in TARGET.", show_default=False),
+    ] = None,
+    format: options.Format = "auto",
+    to: Annotated[
+        options.DataFormat,
+        typer.Option(help="How TARGET is written. auto: by its name, as for --format."),
+    ] = "auto",
+    one_based: options.OneBased = None,
+    n_features: options.NFeatures = None,
+    n_labels: options.NLabels = None,
+) -> None:
+    """Convert a data file to another format, or a model to smaller weights.
+
+    TARGET appears only when it is complete.
+
+    [bold]Examples[/bold]
+
+        labeltree convert train.svm train.txt.gz
+        labeltree convert train.txt.gz train.svm
+        labeltree convert tags.labeltree small.labeltree --weights int8
+    """
+    if source != "-" and Path(source).is_dir():
+        if weights is None:
+            raise typer.BadParameter(f"{source} is a model: say what to store", param_hint="--weights")
+        _convert_model(Path(source), Path(target), weights)
+        return
+    if weights is not None:
+        raise typer.BadParameter(f"{source} is not the directory of a model", param_hint="--weights")
+    if target == "-":
+        raise typer.BadParameter("expected the name of a file, got -", param_hint="TARGET")
+    _convert_data(source, target, format, to, one_based, n_features, n_labels)
+
+
+def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:
+    from labeltree.cli.console import standard_output
+    from labeltree.cli.figures import bytes_text, directory_bytes
+    from labeltree.model_file import load, save_classifier
+
+    before = directory_bytes(source)
+    save_classifier(load(source), target, weights=weights)
+    standard_output().print(
+        f"[bold]{target}[/bold]: {weights} weights, {bytes_text(directory_bytes(target))} "
+        f"({source}: {bytes_text(before)})"
+    )
+
+
+def _convert_data(
+    source: str,
+    target: str,
+    format: options.DataFormat,
+    to: options.DataFormat,
+    one_based: bool | None,
+    n_features: int | None,
+    n_labels: int | None,
+) -> None:
+    from labeltree.cli.console import standard_output
+    from labeltree.cli.data_file import DataFile, format_of
+    from labeltree.cli.figures import bytes_text
+    from labeltree.data import write_libsvm, write_xmlc
+
+    X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
+    target_format = format_of(target, to)
+    (write_libsvm if target_format == "libsvm" else write_xmlc)(target, X, y)
+    standard_output().print(
+        f"[bold]{target}[/bold]: {X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels, "
+        f"{bytes_text(Path(target).stat().st_size)} of {target_format}"
+    )

@@ -1,0 +1,78 @@
+"""Sizes and times: measured, and written for people."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def bytes_text(n_bytes: float) -> str:
+    """A number of bytes in three digits.
+
+    Examples
+    --------
+    >>> bytes_text(999), bytes_text(23_400_000), bytes_text(1.5e9)
+    ('999 B', '23.4 MB', '1.5 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 999.5:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.3g} TB"
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration in about three digits.
+
+    Examples
+    --------
+    >>> seconds_text(0.01234), seconds_text(8.04), seconds_text(754)
+    ('0.012 s', '8.0 s', '12 min 34 s')
+    """
+    if seconds < 1:
+        return f"{seconds:.3f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60:,} min {int(seconds) % 60} s"
+
+
+def count_text(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> count_text(1, "tree"), count_text(15803, "label")
+    ('1 tree', '15,803 labels')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def directory_bytes(path: Path) -> int:
+    """The size of all files in a directory."""
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def peak_memory_bytes() -> int | None:
+    """The most memory that this process has had so far, mapped files included; None where nobody counts it."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class Stopwatch:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - started

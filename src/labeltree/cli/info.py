@@ -1,0 +1,119 @@
+"""`labeltree info`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from labeltree.cli import options
+
+
+def info(
+    model: options.Model,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read everything and compare it with the checksums.")
+    ] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Draw the first tree, from the root down.")] = False,
+    max_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="How many nodes to draw.")] = 60,
+    labels: options.LabelNames = None,
+    json: options.Json = False,
+) -> None:
+    """Describe a model: what it was trained on, its size, its trees and its parameters.
+
+    [bold]Examples[/bold]
+
+        labeltree info tags.labeltree
+        labeltree info tags.labeltree --verify
+        labeltree info tags.labeltree --tree --labels labels.txt
+    """
+    from labeltree.cli.console import print_json, standard_output
+    from labeltree.cli.label_names import LabelNames
+    from labeltree.model_file import load, read_info
+
+    stored = read_info(model)
+    classifier: Any = load(model, verify=verify)
+    names = LabelNames(classifier, labels)
+    drawing = (
+        classifier.tree_.draw([names[label] for label in classifier.classes_.tolist()], max_nodes)
+        if tree
+        else None
+    )
+    if json:
+        drawn = {} if drawing is None else {"tree": drawing}
+        print_json({**_to_json(stored, classifier), "verified": verify, **drawn})
+        return
+    console = standard_output()
+    console.print(_description(stored, classifier, verify))
+    if drawing is not None:
+        console.print()
+        console.print(drawing, markup=False, no_wrap=True, overflow="ellipsis")
+
+
+def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
+    return {
+        "model": stored.path,
+        "estimator": stored.estimator,
+        "library_version": stored.library_version,
+        "format_version": stored.format_version,
+        "rows": classifier.n_samples_fit_,
+        "features": stored.n_features,
+        "labels": stored.n_labels,
+        "weights": stored.weights,
+        "model_bytes": stored.n_bytes,
+        "parameters": dict(stored.parameters),
+        "trees": [
+            {
+                "nodes": tree.n_nodes,
+                "depth": trained.tree.depth,
+                "arity": trained.tree.arity,
+                "weights": tree.n_weights,
+                "bytes": tree.n_bytes,
+                **report,
+            }
+            for tree, trained, report in zip(
+                stored.trees, classifier.weights_, stored.training_report, strict=True
+            )
+        ],
+    }
+
+
+def _description(stored: Any, classifier: Any, verified: bool) -> Any:
+    from rich.table import Table
+
+    from labeltree.cli.figures import bytes_text
+
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_row("model", stored.path)
+    table.add_row("made by", f"{stored.estimator}, labeltree {stored.library_version}")
+    checked = ", all checksums are right" if verified else ""
+    table.add_row("file format", f"version {stored.format_version}{checked}")
+    table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features")
+    table.add_row("labels", _labels(classifier))
+    table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
+    for number, (tree, trained) in enumerate(zip(stored.trees, classifier.weights_, strict=True), start=1):
+        table.add_row(
+            f"tree {number}" if len(stored.trees) > 1 else "tree",
+            f"{tree.n_nodes:,} nodes, {trained.tree.depth} levels deep, at most {trained.tree.arity:,} children, "
+            f"{tree.n_weights:,} weights",
+        )
+    table.add_row(
+        "parameters", ", ".join(f"{name}={_value(value)}" for name, value in stored.parameters.items())
+    )
+    return table
+
+
+def _value(value: Any) -> str:
+    return "a tree" if isinstance(value, dict) else str(value)
+
+
+def _labels(classifier: Any) -> str:
+    classes, counts = classifier.classes_, classifier.label_counts_
+    examples = ", ".join(str(label) for label in classes[:3].tolist())
+    unseen = int((counts == 0).sum())
+    return (
+        f"{len(classes):,} ({examples}, …), in {counts.mean():,.1f} rows on average, "
+        f"{unseen:,} of them in none"
+    )

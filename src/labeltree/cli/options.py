@@ -1,0 +1,67 @@
+"""Arguments and options that several commands have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+DataFormat: TypeAlias = Literal["auto", "xmlc", "libsvm"]
+WeightType: TypeAlias = Literal["float32", "bfloat16", "int8"]
+
+_DATA_PANEL = "The data"
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file of rows 'label,label feature:value …', or - for standard input. "
+        "Names ending in .gz, .xz and .zst are decompressed.",
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The directory of a trained model.")]
+Format = Annotated[
+    DataFormat,
+    typer.Option(
+        help="How DATA is written: the text format of the extreme classification repository (with or without a "
+        "header) or that of libsvm. auto: libsvm if its name ends in .svm or .libsvm.",
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+OneBased = Annotated[
+    bool | None,
+    typer.Option(
+        "--one-based/--zero-based",
+        help="Whether ids count from 1. By default only the features of libsvm files do, and their labels never.",
+        show_default=False,
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+NFeatures = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="The number of features, for a file without a header: leaves room for ids that only later files have.",
+        rich_help_panel=_DATA_PANEL,
+    ),
+]
+NLabels = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="The number of labels, likewise.", rich_help_panel=_DATA_PANEL),
+]
+LabelNames = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Names of the labels, one per line: label 0 on the first.",
+        show_default=False,
+    ),
+]
+Weights = Annotated[
+    WeightType,
+    typer.Option(help="How weights are stored; the smaller types cost a little precision."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]

@@ -1,0 +1,148 @@
+"""The parameters of an estimator as options of a command.
+
+Names, types, defaults and help texts are those of the estimator, so that they cannot drift apart. Its source is
+parsed instead of imported: scikit-learn takes a second to import, and a help page should not.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+#: Where an option stands on the help page.
+PANELS = {
+    "The tree": ("n_trees", "tree", "arity", "max_leaves", "max_depth", "label_vector_prune"),
+    "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The search for labels": ("search", "beam", "normalize_siblings"),
+    "The run": ("n_jobs", "random_state", "verbose"),
+}
+
+#: What an option has of its own: values that cannot be typed, and all processors unless told otherwise.
+_ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
+    "tree": {
+        "kind": str,
+        "metavar": "WORD|FILE",
+        "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
+    },
+    "n_jobs": {"default": -1},
+    "random_state": {"kind": int | None, "note": "Here: an integer."},
+}
+
+_KINDS: dict[str, Any] = {
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "int | None": int | None,
+    "float | None": float | None,
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an estimator: its default and annotation from the signature, the rest from the docstring."""
+
+    name: str
+    default: Any
+    annotation: str
+    help: str
+    words: tuple[str, ...]
+
+    @property
+    def flag(self) -> str:
+        name = self.name.replace("_", "-")
+        return f"--{name}/--no-{name}" if self.default is True else f"--{name}"
+
+
+@cache
+def classifier_parameters() -> dict[str, Parameter]:
+    """The parameters of `LabelTreeClassifier` by name, in the order of its signature."""
+    source = (Path(__file__).parents[1] / "classifier.py").read_text(encoding="utf-8")
+    (definition,) = (
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef) and node.name == "LabelTreeClassifier"
+    )
+    (init,) = (
+        node for node in definition.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    )
+    texts = parse_parameter_section(ast.get_docstring(definition) or "")
+    arguments = [*init.args.args[1:], *init.args.kwonlyargs]
+    defaults = [*init.args.defaults, *init.args.kw_defaults]
+    parameters = {}
+    for argument, default in zip(arguments, defaults, strict=True):
+        assert argument.annotation is not None  # mypy insists on annotations, and
+        assert default is not None  # scikit-learn on defaults
+        kind, text = texts[argument.arg]
+        words = re.match(r"\{(.*?)\}", kind)
+        parameters[argument.arg] = Parameter(
+            name=argument.arg,
+            default=ast.literal_eval(default),
+            annotation=ast.unparse(argument.annotation),
+            help=text,
+            words=ast.literal_eval(f"({words[1]},)") if words else (),
+        )
+    return parameters
+
+
+def parse_parameter_section(docstring: str) -> dict[str, tuple[str, str]]:
+    """The kind and the description of each parameter in a numpydoc docstring.
+
+    Examples
+    --------
+    >>> docstring = "Count.\\n\\nParameters\\n----------\\nk : int\\n    How\\n    many.\\n\\nReturns\\n-------\\n"
+    >>> parse_parameter_section(docstring)
+    {'k': ('int', 'How many.')}
+    """
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", docstring, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^(\w+) : (.*)\n((?:(?: {4}.*)?\n)*)", section[1] if section else "", re.MULTILINE)
+    return {name: (kind, " ".join(text.split())) for name, kind, text in entries}
+
+
+def with_parameters(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options for the estimator's parameters in place of its ``**parameters``.
+
+    Without names, for all of them. With names, for those, and an option that is not given is None: it leaves a
+    trained model as it is.
+    """
+    options = [
+        _option(parameter, optional=bool(names))
+        for name, parameter in classifier_parameters().items()
+        if not names or name in names
+    ]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        command.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined] # inspect reads it
+        return command
+
+    return decorate
+
+
+def _option(parameter: Parameter, optional: bool) -> inspect.Parameter:
+    name = parameter.name
+    here = _ON_THE_COMMAND_LINE.get(name, {})
+    kind = here.get("kind") or (Literal[parameter.words] if parameter.words else _KINDS[parameter.annotation])
+    default = here.get("default", parameter.default)
+    panel = next((panel for panel, members in PANELS.items() if name in members), "More parameters")
+    option = typer.Option(
+        parameter.flag,
+        help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
+        metavar=here.get("metavar"),
+        rich_help_panel=panel,
+    )
+    if optional and name != "n_jobs":
+        kind, default = kind | None, None
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+    )

@@ -1,0 +1,133 @@
+"""`labeltree predict`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal
+
+import typer
+
+from labeltree.cli import options
+from labeltree.cli.parameters import with_parameters
+
+OutputFormat = Literal["lines", "jsonl", "xmlc"]
+
+
+@with_parameters("search", "beam", "normalize_siblings", "n_jobs")
+def predict(
+    model: options.Model,
+    data: options.Data,
+    k: Annotated[
+        int, typer.Option("--k", "-k", min=1, metavar="K", help="At most so many labels per row.")
+    ] = 5,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, metavar="P", help="Leave out labels with a smaller probability.")
+    ] = 0.0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to this file, compressed if its name ends in .gz, .xz or .zst, instead of standard output.",
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Annotated[
+        OutputFormat,
+        typer.Option(
+            help="lines: 'label:probability …', best first. jsonl: a JSON object per row. "
+            "xmlc: the rows of DATA with the predicted labels as theirs, a data file again."
+        ),
+    ] = "lines",
+    json: Annotated[bool, typer.Option("--json", help="The same as --output-format jsonl.")] = False,
+    labels: options.LabelNames = None,
+    format: options.Format = "auto",
+    one_based: options.OneBased = None,
+    **parameters: Any,
+) -> None:
+    """Predict the most probable labels of rows, with their probabilities.
+
+    One line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels that
+    DATA may have are not looked at. With [bold]--labels[/bold], lines have names instead of numbers, and tabs
+    between them.
+
+    [bold]Examples[/bold]
+
+        labeltree predict tags.labeltree test.txt
+        labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
+        head -3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
+    """
+    from labeltree.cli.data_file import DataFile, format_of
+    from labeltree.cli.label_names import LabelNames
+    from labeltree.cli.trained_model import open_model
+
+    classifier = open_model(model, parameters)
+    names = LabelNames(classifier, labels)
+    lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
+    if lines is _as_rows and (names.known or classifier.classes_.dtype.kind not in "iu"):
+        raise typer.BadParameter("xmlc files have numbers as labels, not names", param_hint="--output-format")
+    source = DataFile(data, format_of(data, format), one_based)
+    n_rows = 0
+    with _opened(output) as file:
+        for X in source.blocks_for(classifier):
+            found, probabilities = classifier.predict_topk(X, k, threshold=threshold)
+            file.write(lines(X, found, probabilities, names, n_rows))
+            file.flush()
+            n_rows += X.shape[0]
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[BinaryIO]:
+    from labeltree.data.atomic_file import open_atomic
+
+    if path is None:
+        yield sys.stdout.buffer
+    else:
+        with open_atomic(path) as file:
+            yield file
+
+
+def _pairs(labels: Any, probabilities: Any) -> Iterator[list[tuple[Any, float]]]:
+    """The labels of each row with their probabilities; 0 is also what fills up rows of fewer than k labels."""
+    for row in zip(labels.tolist(), probabilities.tolist(), strict=True):
+        yield [pair for pair in zip(*row, strict=True) if pair[1] > 0]
+
+
+def _as_lines(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+    separator = "\t" if names.known else " "
+    return "".join(
+        separator.join(f"{names[label]}:{probability:.6g}" for label, probability in row) + "\n"
+        for row in _pairs(labels, probabilities)
+    ).encode()
+
+
+def _as_json(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+    import json
+
+    def entry(label: Any, probability: float) -> dict[str, Any]:
+        name = {"name": names[label]} if names.known else {}
+        return {"label": label, **name, "probability": float(f"{probability:.6g}")}
+
+    return "".join(
+        json.dumps({"row": number, "labels": [entry(*pair) for pair in row]}, ensure_ascii=False) + "\n"
+        for number, row in enumerate(_pairs(labels, probabilities), start=first_row)
+    ).encode()
+
+
+def _as_rows(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+    import numpy as np
+
+    from labeltree._native import format_text_rows
+
+    present = probabilities > 0
+    return format_text_rows(
+        X.indptr.astype(np.int64),
+        X.indices.astype(np.int32),
+        X.data.astype(np.float32),
+        np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
+        labels[present].astype(np.int32),
+    )

@@ -1,0 +1,77 @@
+"""The native text writer, called from Python: what the XMLC and libsvm formats have in common."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from .._native import format_text_rows
+from .atomic_file import open_atomic
+from .labelled_rows import MOST_COLUMNS
+
+_BLOCK_ENTRIES = 1 << 20
+
+
+def write_rows(path: str | os.PathLike[str], X: Any, y: Any, *, header: bool, first_feature: int) -> None:
+    """Write lines of ``label,label feature:value feature:value``, under their name only when complete."""
+    X, y = _features(X), _labels(y)
+    if X.shape[0] != y.shape[0]:
+        raise ValueError(f"expected X and y of the same number of rows, got {X.shape[0]} and {y.shape[0]}")
+    n_rows = X.shape[0]
+    # Rows are formatted in blocks, so that the text of a large matrix never lies in memory.
+    step = max(1, int(_BLOCK_ENTRIES * n_rows / max(X.nnz + y.nnz, n_rows, 1)))
+    with open_atomic(path) as file:
+        if header:
+            file.write(f"{n_rows} {X.shape[1]} {y.shape[1]}\n".encode())
+        for begin in range(0, n_rows, step):
+            rows = slice(begin, min(begin + step, n_rows) + 1)
+            x_indptr, y_indptr = X.indptr[rows].astype(np.int64), y.indptr[rows].astype(np.int64)
+            x_entries, y_entries = slice(x_indptr[0], x_indptr[-1]), slice(y_indptr[0], y_indptr[-1])
+            x_indices, values = X.indices[x_entries].astype(np.int32), X.data[x_entries].astype(np.float32)
+            y_indices = y.indices[y_entries].astype(np.int32)
+            file.write(
+                format_text_rows(x_indptr, x_indices + np.int32(first_feature), values, y_indptr, y_indices)
+            )
+
+
+def _features(X: Any) -> csr_matrix:
+    X = _canonical(X, "X")
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32, copy=False)
+    if not np.isfinite(X.data).all():
+        row, column = _first(X, ~np.isfinite(X.data))
+        raise ValueError(
+            f"expected finite float32 values in X, got {X[row, column]} in row {row}, column {column}"
+        )
+    return X
+
+
+def _labels(y: Any) -> csr_matrix:
+    y = _canonical(y, "y")
+    if not y.data.all():
+        y = y.copy()
+        y.eliminate_zeros()
+    if not (y.data == 1).all():
+        row, column = _first(y, y.data != 1)
+        raise ValueError(f"expected 0 and 1 in y, got {y[row, column]} in row {row}, column {column}")
+    return y
+
+
+def _canonical(matrix: Any, name: str) -> csr_matrix:
+    """Return `matrix` as CSR with sorted indices and no duplicates; the caller's own is not changed."""
+    matrix = csr_matrix(matrix)
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"expected at most {MOST_COLUMNS} columns in {name}, got {matrix.shape[1]}")
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _first(matrix: csr_matrix, flags: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[int, int]:
+    """Return row and column of the first entry that is flagged."""
+    entry = int(np.argmax(flags))
+    return int(np.searchsorted(matrix.indptr, entry, side="right")) - 1, int(matrix.indices[entry])
