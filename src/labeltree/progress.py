@@ -52,16 +52,21 @@ class Phases:
 
         thread = threading.Thread(target=work, name=f"labeltree: {description}", daemon=True)
         bar = None if self._bars is None else self._bars.add_task(description, total=None)
-        thread.start()
         try:
+            thread.start()
             while not finished.wait(_POLL_SECONDS):
                 if self._bars is not None and bar is not None:
                     self._bars.update(bar, completed=progress.done, total=progress.total or None)
-        finally:
+        except BaseException:
             progress.cancel()
-            thread.join()
+            if thread.ident is not None:  # else Ctrl-C came before there was anything to stop
+                finished.wait()
+                thread.join()
+            failure.clear()  # the error and this list would keep each other alive, with all that they know
+            raise
+        thread.join()
         if failure:
-            raise failure[0]
+            raise failure.pop()
         if self._bars is not None and bar is not None:
             total = progress.total or 1
             self._bars.update(bar, completed=total, total=total)

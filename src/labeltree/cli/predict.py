@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,11 +85,16 @@ def predict(
 def _opened(path: Path | None) -> Iterator[BinaryIO]:
     from labeltree.data.atomic_file import open_atomic
 
-    if path is None:
-        yield sys.stdout.buffer
-    else:
+    if path is not None:
         with open_atomic(path) as file:
             yield file
+    elif isinstance(sys.stdout.buffer, io.RawIOBase):
+        # Under PYTHONUNBUFFERED, where a write may end halfway and nobody goes on.
+        writer = io.BufferedWriter(sys.stdout.buffer)
+        yield writer
+        writer.detach()
+    else:
+        yield sys.stdout.buffer
 
 
 def _pairs(labels: Any, probabilities: Any) -> Iterator[list[tuple[Any, float]]]:

@@ -1,0 +1,100 @@
+"""What goes wrong ends in one line on standard error and an exit code, never in a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.command_line import make_rows, run, start, write_rows
+
+from labeltree import LabelTreeClassifier, ModelFileError
+from labeltree.data import read_xmlc
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("errors")
+    train = write_rows(folder / "train.txt", make_rows(60, seed=1))
+    LabelTreeClassifier(random_state=0).fit(*read_xmlc(train)).save(folder / "model")
+    return folder
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "explain", "info", "convert"])
+def test_no_model(folder: Path, command: str) -> None:
+    (folder / "empty").mkdir(exist_ok=True)
+    rest = {"info": [], "convert": [folder / "other", "--weights", "int8"]}.get(
+        command, [folder / "train.txt"]
+    )
+    result = run(command, folder / "empty", *rest, exit_code=1)
+    assert result.stderr.startswith("labeltree: ")
+    assert "it is not a model" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_no_data(folder: Path) -> None:
+    result = run("evaluate", folder / "model", folder / "none.txt", exit_code=1)
+    assert result.stderr == f"labeltree: [Errno 2] No such file or directory: '{folder / 'none.txt'}'\n"
+
+
+def test_bad_line(folder: Path) -> None:
+    result = run("train", "-", "--model", folder / "other", input="1 2:x\n", exit_code=1)
+    assert result.stderr == "labeltree: <stdin>:1: expected 'feature:value' with a number, got '2:x'\n"
+    assert not (folder / "other").exists()
+
+
+def test_debug_shows_where(folder: Path) -> None:
+    with pytest.raises(ModelFileError):
+        run("--debug", "info", folder / "none")
+    process = start("--debug", "info", folder / "none")
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert error.startswith(b"Traceback")
+
+
+def test_exit_code_of_the_process(folder: Path) -> None:
+    process = start("info", folder / "none")
+    output, error = process.communicate(timeout=60)
+    assert (process.returncode, output) == (1, b"")
+    assert error.startswith(b"labeltree: ")
+    assert b"Traceback" not in error
+
+
+def test_unknown_command() -> None:
+    assert "No such command 'trian'" in run("trian", exit_code=2).stderr
+
+
+def test_too_few_names(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("one\ntwo\n")
+    for option in ("--labels", "--feature-names"):
+        result = run(
+            "explain", folder / "model", folder / "train.txt", option, tmp_path / "names.txt", exit_code=1
+        )
+        assert f"{tmp_path / 'names.txt'}: expected " in result.stderr
+        assert "got 2" in result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
+def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
+    train = write_rows(tmp_path / "train.txt", make_rows(2000, seed=1))
+    # So small a tolerance that it would take minutes.
+    options = ["--tol", 1e-12, "--max-iter", 1_000_000_000, "--prune", 0]
+    terminal, other_end = os.openpty()
+    with start("train", train, "--model", tmp_path / "model", *options, stderr=other_end) as process:
+        os.close(other_end)
+        shown = b""
+        while b"training" not in shown:
+            shown += os.read(terminal, 1000)
+        process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # how the other end of a terminal says that there is no more
+            while text := os.read(terminal, 1000):
+                shown += text
+        assert process.wait(timeout=60) == 130
+    os.close(terminal)
+    assert shown.endswith(b"labeltree: \x1b[0minterrupted\r\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["train.txt"]

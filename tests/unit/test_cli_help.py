@@ -1,0 +1,93 @@
+"""Help pages, the version, and that they come at once."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from importlib import metadata
+
+import pytest
+from tests.command_line import run
+
+from labeltree import LabelTreeClassifier
+from labeltree.cli.application import app
+from labeltree.cli.parameters import PANELS, classifier_parameters
+
+COMMANDS = ("train", "evaluate", "predict", "explain", "info", "convert", "demo")
+
+
+@cache
+def wide_page(command: str) -> str:
+    """A help page on a terminal so wide that no line breaks."""
+    source = f"from labeltree.cli.application import app; app(['{command}', '--help'])"
+    environment = {**os.environ, "COLUMNS": "1000", "TERMINAL_WIDTH": "1000", "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", source], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_overview_names_all_commands() -> None:
+    overview = run("--help").stdout
+    for command in COMMANDS:
+        assert re.search(rf"^│ {command} ", overview, re.MULTILINE)
+    assert [command.callback.__name__ for command in app.registered_commands] == list(COMMANDS)  # type: ignore[union-attr] # all have one
+
+
+def test_no_arguments_print_the_overview() -> None:
+    assert "Usage: labeltree [OPTIONS] COMMAND" in run(exit_code=2).output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_pages_teach_by_examples(command: str) -> None:
+    page = run(command, "--help").stdout
+    assert f"Usage: labeltree {command} " in page
+    assert re.search(rf"Examples\s+(\S+ )*labeltree {command}", page)
+    assert max(map(len, page.splitlines())) <= 80
+
+
+class TestParameters:
+    SIGNATURE = inspect.signature(LabelTreeClassifier)
+
+    def test_all_parameters_and_defaults_are_those_of_the_estimator(self) -> None:
+        defaults = {name: parameter.default for name, parameter in self.SIGNATURE.parameters.items()}
+        assert {name: p.default for name, p in classifier_parameters().items()} == defaults
+
+    def test_every_parameter_has_its_place_on_the_page(self) -> None:
+        placed = [name for names in PANELS.values() for name in names]
+        assert sorted(placed) == sorted(self.SIGNATURE.parameters)
+
+    @pytest.mark.parametrize("name", inspect.signature(LabelTreeClassifier).parameters)
+    def test_option_has_the_name_and_the_help_of_the_parameter(self, name: str) -> None:
+        # From the docstring by other means: the indented lines below the name.
+        lines = inspect.cleandoc(LabelTreeClassifier.__doc__ or "").splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith(f"{name} : ")) + 1
+        end = next(i for i in range(begin, len(lines)) if not lines[i].startswith("    "))
+        text = " ".join(line.strip() for line in lines[begin:end])
+        assert text
+        assert classifier_parameters()[name].help == text
+        (line,) = re.findall(rf"^│ +--{name.replace('_', '-')} .*", wide_page("train"), re.MULTILINE)
+        assert text in " ".join(line.split())
+
+    def test_choices_are_those_of_the_docstring(self) -> None:
+        assert classifier_parameters()["loss"].words == ("squared_hinge", "logistic")
+        assert "sigmoid" in classifier_parameters()["link"].words
+        assert classifier_parameters()["C"].words == ()
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"labeltree {metadata.version('labeltree')}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["demo", "--help"]])
+def test_help_and_version_do_not_wait_for_slow_imports(arguments: list[str]) -> None:
+    source = (
+        "import sys\n"
+        "from labeltree.cli.application import app\n"
+        f"app({arguments}, standalone_mode=False)\n"
+        "assert not {'numpy', 'scipy', 'sklearn'} & set(sys.modules), 'imported for a help page'"
+    )
+    subprocess.run([sys.executable, "-c", source], check=True, capture_output=True)

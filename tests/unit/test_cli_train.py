@@ -1,0 +1,166 @@
+"""`labeltree train`, against the same training in Python."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, write_rows
+
+from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.data import read_xmlc
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_rows(tmp_path_factory.mktemp("data") / "train.txt", make_rows(300, seed=1))
+
+
+def assert_same_answers(model: Any, path: Path, data: Path) -> None:
+    X, _ = read_xmlc(data)
+    for expected, found in zip(
+        model.predict_topk(X, 3), LabelTreeClassifier.load(path).predict_topk(X, 3), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_trains_the_model_that_python_trains(data: Path, tmp_path: Path) -> None:
+    options = ["--n-trees", 2, "--arity", 3, "--max-leaves", 2, "--C", 0.5, "--no-bias", "--random-state", 7]
+    result = run("train", data, "--model", tmp_path / "model", *options)
+    model = LabelTreeClassifier(n_trees=2, arity=3, max_leaves=2, C=0.5, bias=False, random_state=7)
+    assert_same_answers(model.fit(*read_xmlc(data)), tmp_path / "model", data)
+    words = " ".join(result.stdout.split())
+    assert f"300 rows, {N_FEATURES} features, {N_LABELS} labels" in words
+    assert "2 trees of" in words
+    assert f"labeltree evaluate {tmp_path / 'model'}" in result.stdout
+
+
+def test_json(data: Path, tmp_path: Path) -> None:
+    report = run_json("train", data, "--model", tmp_path / "model", "--n-trees", 2, "--random-state", 0)
+    assert (report["rows"], report["features"], report["labels"]) == (300, N_FEATURES, N_LABELS)
+    assert report["model_bytes"] == sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    assert set(report["seconds"]) == {"reading", "clustering", "training", "saving"}
+    assert all(seconds >= 0 for seconds in report["seconds"].values())
+    model = LabelTreeClassifier.load(tmp_path / "model")
+    assert report["parameters"] == model.get_params()
+    assert report["parameters"]["n_jobs"] == -1
+    trees = [(tree["nodes"], tree["depth"], tree["arity"]) for tree in report["trees"]]
+    assert trees == [(tree.n_nodes, tree.depth, tree.arity) for tree in model.trees_]
+    assert report["trees"][0]["n_columns"] == model.training_report_[0]["n_columns"]
+
+
+def test_every_parameter_is_taken(data: Path, tmp_path: Path) -> None:
+    given = {
+        "n_trees": 2, "tree": "unbalanced_kmeans", "arity": 4, "max_leaves": 3, "max_depth": 5,
+        "label_vector_prune": 0.02, "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01, "max_iter": 9,
+        "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
+        "n_jobs": 1, "random_state": 3, "verbose": -1,
+    }  # fmt: skip
+    assert given.keys() == LabelTreeClassifier().get_params().keys()
+    options = []
+    for name, value in given.items():
+        flag = name.replace("_", "-")
+        options += [f"--{'' if value else 'no-'}{flag}"] if isinstance(value, bool) else [f"--{flag}", value]
+    run("train", data, "--model", tmp_path / "model", *options)
+    assert LabelTreeClassifier.load(tmp_path / "model").get_params() == given
+
+
+def test_options_override_the_preset(data: Path, tmp_path: Path) -> None:
+    run("train", data, "--model", tmp_path / "model", "--preset", "parabel", "--n-trees", 1, "--beam", 10)
+    expected = LabelTreeClassifier.parabel(n_trees=1, n_jobs=-1)
+    assert LabelTreeClassifier.load(tmp_path / "model").get_params() == expected.get_params()
+
+
+def test_a_default_that_is_given_overrides_the_preset(data: Path, tmp_path: Path) -> None:
+    run("train", data, "--model", tmp_path / "model", "--preset", "parabel", "--arity", 32)
+    assert LabelTreeClassifier.load(tmp_path / "model").arity == 32
+
+
+@pytest.mark.parametrize("text", ["[[0,1,2,3,4,5],[6,7,[8,9,10,11]]]", "to_json"])
+def test_own_tree(data: Path, tmp_path: Path, text: str) -> None:
+    tree = LabelTree.from_nested([[0, 1, 2, 3, 4, 5], [6, 7, [8, 9, 10, 11]]])
+    (tmp_path / "tree.json").write_text(tree.to_json() if text == "to_json" else text)
+    report = run_json("train", data, "--model", tmp_path / "model", "--tree", tmp_path / "tree.json")
+    assert LabelTreeClassifier.load(tmp_path / "model").tree_ == tree
+    assert report["parameters"]["tree"] == str(tmp_path / "tree.json")
+
+
+@pytest.mark.parametrize("name", ["train.svm", "train.libsvm.gz", "train.txt.gz", "-", "other"])
+def test_inputs(data: Path, tmp_path: Path, name: str) -> None:
+    rows = make_rows(300, seed=1)
+    is_libsvm = "svm" in name or name == "other"
+    plain = write_rows(tmp_path / "plain", rows, header=not is_libsvm, first_feature=int(is_libsvm))
+    path = tmp_path / name
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    elif name != "-":
+        plain.rename(path)
+    options = ["--format", "libsvm"] if name == "other" else []
+    # The libsvm format does not say how many features and labels there are.
+    options += ["--n-features", N_FEATURES, "--n-labels", N_LABELS] if is_libsvm else []
+    source, text = ("-", plain.read_bytes()) if name == "-" else (path, None)
+    run("train", source, "--model", tmp_path / "model", "--random-state", 0, *options, input=text)
+    model = LabelTreeClassifier(random_state=0).fit(*read_xmlc(data))
+    assert_same_answers(model, tmp_path / "model", data)
+
+
+def test_one_based_ids(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("1,2 1:1\n2 2:1\n1 3:1\n")
+    report = run_json("train", tmp_path / "train.txt", "--model", tmp_path / "model", "--one-based")
+    assert (report["features"], report["labels"]) == (3, 2)
+
+
+@pytest.mark.parametrize("weights", ["float32", "bfloat16", "int8"])
+def test_weights(data: Path, tmp_path: Path, weights: str) -> None:
+    report = run_json("train", data, "--model", tmp_path / "model", "--weights", weights)
+    assert report["weights"] == weights
+    stored = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert stored["weights"] == weights
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--arity", 1], "the parameter 'arity' must be an integer"),
+            (["--loss", "hinge"], "hinge"),
+            (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not go with loss 'logistic'"),
+            (["--preset", "fasttext"], "fasttext"),
+            (["--tree", "no-such-file.json"], "is neither a file nor one of kmeans"),
+            (["--n-trees", "many"], "'--n-trees'"),
+            (["--frobnicate"], "No such option"),
+        ],
+    )
+    def test_wrong_options_are_told_before_anything_is_read(
+        self, tmp_path: Path, options: list[object], message: str
+    ) -> None:
+        result = run("train", "no-such-data.txt", "--model", tmp_path / "model", *options, exit_code=2)
+        assert message in " ".join(result.stderr.replace("│", " ").split())
+        assert not (tmp_path / "model").exists()
+
+    def test_model_is_required(self, data: Path) -> None:
+        assert "--model" in run("train", data, exit_code=2).stderr
+
+    def test_target_that_is_something_else_is_told_before_training(self, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "notes.txt").write_text("precious")
+        result = run("train", "no-such-data.txt", "--model", tmp_path, exit_code=1)
+        assert "is not a model" in result.stderr
+        assert (tmp_path / "notes.txt").read_text() == "precious"
+
+    def test_bad_tree_file(self, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "tree.json").write_text("[[0, 0]]")
+        result = run(
+            "train", data, "--model", tmp_path / "model", "--tree", tmp_path / "tree.json", exit_code=1
+        )
+        assert f"{tmp_path / 'tree.json'}: " in result.stderr
+
+    def test_rows_without_labels_only(self, tmp_path: Path) -> None:
+        (tmp_path / "train.txt").write_text("2 3 4\n 1:1\n 2:1\n")
+        result = run("train", tmp_path / "train.txt", "--model", tmp_path / "model", exit_code=1)
+        assert result.stderr == "labeltree: y has no label in any row: there is nothing to learn\n"
