@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree import LabelTree, LabelTreeClassifier, _native
+from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.tree_weights import TreeWeights
 
 
@@ -68,16 +68,3 @@ def hand_made_classifier(
     model.label_kind_ = "csr"
     model.n_features_in_ = n_features
     return model
-
-
-def kernel_probabilities(
-    model: LabelTreeClassifier, X: NDArray[np.float32], row: int, tree: int = 0
-) -> NDArray[np.float32]:
-    """eta(x, v) of all nodes of a tree, block by block."""
-    weights = model.weights_[tree]
-    store = weights.store(X.shape[1], model._link())
-    features = _native.FeatureMatrix.dense(X, model.normalize)
-    blocks = range(weights.tree.n_blocks + 1)
-    return np.concatenate(
-        [store.probabilities(features, row, b, model.normalize_siblings) for b in blocks], dtype=np.float32
-    )

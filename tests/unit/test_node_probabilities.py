@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.hand_made_models import hand_made_classifier, kernel_probabilities, tree_weights
+from tests.hand_made_models import hand_made_classifier, tree_weights
+from tests.kernel import kernel_probabilities
 from tests.reference.search import LINKS, decoded, node_probabilities
 from tests.strategies import models_and_rows
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.documents import documents
-from tests.hand_made_models import kernel_probabilities
+from tests.kernel import kernel_probabilities
 from tests.reference.search import beam_search
 from tests.strategies import models_and_rows
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.documents import documents
-from tests.hand_made_models import hand_made_classifier, kernel_probabilities, tree_weights
+from tests.hand_made_models import hand_made_classifier, tree_weights
+from tests.kernel import kernel_probabilities
 from tests.reference.search import beam_search, label_marginals, node_probabilities
 from tests.strategies import models_and_rows
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.documents import documents
-from tests.hand_made_models import hand_made_classifier, kernel_probabilities, tree_weights
+from tests.hand_made_models import hand_made_classifier, tree_weights
+from tests.kernel import kernel_probabilities, threshold_search_cost
 from tests.reference.search import (
     label_marginals,
     node_marginals,
@@ -20,7 +21,7 @@ from tests.reference.search import (
 )
 from tests.strategies import models_and_rows
 
-from labeltree import LabelTree, LabelTreeClassifier, _native
+from labeltree import LabelTree, LabelTreeClassifier
 
 pytestmark = pytest.mark.native
 
@@ -107,7 +108,7 @@ def test_all_above_a_threshold(drawn: Drawn, data: st.DataObject) -> None:
     threshold = data.draw(st.floats(0, 1, width=32) | st.sampled_from(marginals.ravel().tolist()))
     tau = np.full(model.tree_.n_labels, threshold, dtype=np.float32)
     found = model.predict_proba(X, top_k=None, threshold=threshold)
-    assert_above(model, X, marginals, tau, found, _native_above(model, X, threshold, None))
+    assert_above(model, X, marginals, tau, found, threshold_search_cost(model, X, threshold, None))
 
 
 @given(models_and_rows(), st.data())
@@ -118,22 +119,11 @@ def test_all_above_a_threshold_for_each_label(drawn: Drawn, data: st.DataObject)
     n_labels = model.tree_.n_labels
     tau = np.array(data.draw(st.lists(thresholds, min_size=n_labels, max_size=n_labels)), dtype=np.float32)
     found = model.predict_proba(X, top_k=None, threshold=tau)
-    assert_above(model, X, marginals, tau, found, _native_above(model, X, 0.0, tau))
+    assert_above(model, X, marginals, tau, found, threshold_search_cost(model, X, 0.0, tau))
     best = model.predict_proba(X, top_k=2, threshold=tau)
     for i, p in enumerate(marginals):
         expected = np.sort(p[p >= tau])[::-1][:2]
         np.testing.assert_array_equal(np.sort(best[[i]].data)[::-1], expected)
-
-
-def _native_above(
-    model: LabelTreeClassifier, X: NDArray[np.float32], threshold: float, tau: NDArray[np.float32] | None
-) -> NDArray[np.int64]:
-    """How many node classifiers each row asks."""
-    evaluations = np.empty(len(X), dtype=np.int64)
-    features = _native.FeatureMatrix.dense(X, model.normalize)
-    siblings = bool(model.normalize_siblings)
-    model._forest().above(features, threshold, tau, siblings, None, 1, evaluations)
-    return evaluations
 
 
 def assert_above(
