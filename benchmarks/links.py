@@ -19,7 +19,9 @@ SEEDS = (0, 1, 2)
 
 
 def main(names: list[str]) -> None:
-    print("| data | loss | link | P@1 | P@3 | P@5 | nodes asked per row | prediction time, to the first link |")
+    print(
+        "| data | loss | link | P@1 | P@3 | P@5 | nodes asked per row | prediction time, to the first link |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in names or ["eurlex57k", "tate"]:
         train, test = prepare(name)

@@ -1,13 +1,13 @@
 #include "block_solver.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
+#include "lane_descent.h"
 #include "local_block.h"
 #include "parallel_for.h"
 #include "random.h"
@@ -15,10 +15,6 @@
 namespace labeltree {
 
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Rows between two looks at whether to stop: well under a second even for long rows.
-constexpr int64_t kRowsPerCall = 8192;
 
 // The examples of one block, made by the first of its column groups that runs, freed by the last.
 struct SharedRows {
@@ -52,96 +48,6 @@ struct GroupWeights {
   std::vector<float> weight;
 };
 
-int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
-
-// The lanes of one group and how far each has come.
-class Descent {
- public:
-  void run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns,
-           const SolverOptions& options, uint64_t seed, const Progress& progress);
-
-  int lanes() const { return lanes_; }
-  const float* weights() { return weights_.data(); }
-  int n_unconverged() const { return __builtin_popcount(running_); }
-  int64_t n_row_visits() const { return n_row_visits_; }
-
- private:
-  void collect_active_rows(int64_t n_rows);
-  void settle_lanes(DescentPass& pass, float tol);
-
-  AlignedFloats weights_, alpha_;
-  std::vector<uint32_t> active_, order_;
-  uint32_t running_ = 0, complete_ = 0;
-  int lanes_ = 0;
-  int64_t n_row_visits_ = 0;
-};
-
-void Descent::run(const SharedRows& shared, std::vector<uint32_t> positive, int n_columns,
-                  const SolverOptions& options, uint64_t seed, const Progress& progress) {
-  const int64_t n_rows = shared.local.n_rows();
-  lanes_ = lanes_for(n_columns);
-  weights_.reset(static_cast<int64_t>(shared.local.n_features()) * lanes_);
-  alpha_.reset(n_rows * lanes_);
-  running_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
-  complete_ = running_;
-  active_.assign(n_rows, running_);
-  n_row_visits_ = 0;
-
-  DescentPass pass;
-  pass.rows = shared.local.rows();
-  pass.squared_norm = shared.squared_norm.data();
-  pass.cost = shared.cost.data();
-  pass.positive = positive.data();
-  pass.active = active_.data();
-  pass.weights = weights_.data();
-  pass.alpha = alpha_.data();
-  std::fill(pass.shrink_above, pass.shrink_above + kMaxLanes, kInfinity);
-
-  Random random(seed);
-  for (int iteration = 0; iteration < options.max_iter && running_ != 0; ++iteration) {
-    collect_active_rows(n_rows);
-    random.shuffle(order_.data(), static_cast<uint32_t>(order_.size()));
-    std::fill(pass.largest, pass.largest + kMaxLanes, 0.0f);
-    std::fill(pass.smallest, pass.smallest + kMaxLanes, 0.0f);
-    pass.running = running_;
-    for (size_t begin = 0; begin < order_.size(); begin += kRowsPerCall) {
-      progress.check();
-      pass.order = order_.data() + begin;
-      pass.n_order = std::min<int64_t>(kRowsPerCall, static_cast<int64_t>(order_.size() - begin));
-      lane_kernels().descent_pass(options.loss, lanes_, pass);
-    }
-    n_row_visits_ += static_cast<int64_t>(order_.size());
-    settle_lanes(pass, options.tol);
-  }
-}
-
-void Descent::collect_active_rows(int64_t n_rows) {
-  order_.clear();
-  for (int64_t i = 0; i < n_rows; ++i) {
-    if (active_[i] & running_) order_.push_back(static_cast<uint32_t>(i));
-  }
-}
-
-// After a pass: a lane within the tolerance is finished if the pass saw all its rows; if some were shrunk,
-// they come back and the lane goes on. `complete_` has the lanes whose next pass sees all rows.
-void Descent::settle_lanes(DescentPass& pass, float tol) {
-  uint32_t reopened = 0, shrinking = 0;
-  for (uint32_t left = running_; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const uint32_t bit = 1u << lane;
-    if (pass.largest[lane] - pass.smallest[lane] <= tol) {
-      (complete_ & bit ? running_ : reopened) ^= bit;
-      pass.shrink_above[lane] = kInfinity;
-    } else {
-      shrinking |= bit;
-      pass.shrink_above[lane] = pass.largest[lane] > 0 ? pass.largest[lane] : kInfinity;
-    }
-  }
-  complete_ = (complete_ | reopened) & ~shrinking;
-  if (reopened == 0) return;
-  for (uint32_t& lanes : active_) lanes |= reopened;
-}
-
 // Bit j of row i: whether example i of the block has a label below the group's j-th column.
 std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
                                      const NodeAssignment& assignment) {
@@ -160,10 +66,10 @@ std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
 }
 
 GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group,
-                          const float* weights, int lanes, float prune) {
+                          const LaneDescent& descent, float prune) {
   GroupWeights kept;
   for (const int32_t local : shared.feature_order) {
-    const float* w = weights + static_cast<int64_t>(local) * lanes;
+    const float* w = descent.weights() + static_cast<int64_t>(local) * descent.lanes();
     const size_t before = kept.column.size();
     for (int j = 0; j < group.end - group.begin; ++j) {
       if (w[j] == 0 || std::fabs(w[j]) < prune) continue;
@@ -202,7 +108,7 @@ class Trainer {
   void plan();
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
   void solve();
-  void solve_group(size_t task, LocalBlockMaker& maker, Descent& descent);
+  void solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& descent);
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
   void assemble();
 
@@ -219,7 +125,7 @@ class Trainer {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
-  std::atomic<int64_t> n_unconverged_{0}, n_row_visits_{0};
+  std::mutex report_mutex_;
 };
 
 void Trainer::plan() {
@@ -277,26 +183,31 @@ void Trainer::solve() {
   progress_.start(total);
   const int n_workers = std::max(options_.n_threads, 1);
   std::vector<std::unique_ptr<LocalBlockMaker>> makers(n_workers);
-  std::vector<Descent> descents(n_workers);
+  std::vector<LaneDescent> descents(n_workers);
   parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int worker) {
     progress_.check();
     if (!makers[worker]) makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
     solve_group(tasks[task], *makers[worker], descents[worker]);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
-  report_.n_unconverged = n_unconverged_;
-  report_.n_row_visits = n_row_visits_;
 }
 
-void Trainer::solve_group(size_t task, LocalBlockMaker& maker, Descent& descent) {
+void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& descent) {
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
-  descent.run(*shared, positive_lanes(block, group, assignment_), group.end - group.begin, options_,
+  const DescentProblem problem{shared->local,       shared->squared_norm.data(),
+                               shared->cost.data(), options_.loss,
+                               options_.tol,        options_.max_iter};
+  descent.run(problem, positive_lanes(block, group, assignment_), group.end - group.begin,
               mix_seed(options_.seed, task), progress_);
-  n_unconverged_ += descent.n_unconverged();
-  n_row_visits_ += descent.n_row_visits();
-  results_[task] = kept_weights(*shared, block, group, descent.weights(), descent.lanes(), options_.prune);
+  {
+    const std::lock_guard lock(report_mutex_);
+    report_.n_unconverged += descent.n_unconverged();
+    report_.n_row_visits += descent.n_row_visits();
+    report_.n_passes = std::max(report_.n_passes, descent.n_passes());
+  }
+  results_[task] = kept_weights(*shared, block, group, descent, options_.prune);
   if (options_.bias == 0) return;
   const float* bias =
       descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
@@ -324,7 +235,8 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
-      shared->cost[i] = std::max(options_.C * weight, 1e-10f);  // a weight of 0 must not divide by 0
+      // A weight of 0 must not divide by 0, nor a huge one overflow.
+      shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
     }
     block.shared = std::move(shared);
   }

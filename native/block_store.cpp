@@ -33,7 +33,7 @@ float apply_link(Link link, float score) {
       p = (1 + score) / 2;
       break;
     default: {
-      const float h = std::max(0.0f, 1 - score);
+      const float h = std::max(1 - score, 0.0f);  // in this order NaN stays NaN
       p = std::exp(link == Link::exp2 ? -h * h : -h * h * h);
     }
   }

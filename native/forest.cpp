@@ -1,6 +1,7 @@
 #include "forest.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "parallel_for.h"
@@ -8,8 +9,14 @@
 namespace labeltree {
 
 namespace {
+
 constexpr int64_t kRowsPerTask = 64;
-}
+
+// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
+// on its not being so would miss labels.
+float mean(double sum, size_t n) { return static_cast<float>(sum / static_cast<double>(n)); }
+
+}  // namespace
 
 Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees) : trees_(std::move(trees)) {
   if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
@@ -77,9 +84,9 @@ void Forest::average(Scratch& scratch) const {
                            [](const ScoredLabel& a, const ScoredLabel& b) { return a.label == b.label; }),
                pooled.end());
   for (ScoredLabel& candidate : pooled) {
-    float sum = 0;
+    double sum = 0;
     for (TreeSearch& search : scratch.searches) sum += search.probability(candidate.label);
-    candidate.probability = sum / static_cast<float>(trees_.size());
+    candidate.probability = mean(sum, trees_.size());
   }
 }
 
@@ -194,9 +201,8 @@ Forest::Enumeration::~Enumeration() = default;
 bool Forest::Enumeration::next(ScoredLabel& out) {
   const auto worse = [](const ScoredLabel& a, const ScoredLabel& b) { return b < a; };
   for (;;) {
-    float bound = 0;  // of the average of a label that no tree has enumerated yet
-    for (const float p : frontier_) bound += p;
-    bound /= static_cast<float>(frontier_.size());
+    // No label that no tree has enumerated yet has a better average than this.
+    const float bound = mean(std::accumulate(frontier_.begin(), frontier_.end(), 0.0), frontier_.size());
     // A tree that has no more has given every label there is.
     const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
     if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;

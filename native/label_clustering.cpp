@@ -46,8 +46,8 @@ class KMeans {
     start_from_random_rows();
     double before = -1;
     for (int iteration = 0; iteration < options_.max_iter; ++iteration) {
-      progress.check();
       parallel_ranges(n_threads_, n_, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+        progress.check();
         lane_kernels().multiply(block_.rows(), begin, end, centroids_.data(), lanes_, similarity_.data());
       });
       options_.balanced ? assign_balanced() : assign_nearest();
@@ -61,7 +61,7 @@ class KMeans {
 
  private:
   const float* similarity(int32_t row) const {
-    return const_cast<AlignedFloats&>(similarity_).data() + static_cast<int64_t>(row) * lanes_;
+    return similarity_.data() + static_cast<int64_t>(row) * lanes_;
   }
 
   void start_from_random_rows() {

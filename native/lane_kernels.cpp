@@ -154,6 +154,7 @@ void descend(DescentPass& pass) {
       if (any(shrink)) shrunk |= lane_bits(shrink, first);
     }
     pass.active[row] &= ~shrunk;
+    pass.shrunk |= shrunk;
     if (any(changed)) add_row<Lanes>(pass.rows, row, pass.weights, step);
   }
 }

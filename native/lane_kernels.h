@@ -30,6 +30,7 @@ struct DescentPass {
   const uint32_t* order;
   int64_t n_order;
   uint32_t running;  // lanes that have not converged
+  uint32_t shrunk;   // lanes in which a row was shrunk; the caller resets it
   // Largest and smallest violation of the optimality conditions seen, per lane; the caller resets them.
   alignas(64) float largest[kMaxLanes];
   alignas(64) float smallest[kMaxLanes];

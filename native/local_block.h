@@ -82,6 +82,7 @@ class AlignedFloats {
     for (int64_t i = 0; i < n; ++i) data_.get()[i] = 0;
   }
   float* data() { return data_.get(); }
+  const float* data() const { return data_.get(); }
 
  private:
   struct Free {

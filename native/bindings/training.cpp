@@ -76,6 +76,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   told["n_unconverged"] = report.n_unconverged;
   told["n_constant"] = report.n_constant;
   told["n_row_visits"] = report.n_row_visits;
+  told["n_passes"] = report.n_passes;
   result["report"] = told;
   return result;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import (
+    LARGEST_INTEGER,
     Choice,
     Flag,
     Number,
+    adopt_features,
     check_features,
     check_parameters,
     check_sample_weight,
@@ -31,25 +34,25 @@ LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
-    "n_trees": Number(1, integer=True),
+    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
-    "arity": Number(2, integer=True),
-    "max_leaves": Number(1, integer=True),
-    "max_depth": Number(1, integer=True, optional=True),
+    "arity": Number(2, LARGEST_INTEGER, integer=True),
+    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
+    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, open_low=True, optional=True),
+    "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
-    "max_iter": Number(1, integer=True),
+    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),
-    "beam": Number(1, integer=True),
+    "beam": Number(1, LARGEST_INTEGER, integer=True),
     "normalize_siblings": Flag(),
-    "n_jobs": Number(-(2**31), integer=True, optional=True),
-    "verbose": Number(-(2**31), integer=True),
+    "n_jobs": Number(integer=True, optional=True),
+    "verbose": Number(integer=True),
 }
 
 
@@ -113,7 +116,10 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     weights_ : list of TreeWeights
         The trained weights of each tree.
     training_report_ : list of dict
-        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited.
+        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
+        and the most passes over the rows that a problem took.
+    n_iter_ : int
+        The most passes over its rows that a node took.
     label_counts_ : array of shape (n_labels,)
         How many training rows had each label.
     n_samples_fit_ : int
@@ -195,16 +201,19 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         """The settings of Bonsai: three shallow trees of 100 unbalanced clusters per node, beam search of width 10."""
         preset = {
             "n_trees": 3, "tree": "unbalanced_kmeans", "arity": 100, "max_leaves": 100, "max_depth": 3,
-            "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 60, "prune": 0.1,
+            "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 20, "prune": 0.1,
             "label_vector_prune": 0.0, "search": "beam", "beam": 10,
         }  # fmt: skip
         return cls(**{**preset, **parameters})
 
     @classmethod
     def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of napkinXC: one balanced binary tree, logistic loss with C = 10, exact search."""
+        """The settings of napkinXC: one balanced binary tree, logistic loss, exact search.
+
+        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
+        """
         preset = {
-            "n_trees": 1, "arity": 2, "max_leaves": 100, "loss": "logistic", "C": 10.0, "tol": 0.1, "max_iter": 100,
+            "n_trees": 1, "arity": 2, "max_leaves": 100, "loss": "logistic", "C": 12.0, "tol": 0.1, "max_iter": 1000,
             "prune": 0.1, "label_vector_prune": 0.0, "search": "exact",
         }  # fmt: skip
         return cls(**{**preset, **parameters})
@@ -223,8 +232,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
             How much each example counts, 1 by default.
         """
         self._check_parameters()
-        # Checked before anything is stored: a failed fit leaves an earlier model as it was.
-        features = check_features(self, X, normalize=self.normalize, reset=True)
+        # Everything is stored at the end: a failed fit leaves an earlier model as it was.
+        checked = copy(self)
+        features = check_features(checked, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
@@ -256,14 +266,17 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 weights.append(trained)
                 reports.append(report)
 
+        adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
         self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels)
         self.n_samples_fit_ = labels.n_rows
         self.weights_ = weights
         self.training_report_ = reports
+        self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
         self.fit_seconds_ = seconds
         self._forget_caches()
+        self._forest()  # now, so that prediction changes nothing
         return self
 
     def _check_parameters(self) -> None:

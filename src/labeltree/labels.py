@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
+
+#: What may hold the labels of one row.
+_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,9 @@ def read_labels(y: Any) -> LabelRows:
     if y is None:
         raise ValueError("This classifier needs y: requires y to be passed, but the target y is None")
     if sp.issparse(y):
-        return _from_sparse(y.tocsr())
+        return _from_sparse(y)
+    if hasattr(y, "to_numpy"):  # a frame, or a series, which may well hold lists
+        y = y.to_numpy()
     if _is_list_of_lists(y):
         return _from_lists(y)
     array = np.asarray(y)
@@ -48,6 +55,12 @@ def read_labels(y: Any) -> LabelRows:
 
 
 def _from_sparse(y: Any) -> LabelRows:
+    if y.ndim != 2:
+        raise ValueError(
+            f"a sparse y must have a row per example and a column per label, got shape {y.shape}"
+        )
+    y = y.tocsr()
+    _check_columns(y)
     bad = (y.data != 0) & (y.data != 1)
     if bad.any():
         _bad_indicator(y, int(np.flatnonzero(bad)[0]))
@@ -59,6 +72,17 @@ def _from_sparse(y: Any) -> LabelRows:
             _bad_indicator(y, int(np.argmax(y.data > 1)))
     indptr = y.indptr.astype(np.int64, copy=False)
     return LabelRows(indptr, y.indices.astype(np.int32, copy=False), np.arange(y.shape[1]), "csr")
+
+
+def _check_columns(y: Any) -> None:
+    """SciPy does not look at the numbers it is given, and the kernel would follow them anywhere."""
+    if y.indptr[0] != 0 or y.indptr[-1] != len(y.indices) or (np.diff(y.indptr) < 0).any():
+        raise ValueError("y: indptr must ascend from 0 to the length of indices")
+    bad = (y.indices < 0) | (y.indices >= y.shape[1])
+    if bad.any():
+        entry = int(np.argmax(bad))
+        row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+        raise ValueError(f"y, row {row}: column {y.indices[entry]} is outside 0..{y.shape[1] - 1}")
 
 
 def _bad_indicator(y: Any, entry: int) -> None:
@@ -82,15 +106,13 @@ def _from_dense(y: NDArray[Any]) -> LabelRows:
 
 
 def _is_list_of_lists(y: Any) -> bool:
-    if isinstance(y, np.ndarray) and y.dtype != object:
+    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
         return False
     if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
         return False
-    rows = [row for row in y if row is not None]
-    if not all(isinstance(row, list | tuple | set | frozenset | np.ndarray) for row in rows):
-        return False
+    rows = [row for row in y if isinstance(row, _COLLECTIONS)]
     # A list of equally long rows of 0 and 1 is a dense indicator matrix to scikit-learn, and so to us.
-    return not _looks_like_indicator(rows)
+    return len(rows) > 0 and not (len(rows) == len(y) and _looks_like_indicator(rows))
 
 
 def _looks_like_indicator(rows: Sequence[Any]) -> bool:
@@ -110,6 +132,8 @@ def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     flat: list[int] = []
     for i, row in enumerate(y):
+        if not isinstance(row, _COLLECTIONS):
+            raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
         try:
             flat.extend({position.setdefault(label, len(position)) for label in row})
         except TypeError as error:
@@ -119,39 +143,43 @@ def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
         indptr[i + 1] = len(flat)
     if not position:
         raise ValueError("y has no label in any row: there is nothing to learn")
-    order, classes = _ordered(list(position))
+    by_value = sorted(position, key=_sort_key)
+    order = np.empty(len(position), dtype=np.int64)
+    order[[position[label] for label in by_value]] = np.arange(len(position))
     indices = order[np.asarray(flat, dtype=np.int64)]
     # Labels were numbered as they came; within a row they must ascend in the order of the classes.
     row_of = np.repeat(np.arange(len(y)), np.diff(indptr))
     indices = indices[np.lexsort((indices, row_of))]
-    return LabelRows(indptr, indices.astype(np.int32), classes, "lists")
+    return LabelRows(indptr, indices.astype(np.int32), as_class_array(by_value), "lists")
 
 
-def _ordered(labels: list[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Sort labels if they can be compared, so that `classes_` does not depend on the order of the rows.
-
-    Returns the new position of every label, and the labels as an array.
-    """
-    try:
-        by_value = sorted(range(len(labels)), key=labels.__getitem__)
-    except TypeError:  # labels of several kinds
-        by_value = list(range(len(labels)))
-    order = np.empty(len(labels), dtype=np.int64)
-    order[by_value] = np.arange(len(labels))
-    return order, as_class_array([labels[i] for i in by_value])
+def _sort_key(label: Any) -> tuple[str, Any]:
+    """An order of labels of any kinds, so that `classes_` does not depend on the order they came in."""
+    if isinstance(label, str):
+        return "str", label
+    if isinstance(label, Real | np.bool_):
+        return "number", label
+    if isinstance(label, tuple):
+        return "tuple", tuple(_sort_key(part) for part in label)
+    return type(label).__qualname__, repr(label)
 
 
 def as_class_array(labels: Sequence[Any]) -> NDArray[Any]:
-    """An integer array if all labels are plain integers, an object array otherwise."""
+    """An integer array if all labels are integers that fit, an object array otherwise."""
     if all(type(label) is int or isinstance(label, np.integer) for label in labels):
-        return np.asarray(labels, dtype=np.int64)
+        with suppress(OverflowError):
+            return np.asarray(labels, dtype=np.int64)
     classes = np.empty(len(labels), dtype=object)
-    classes[:] = labels
+    for i, label in enumerate(labels):  # one by one: NumPy would take tuples for rows
+        classes[i] = label
     return classes
 
 
 def _from_classes(y: Any) -> LabelRows:
     array = column_or_1d(y, warn=True)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise ValueError(f"y must not contain NaN or infinity, but row {row} is {array[row]}")
     check_classification_targets(array)
     classes, indices = np.unique(array, return_inverse=True)
     indptr = np.arange(len(array) + 1, dtype=np.int64)

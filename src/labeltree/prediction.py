@@ -94,8 +94,7 @@ class LabelTreePredictor:
             `labels` and `probabilities`, each (n_rows, k), best first; with `return_evaluations` a tuple of these two
             and the counts.
         """
-        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+        _check_count("k", k)
         _check_threshold(threshold)
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
@@ -123,6 +122,8 @@ class LabelTreePredictor:
             1-d y or a dense matrix of at most 1000 labels the result is a dense array, as scikit-learn's tools expect.
         """
         check_is_fitted(self, "weights_")
+        if top_k is not None:
+            _check_count("top_k", top_k, " or None")
         probabilities = self._sparse_probabilities(X, top_k, threshold)
         if self.label_kind_ == "multiclass":
             sums = np.asarray(probabilities.sum(axis=1)).ravel()
@@ -156,14 +157,17 @@ class LabelTreePredictor:
     def predict_pairs(self, X: Any, rows: ArrayLike, labels: Sequence[Any]) -> NDArray[np.float32]:
         """The probability of each given (row of X, label): the product along the label's path."""
         features = self._features(X)
-        row = np.asarray(rows, dtype=np.int64)
+        row = np.asarray(rows)
         label = self._indices_of(labels)
         if row.ndim != 1 or row.shape != label.shape:
             raise ValueError(f"rows and labels must be of one length, got {row.shape} and {label.shape}")
+        if row.size > 0 and (row.dtype.kind not in "iu" or row.min() < 0 or row.max() >= features.n_rows):
+            raise ValueError(f"rows must be integers from 0 to {features.n_rows - 1}, the rows of X")
+        row = row.astype(np.int64)
         order = np.argsort(row, kind="stable")
         found = np.empty(len(row), dtype=np.float32)
         self._forest().pairs(
-            features, row[order], label[order], self.normalize_siblings, self._n_threads, found
+            features, row[order], label[order], self._normalizes_siblings, self._n_threads, found
         )
         probabilities = np.empty_like(found)
         probabilities[order] = found
@@ -180,7 +184,7 @@ class LabelTreePredictor:
         if features.n_rows != 1:
             raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
         found = _native.Enumeration(
-            self._forest(), features, 0, self.normalize_siblings, self._mask(allow, deny)
+            self._forest(), features, 0, self._normalizes_siblings, self._mask(allow, deny)
         )
         while (item := found.next()) is not None:
             yield self.classes_[item[0]], item[1]
@@ -204,6 +208,11 @@ class LabelTreePredictor:
             raise ValueError(f"explain takes one row, got {features.n_rows}")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
+        elif len(feature_names) != self.n_features_in_:
+            raise ValueError(
+                f"feature_names must name all {self.n_features_in_} features, got {len(feature_names)} names"
+            )
+        _check_count("n_features", n_features)
         index = int(self._indices_of([label])[0])
         values = dict(zip(*(a.tolist() for a in features.row(0)), strict=True))
         paths = [
@@ -221,6 +230,10 @@ class LabelTreePredictor:
     @property
     def _n_threads(self) -> int:
         return n_threads(self.n_jobs)
+
+    @property
+    def _normalizes_siblings(self) -> bool:
+        return bool(self.normalize_siblings)  # a bool of NumPy is none to the kernel
 
     def _forest(self) -> _native.Forest:
         link = self._link()
@@ -258,7 +271,7 @@ class LabelTreePredictor:
         self._forest().top_k(
             features,
             threshold,
-            self.normalize_siblings,
+            self._normalizes_siblings,
             beam,
             allowed,
             threads,
@@ -276,7 +289,7 @@ class LabelTreePredictor:
         allowed: NDArray[np.uint8] | None,
     ) -> Any:
         indptr, labels, probabilities = self._forest().above(
-            features, threshold, label_threshold, self.normalize_siblings, allowed, self._n_threads, None
+            features, threshold, label_threshold, self._normalizes_siblings, allowed, self._n_threads, None
         )
         return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, len(self.classes_)))
 
@@ -310,7 +323,8 @@ class LabelTreePredictor:
         if not missing.any():
             return self.classes_[indices]
         if np.issubdtype(self.classes_.dtype, np.number):
-            names = self.classes_[indices]
+            # A type that can hold -1.
+            names = self.classes_[indices].astype(np.result_type(self.classes_.dtype, np.int8))
             names[missing] = -1
             return names
         named = self.classes_.astype(object)[indices]
@@ -357,7 +371,7 @@ class LabelTreePredictor:
         for node in tree.path(label).tolist():
             block = 0 if parent < 0 else weights.block_of(parent)
             first = 0 if parent < 0 else int(tree.child_begin[parent])
-            block_probabilities = store.probabilities(features, 0, block, self.normalize_siblings)
+            block_probabilities = store.probabilities(features, 0, block, self._normalizes_siblings)
             probability = float(block_probabilities[node - first])
             so_far *= probability
             known = [
@@ -379,6 +393,11 @@ class LabelTreePredictor:
             )
             parent = node
         return steps
+
+
+def _check_count(name: str, value: Any, otherwise: str = "") -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1{otherwise}, got {value!r}")
 
 
 def _check_threshold(threshold: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -9,37 +10,47 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from labeltree import _native
 
+#: The kernel counts in 32 bits.
+LARGEST_INTEGER = 2**31 - 1
+#: Each has tables of its own; more would only cost memory.
+MOST_THREADS = 1024
+
 
 @dataclass(frozen=True)
 class Number:
-    """A parameter that is a number within bounds (`low` excluded where `open_low`)."""
+    """A parameter that is a finite number within bounds (`low` excluded where `open_low`)."""
 
-    low: float
-    high: float = float("inf")
+    low: float = -math.inf
+    high: float = math.inf
     integer: bool = False
     open_low: bool = False
     optional: bool = False
 
     def __str__(self) -> str:
-        kind = "an integer" if self.integer else "a number"
-        bound = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
-        upper = "" if self.high == float("inf") else f" and at most {self.high:g}"
-        return f"{kind} {bound}{upper}" + (" or None" if self.optional else "")
+        style = "," if self.integer else "g"
+        bounds = []
+        if self.low > -math.inf:
+            bounds.append(f"{'above' if self.open_low else 'of at least'} {self.low:{style}}")
+        if self.high < math.inf:
+            bounds.append(f"{'at most' if bounds else 'of at most'} {self.high:{style}}")
+        kind = "an integer" if self.integer else "a finite number"
+        return " ".join([kind, " and ".join(bounds)]).rstrip() + (" or None" if self.optional else "")
 
     def accepts(self, value: Any) -> bool:
         if value is None:
             return self.optional
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
             return False
-        number = float(value)
-        return (self.low < number if self.open_low else self.low <= number) and number <= self.high
+        number: Any = value  # whose type knows how to compare itself, whatever it is
+        above = self.low < number if self.open_low else self.low <= number
+        return bool(above and number <= self.high and math.isfinite(number))
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,12 @@ def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Number 
 
 def n_threads(n_jobs: int | None) -> int:
     """How many threads `n_jobs` means, as in scikit-learn: None is 1, -1 is one per processor."""
-    return int(effective_n_jobs(n_jobs))
+    # Not joblib's effective_n_jobs: it speaks of processes, and warns where those cannot be started.
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: None is one thread, -1 one per processor")
+    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, int(cpu_count() + 1 + n_jobs))
 
 
 def check_features(
@@ -90,8 +106,11 @@ def check_features(
 
     With `reset` (in ``fit``) the number and names of the features are recorded, else compared.
     """
-    is_csr = sp.issparse(X) and X.format == "csr" and X.ndim == 2
-    if reset or not is_csr or hasattr(estimator, "feature_names_in_"):
+    # scikit-learn's own checks take longer than a prediction: what a plain CSR matrix needs of them is done here.
+    is_plain = (
+        sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
+    )
+    if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
         X = validate_data(
             estimator,
             X,
@@ -102,19 +121,26 @@ def check_features(
             order="C",
         )
     elif X.shape[1] != estimator.n_features_in_:
-        # scikit-learn's own check takes longer than a prediction; its words are kept.
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
     if not sp.issparse(X):
-        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), normalize)
+        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize))
     features = _csr_view(X, normalize)
     if features.canonical:
         return features
     X = X.copy()
     X.sum_duplicates()
     return _csr_view(X, normalize)
+
+
+def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
+    """Take over the number and names of the features that `check_features` recorded in another estimator."""
+    vars(estimator).pop("feature_names_in_", None)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if name in vars(checked):
+            setattr(estimator, name, getattr(checked, name))
 
 
 def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
@@ -125,7 +151,7 @@ def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(data),
         X.shape[1],
-        normalize,
+        bool(normalize),
     )
 
 
@@ -133,7 +159,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     """One finite weight of at least 0 per row, not all 0; None stays None."""
     if sample_weight is None:
         return None
-    weight = np.ascontiguousarray(sample_weight, dtype=np.float32)
+    weight = np.asarray(sample_weight, dtype=np.float32, order="C")
     if weight.ndim == 0:
         weight = np.full(n_rows, weight, dtype=np.float32)
     if weight.shape != (n_rows,):
@@ -145,5 +171,5 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
         row = int(np.argmax(bad))
         raise ValueError(f"sample_weight must be finite and at least 0, but row {row} has {weight[row]!r}")
     if not weight.any():
-        raise ValueError("sample_weight must not be 0 for all rows")
+        raise ValueError("sample_weight must not be zero for all rows")
     return weight

@@ -1,0 +1,70 @@
+"""Models that were never trained: any tree with any weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.tree_weights import TreeWeights
+
+
+def tree_weights(
+    tree: LabelTree, W: NDArray[np.float32], bias: NDArray[np.float32], column_type: type = np.uint16
+) -> TreeWeights:
+    """The weights W[node][feature] as blocks; zeros are left out."""
+    feature: list[int] = []
+    entry_begin: list[int] = []
+    column: list[int] = []
+    weight: list[float] = []
+    block_begin, block_entry_begin = [0], [0]
+    for siblings in [range(1), *(tree.children(v) for v in tree.inner_nodes)]:
+        entry_begin.append(0)
+        for f in np.flatnonzero(W[siblings].any(axis=0)):
+            nonzero = np.flatnonzero(W[siblings, f])
+            feature.append(int(f))
+            column += nonzero.tolist()
+            weight += W[siblings, f][nonzero].tolist()
+            entry_begin.append(entry_begin[-1] + len(nonzero))
+        block_begin.append(len(feature))
+        block_entry_begin.append(len(column))
+    arrays = {
+        "block_begin": np.array(block_begin, dtype=np.int64),
+        "block_entry_begin": np.array(block_entry_begin, dtype=np.int64),
+        "feature": np.array(feature, dtype=np.int32),
+        "entry_begin": np.array(entry_begin, dtype=np.uint32),
+        "column": np.array(column, dtype=column_type),
+        "weight": np.array(weight, dtype=np.float32),
+        "bias": np.asarray(bias, dtype=np.float32),
+    }
+    return TreeWeights(tree, arrays)
+
+
+def random_tree_weights(
+    tree: LabelTree,
+    n_features: int,
+    rng: np.random.Generator,
+    weight_type: str = "float32",
+    density: float = 0.5,
+    column_type: type = np.uint16,
+) -> TreeWeights:
+    W = rng.normal(size=(tree.n_nodes, n_features)) * (rng.random((tree.n_nodes, n_features)) < density)
+    weights = tree_weights(tree, W.astype(np.float32), rng.normal(size=tree.n_nodes), column_type)
+    return weights.with_weight_type(weight_type)
+
+
+def hand_made_classifier(
+    weights: Sequence[TreeWeights], n_features: int, link: str, **parameters: Any
+) -> LabelTreeClassifier:
+    """A classifier that takes its rows as they are and its labels from 0 on."""
+    loss = "logistic" if link == "sigmoid" else "squared_hinge"
+    parameters = {"normalize": False, **parameters}
+    model = LabelTreeClassifier(n_trees=len(weights), loss=loss, link=link, **parameters)
+    model.weights_ = list(weights)
+    model.classes_ = np.arange(weights[0].tree.n_labels)
+    model.label_kind_ = "csr"
+    model.n_features_in_ = n_features
+    return model

@@ -1,0 +1,131 @@
+"""Hierarchical spherical k-means over label vectors, in float64 and without any haste."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.trees import LabelTree
+
+Floats = NDArray[np.float64]
+
+
+class Random:
+    """SplitMix64."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def next(self) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return z ^ (z >> 31)
+
+    def below(self, bound: int) -> int:
+        return (self.next() >> 32) * bound >> 32
+
+
+def mixed_seed(seed: int, part: int) -> int:
+    return Random(seed ^ ((part * 0xD1342543DE82EF95 + 0x632BE59BD9B4E019) % 2**64)).next()
+
+
+def unit(v: Floats) -> Floats:
+    norm = np.linalg.norm(v)
+    return v / norm if norm > 0 else v
+
+
+def label_vectors(X: Any, y: Any, prune: float, sample_weight: Floats | None = None) -> Floats:
+    """For each label the sum of its rows, scaled to unit length, without entries below `prune`, scaled again."""
+    rows = np.array([unit(row) for row in X.toarray().astype(np.float64)])
+    if sample_weight is not None:
+        rows *= sample_weight[:, None]
+    vectors = np.array([unit(v) for v in y.toarray().T @ rows])
+    for v in vectors:
+        v[np.abs(v) < min(prune, np.abs(v).max())] = 0
+    return np.array([unit(v) for v in vectors])
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """The parameters of the kernel's function of the same purpose."""
+
+    arity: int
+    max_leaves: int
+    balanced: bool = True
+    max_depth: int | None = None
+    max_iter: int = 20
+    eps: float = 1e-4
+    seed: int = 0
+
+    def kmeans(self, vectors: Floats, k: int, seed: int) -> list[int]:
+        """The cluster of each vector; the first centroids are vectors drawn at random."""
+        random = Random(seed)
+        rows = list(range(len(vectors)))
+        for c in range(k):
+            other = c + random.below(len(rows) - c)
+            rows[c], rows[other] = rows[other], rows[c]
+        centroids = vectors[rows[:k]]
+        before = -1.0
+        for _ in range(self.max_iter):
+            similarity = vectors @ centroids.T
+            cluster = balanced_assignment(similarity) if self.balanced else similarity.argmax(axis=1).tolist()
+            now = similarity[np.arange(len(vectors)), cluster].mean()
+            if now - before < self.eps:
+                break
+            before = now
+            centroids = np.array([unit(vectors[np.array(cluster) == c].sum(axis=0)) for c in range(k)])
+        return cluster
+
+    def split(self, labels: list[int], vectors: Floats, seed: int) -> list[list[int]]:
+        """The parts of a node: seen labels clustered, unseen ones where there is most room."""
+        seen = [j for j in labels if vectors[j].any()]
+        unseen = [j for j in labels if not vectors[j].any()]
+        wanted = -(-len(labels) // self.max_leaves)
+        k = min(wanted, self.arity) if self.balanced else self.arity
+        cluster = list(range(len(seen))) if len(seen) <= k else self.kmeans(vectors[seen], k, seed)
+        parts = [[j for j, own in zip(seen, cluster, strict=True) if own == c] for c in range(k)]
+        for label in unseen:
+            min(parts, key=len).append(label)
+        return [part for part in parts if part]
+
+    def tree(self, vectors: Floats) -> LabelTree:
+        """Level by level, each node with a random seed of its own."""
+        order = sorted(range(len(vectors)), key=lambda j: (not vectors[j].any(), j))
+        parent, label = [-1], [-1]
+        level = [(0, order)]
+        depth = 0
+        while level:
+            first = len(label)
+            below = []
+            for i, (node, labels) in enumerate(level):
+                last = self.max_depth is not None and depth + 1 >= self.max_depth
+                parts = (
+                    []
+                    if last or len(labels) <= self.max_leaves
+                    else self.split(labels, vectors, mixed_seed(self.seed, first + i))
+                )
+                for part in parts if len(parts) > 1 else [[j] for j in labels]:
+                    if len(part) > 1:
+                        below.append((len(label), part))
+                    parent.append(node)
+                    label.append(part[0] if len(part) == 1 else -1)
+            level = below
+            depth += 1
+        return LabelTree.from_parents(parent, label)
+
+
+def balanced_assignment(similarity: Floats) -> list[int]:
+    """Rows choose in the order of what they would lose by their second choice; a full cluster is out."""
+    n, k = similarity.shape
+    room = [n // k + (c < n % k) for c in range(k)]
+    best_two = np.sort(similarity, axis=1)[:, -2:]
+    cluster = [-1] * n
+    for i in np.argsort(-(best_two[:, 1] - best_two[:, 0]), kind="stable"):
+        cluster[i] = max((c for c in range(k) if room[c]), key=lambda c: (similarity[i, c], -c))
+        room[cluster[i]] -= 1
+    return cluster

@@ -1,0 +1,137 @@
+"""The parameters of LabelTreeClassifier: what each must be, and the presets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import cpu_count
+from tests.documents import documents
+
+from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.validation import n_threads
+
+X, Y = documents(60, 30, 8)
+
+INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        *((name, [0, -3, 1.0, "4", True, 2**31], "an integer of at least 1") for name in INTEGERS_FROM_1),
+        ("arity", [1, 2.0, None, 2**40], "an integer of at least 2 and at most 2,147,483,647"),
+        ("n_jobs", [1.5, "all", False], "an integer or None"),
+        ("verbose", [0.5, None, True], "an integer"),
+        (
+            "C",
+            [0, -1.0, "1", np.nan, np.inf, True, 1e11],
+            r"a finite number above 0 and at most 1e\+10 or None",
+        ),
+        ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
+        ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
+        ("label_vector_prune", [-1, None, np.inf], "a finite number of at least 0"),
+        ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
+        ("link", ["logit", None], "one of 'auto', 'exp3', 'exp2', 'clip', 'sigmoid'"),
+        ("search", ["dfs", None, True], "one of 'exact', 'beam'"),
+        ("tree", ["huffman", None, 3], "one of 'kmeans', 'unbalanced_kmeans', 'flat', a LabelTree"),
+        ("normalize", [1, None, "yes"], "True or False"),
+        ("bias", [1.0, None], "True or False"),
+        ("normalize_siblings", [0, None], "True or False"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isidentifier() else "",
+)
+def test_wrong_values_are_named(name: str, values: list[Any], message: str) -> None:
+    for value in values:
+        model = LabelTreeClassifier(**{name: value})
+        with pytest.raises(
+            ValueError, match=f"LabelTreeClassifier: the parameter '{name}' must be {message}"
+        ):
+            model.fit(X, Y)
+
+
+def test_threads_are_counted_as_in_scikit_learn() -> None:
+    processors = cpu_count()
+    counts = {None: 1, 1: 1, 3: 3, -1: processors, -2: max(1, processors - 1), -1000: 1, np.int64(2): 2}
+    assert {n_jobs: n_threads(n_jobs) for n_jobs in counts} == counts
+    assert n_threads(2**40) == 1024
+
+
+def test_every_parameter_is_checked() -> None:
+    for name in LabelTreeClassifier().get_params():
+        with pytest.raises((ValueError, TypeError), match=name if name != "random_state" else "seed"):
+            LabelTreeClassifier(**{name: object()}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"link": "sigmoid"}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
+        ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not go with loss 'logistic'"),
+        ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
+        ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
+        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects, got \[0, 1\]"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"random_state": "x"}, "cannot be used to seed"),
+    ],
+    ids=str,
+)
+def test_values_that_do_not_fit_together(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LabelTreeClassifier(**parameters).fit(X, Y)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    plain = {"n_trees": 2, "arity": 2, "max_leaves": 2, "max_depth": 3, "max_iter": 7, "beam": 3, "n_jobs": 2}
+    plain |= {"C": 0.5, "tol": 0.25, "prune": 0.125, "random_state": 3, "search": "beam"}
+    plain |= {"normalize": False, "bias": True, "normalize_siblings": True}
+    wrapped = {name: np.asarray(value)[()] if name != "search" else value for name, value in plain.items()}
+    wrapped |= {"C": np.float32(0.5)}
+    expected = LabelTreeClassifier(**plain).fit(X, Y)
+    model = LabelTreeClassifier(**wrapped).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_topk(X).probabilities, expected.predict_topk(X).probabilities)
+    assert model.predict_pairs(X, [0], [1]) == expected.predict_pairs(X, [0], [1])
+    assert list(model.iter_labels(X[0])) == list(expected.iter_labels(X[0]))
+    assert str(model.explain(X[0], 1)) == str(expected.explain(X[0], 1))
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("C", [1e-42, 1e-6, 1e10])
+@pytest.mark.parametrize("weight", [None, 1e-30, 1e38])
+def test_extreme_weights_of_examples_give_finite_models(loss: str, C: float, weight: float | None) -> None:
+    sample_weight = None if weight is None else np.full(X.shape[0], weight)
+    model = LabelTreeClassifier(loss=loss, C=C, prune=0.0, random_state=0)
+    arrays = model.fit(X, Y, sample_weight=sample_weight).weights_[0].arrays
+    assert np.isfinite(arrays["weight"]).all()
+    assert np.isfinite(arrays["bias"]).all()
+
+
+class TestPresets:
+    def test_parabel(self) -> None:
+        model = LabelTreeClassifier.parabel(random_state=0, max_leaves=2)
+        assert (model.n_trees, model.arity, model.C, model.tol, model.max_iter) == (3, 2, 1.0, 0.1, 20)
+        assert (model.prune, model.loss, model.search, model.beam) == (0.1, "squared_hinge", "beam", 10)
+        assert LabelTreeClassifier.parabel().max_leaves == 100
+        model.fit(X, Y)
+        assert [tree.arity for tree in model.trees_] == [2, 2, 2]
+        assert model.predict_topk(X, k=3).labels.shape == (60, 3)
+
+    def test_bonsai(self) -> None:
+        model = LabelTreeClassifier.bonsai(random_state=0, max_leaves=2, arity=3)
+        assert (model.n_trees, model.tree, model.max_depth) == (3, "unbalanced_kmeans", 3)
+        model.fit(X, Y)
+        assert max(tree.depth for tree in model.trees_) <= 3
+        assert model.predict_topk(X, k=3).labels.shape == (60, 3)
+
+    def test_napkinxc(self) -> None:
+        model = LabelTreeClassifier.napkinxc(random_state=0, max_leaves=2)
+        assert (model.n_trees, model.loss, model.C, model.search) == (1, "logistic", 12.0, "exact")
+        model.fit(X, Y)
+        assert model.tree_.arity == 2
+        assert model.predict_topk(X, k=3).labels.shape == (60, 3)
+
+    def test_values_of_ones_own_win(self) -> None:
+        assert LabelTreeClassifier.parabel(n_trees=1, C=2.0).get_params()["C"] == 2.0
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            LabelTreeClassifier.parabel(colour="red")

@@ -1,0 +1,166 @@
+"""Trees by k-means: as their twin makes them, and what holds for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.documents import documents
+from tests.reference.clustering import Clustering, label_vectors
+
+from labeltree import LabelTree, _native
+from labeltree.labels import read_labels
+from labeltree.trees.kmeans import kmeans_tree
+from labeltree.validation import _csr_view
+
+pytestmark = pytest.mark.native
+
+
+def kernel_tree(
+    X: Any, y: Any, how: Clustering, prune: float = 0.0, sample_weight: Any = None, n_threads: int = 1
+) -> LabelTree:
+    return kmeans_tree(
+        _csr_view(sp.csr_matrix(X), normalize=True),
+        read_labels(sp.csr_matrix(y)),
+        arity=how.arity,
+        max_leaves=how.max_leaves,
+        max_depth=how.max_depth,
+        balanced=how.balanced,
+        label_vector_prune=prune,
+        sample_weight=None if sample_weight is None else sample_weight.astype(np.float32),
+        seed=how.seed,
+        n_threads=n_threads,
+        progress=_native.Progress(),
+    )
+
+
+WAYS = [
+    Clustering(arity=2, max_leaves=1),
+    Clustering(arity=2, max_leaves=5),
+    Clustering(arity=3, max_leaves=4, seed=1),
+    Clustering(arity=16, max_leaves=3, seed=2),
+    Clustering(arity=33, max_leaves=1, seed=3),
+    Clustering(arity=4, max_leaves=5, max_depth=2),
+    Clustering(arity=3, max_leaves=4, balanced=False),
+    Clustering(arity=16, max_leaves=5, balanced=False, seed=4),
+    Clustering(arity=8, max_leaves=2, balanced=False, max_depth=2),
+]
+
+
+@pytest.mark.parametrize("how", WAYS, ids=str)
+def test_the_kernel_builds_the_same_tree_as_its_twin(how: Clustering) -> None:
+    X, y = documents(250, 120, 70, seed=1)
+    for prune in (0.0, 0.1):
+        expected = how.tree(label_vectors(X, y, prune))
+        found = kernel_tree(X, y, how, prune)
+        assert found.to_nested() == expected.to_nested()
+
+
+def test_weights_of_examples_weigh_in_label_vectors() -> None:
+    X, y = documents(250, 120, 70, seed=1)
+    weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 4.0], size=250)
+    how = Clustering(arity=4, max_leaves=4)
+    found = kernel_tree(X, y, how, 0.05, weight)
+    assert found.to_nested() == how.tree(label_vectors(X, y, 0.05, weight)).to_nested()
+    assert found != kernel_tree(X, y, how, 0.05)
+
+
+@given(
+    st.integers(1, 40),
+    st.builds(
+        Clustering,
+        arity=st.integers(2, 40),
+        max_leaves=st.integers(1, 12),
+        balanced=st.booleans(),
+        max_depth=st.none() | st.integers(1, 4),
+        seed=st.integers(0, 2**31 - 2),
+    ),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=60)
+def test_what_holds_for_every_tree(n_labels: int, how: Clustering, data_seed: int) -> None:
+    rng = np.random.default_rng(data_seed)
+    n_rows = int(rng.integers(1, 60))
+    X = sp.random(n_rows, 15, 0.3, "csr", np.float32, rng, data_rvs=lambda n: rng.normal(size=n) + 1)
+    y = sp.csr_matrix(rng.random((n_rows, n_labels)) < 0.1)
+    tree = kernel_tree(X, y, how)  # LabelTree checks that every label has exactly one leaf
+    assert tree.n_labels == n_labels
+    assert how.max_depth is None or tree.depth <= how.max_depth
+    seen = label_vectors(X, y, 0.0).any(axis=1)
+    for v in tree.inner_nodes:
+        parts = [tree.labels_under(c) for c in tree.children(v)]
+        if all(len(part) == 1 for part in parts):
+            continue  # its children are the labels themselves
+        assert len(parts) <= how.arity
+        assert len(tree.labels_under(v)) > how.max_leaves
+        if how.balanced:
+            n_seen = [int(seen[part].sum()) for part in parts]
+            assert max(n_seen) - min(n_seen) <= 1
+            if not all(seen[tree.labels_under(v)]):
+                sizes = [len(part) for part in parts]
+                assert max(sizes) - min(sizes) <= 1
+    if how.balanced and how.max_depth is None:
+        preleaves = [v for v in tree.inner_nodes if tree.is_leaf[list(tree.children(v))].all()]
+        assert all(len(tree.children(v)) <= max(how.max_leaves, how.arity) for v in preleaves)
+    assert kernel_tree(X, y, how, n_threads=3) == tree
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_labels_of_one_topic_stay_together(balanced: bool) -> None:
+    """Four topics that share no word: the first split finds them, whatever the seed, if it starts from each."""
+    rng = np.random.default_rng(0)
+    topic = np.arange(40) % 4
+    X = np.zeros((200, 80), dtype=np.float32)
+    for i in range(200):
+        words = topic[i % 40] * 20 + rng.choice(20, size=8, replace=False)
+        X[i, words] = rng.random(8) + 0.5
+    y = np.eye(40)[np.arange(200) % 40]
+    pure = 0
+    for seed in range(40):
+        tree = kernel_tree(X, y, Clustering(arity=4, max_leaves=10, balanced=balanced, seed=seed))
+        starts_well = (
+            4 * 3 * 2 * 10**4 / (40 * 39 * 38 * 37)
+        )  # the chance that the random centroids have all topics
+        pure += all(len(set(topic[tree.labels_under(c)].tolist())) == 1 for c in tree.children(0))
+    assert pure >= 40 * starts_well / 2
+
+
+def test_seeds_differ_and_threads_do_not() -> None:
+    X, y = documents(250, 120, 70, seed=2)
+    how = Clustering(arity=3, max_leaves=4)
+    trees = {kernel_tree(X, y, replace(how, seed=seed)).to_json() for seed in range(6)}
+    assert len(trees) == 6
+    assert kernel_tree(X, y, how, n_threads=2) == kernel_tree(X, y, how)
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_large_nodes_are_split_by_several_threads_alike(balanced: bool) -> None:
+    rng = np.random.default_rng(0)
+    y = sp.csr_matrix((np.ones(9000), rng.integers(0, 3000, 9000), np.arange(9001)), shape=(9000, 3000))
+    X = sp.random(9000, 50, 0.1, "csr", np.float32, rng)
+    how = Clustering(arity=5, max_leaves=100, balanced=balanced)
+    expected = kernel_tree(X, y, how)
+    for n_threads in (2, 3):
+        assert kernel_tree(X, y, how, n_threads=n_threads) == expected
+
+
+def test_labels_without_examples_are_spread_evenly() -> None:
+    X, y = documents(100, 60, 20, seed=3)
+    wide = sp.hstack([y, sp.csr_matrix((100, 45))]).tocsr()
+    tree = kernel_tree(X, wide, Clustering(arity=4, max_leaves=5))
+    sizes = [len(tree.labels_under(c)) for c in tree.children(0)]
+    assert sum(sizes) == 65
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_labels_that_are_all_alike_still_make_a_tree() -> None:
+    X, y = np.ones((30, 2)), np.eye(30)
+    tree = kernel_tree(X, y, Clustering(arity=2, max_leaves=4))
+    assert tree.depth == 4
+    flat = kernel_tree(X, y, Clustering(arity=2, max_leaves=4, balanced=False))
+    assert flat == LabelTree.flat(30)

@@ -1,0 +1,37 @@
+"""scikit-learn's own checks of estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from labeltree import LabelTreeClassifier
+
+_WEIGHTS = (
+    "the order in which a solver meets the rows differs once rows are removed or repeated, and it stops at a "
+    "tolerance; that the models agree to that tolerance is part of the contract's tests"
+)
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
+    "check_sample_weight_equivalence_on_sparse_data": _WEIGHTS,
+}
+NOT_FOR_US = ("SCIPY_ARRAY_API is not set", "LabelTreeClassifier does not have a decision_function method")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        LabelTreeClassifier(),
+        LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
+    ],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+)
+def test_scikit_learn_check(estimator: Any, check: Callable[[Any], None]) -> None:
+    try:
+        check(estimator)
+    except SkipTest as reason:
+        assert str(reason).startswith(NOT_FOR_US)  # noqa: PT017 # a new skip is a failure

@@ -1,0 +1,137 @@
+"""Several trees: averages by brute force, exact where exactness is promised, and what is found where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.documents import documents
+from tests.hand_made_models import hand_made_classifier, tree_weights
+from tests.kernel import kernel_probabilities
+from tests.reference.search import beam_search, label_marginals, node_probabilities
+from tests.strategies import models_and_rows
+
+from labeltree import LabelTree, LabelTreeClassifier
+
+pytestmark = pytest.mark.native
+
+Drawn = tuple[LabelTreeClassifier, NDArray[np.float32]]
+ensembles = models_and_rows(n_trees=st.integers(2, 4))
+
+
+def marginals_of_trees(model: LabelTreeClassifier, X: NDArray[np.float32], row: int) -> NDArray[np.float32]:
+    """P(label | x) in each tree, by brute force: [tree][label]."""
+    trees = enumerate(model.trees_)
+    return np.array([label_marginals(tree, kernel_probabilities(model, X, row, t)) for t, tree in trees])
+
+
+def averages(of_trees: NDArray[np.float32]) -> NDArray[np.float32]:
+    return of_trees.mean(axis=0, dtype=np.float64).astype(np.float32)
+
+
+@given(ensembles)
+def test_probabilities_of_pairs_are_averages(drawn: Drawn) -> None:
+    model, X = drawn
+    labels = np.arange(model.tree_.n_labels)
+    for i, x in enumerate(X.astype(np.float64)):
+        found = model.predict_pairs(X, np.full(len(labels), i), labels)
+        np.testing.assert_array_equal(found, averages(marginals_of_trees(model, X, i)))
+        etas = [node_probabilities(w, x, model.link, model.normalize_siblings) for w in model.weights_]
+        expected = np.mean(
+            [label_marginals(w.tree, e) for w, e in zip(model.weights_, etas, strict=True)], axis=0
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@given(ensembles, st.integers(1, 14))
+def test_the_k_best_of_what_the_trees_propose(drawn: Drawn, k: int) -> None:
+    model, X = drawn
+    labels, probabilities = model.predict_topk(X, k)
+    k = min(k, model.tree_.n_labels)
+    for i in range(len(X)):
+        of_trees = marginals_of_trees(model, X, i)
+        average = averages(of_trees)
+        found = labels[i]
+        np.testing.assert_array_equal(probabilities[i], average[found])
+        assert (np.diff(probabilities[i]) <= 0).all()
+        # A tree proposes its k best; which of the labels equal to the k-th are among them is open.
+        kth = np.sort(of_trees, axis=1)[:, -k][:, None]
+        proposed, perhaps = (of_trees > kth).any(axis=0), (of_trees >= kth).any(axis=0)
+        assert perhaps[found].all()
+        missed = np.setdiff1d(np.flatnonzero(proposed), found)
+        assert (average[missed] <= probabilities[i, -1]).all()
+
+
+@given(ensembles, st.integers(1, 5), st.integers(1, 14))
+def test_beam_search_pools_what_the_trees_find(drawn: Drawn, beam: int, k: int) -> None:
+    model, X = drawn
+    model.set_params(search="beam", beam=beam)
+    labels, probabilities = model.predict_topk(X, k)
+    for i in range(len(X)):
+        average = averages(marginals_of_trees(model, X, i))
+        candidates = set()
+        for t, tree in enumerate(model.trees_):
+            best, _ = beam_search(tree, kernel_probabilities(model, X, i, t), k, beam)
+            candidates |= {label for label, _ in best}
+        expected = sorted((-average[j], j) for j in candidates)[:k]
+        assert labels[i][: len(expected)].tolist() == [j for _, j in expected]
+        assert probabilities[i][: len(expected)].tolist() == [-p for p, _ in expected]
+
+
+@given(ensembles, st.data())
+def test_no_label_above_its_threshold_is_missed(drawn: Drawn, data: st.DataObject) -> None:
+    model, X = drawn
+    average = np.array([averages(marginals_of_trees(model, X, i)) for i in range(len(X))])
+    hard = st.sampled_from(average.ravel().tolist())
+    one = data.draw(st.floats(0, 1, width=32) | hard)
+    n_labels = model.tree_.n_labels
+    each = data.draw(st.lists(st.floats(0, 1, width=32) | hard, min_size=n_labels, max_size=n_labels))
+    for threshold in (one, np.array(each, dtype=np.float32)):
+        found = model.predict_proba(X, top_k=None, threshold=threshold)
+        for i, p in enumerate(average):
+            expected = np.flatnonzero(p >= np.asarray(threshold, dtype=np.float32))
+            assert found[[i]].indices.tolist() == expected.tolist()
+            np.testing.assert_array_equal(found[[i]].data, p[expected])
+
+
+@given(ensembles, st.data())
+def test_labels_one_by_one_are_exact(drawn: Drawn, data: st.DataObject) -> None:
+    model, X = drawn
+    n_labels = model.tree_.n_labels
+    allow = data.draw(st.none() | st.sets(st.integers(0, n_labels - 1)))
+    allowed = sorted(range(n_labels) if allow is None else allow)
+    for i in range(len(X)):
+        average = averages(marginals_of_trees(model, X, i))
+        found = list(model.iter_labels(X[[i]], allow=allow))
+        assert sorted(label for label, _ in found) == allowed
+        assert [p for _, p in found] == np.sort(average[allowed])[::-1].tolist()
+        assert [average[label] for label, _ in found] == [p for _, p in found]
+
+
+def test_an_average_is_never_above_all_its_parts() -> None:
+    """Rounded to float32 at every step, three equal numbers may have a larger mean; then labels would be missed."""
+    values = np.random.default_rng(0).random(20_000, dtype=np.float32)
+    part = values[(values + values + values) / np.float32(3) > values][0]
+    tree = LabelTree.flat(1)
+    bias = np.array([1000, 2 * np.float64(part) - 1], dtype=np.float32)  # of the link clip: (1 + s) / 2
+    weights = tree_weights(tree, np.zeros((2, 1), dtype=np.float32), bias)
+    model = hand_made_classifier([weights] * 3, 1, "clip")
+    x = np.ones((1, 1))
+    assert model.predict_pairs(x, [0], [0]).tolist() == [part]
+    assert model.predict_proba(x, top_k=None, threshold=float(part)).toarray().tolist() == [[part]]
+
+
+def test_trees_of_a_trained_model_differ_and_their_average_is_better() -> None:
+    X, y = documents(500, 200, 60)
+    one = LabelTreeClassifier(arity=2, max_leaves=3, random_state=0).fit(X[:300], y[:300])
+    three = LabelTreeClassifier(3, arity=2, max_leaves=3, random_state=0).fit(X[:300], y[:300])
+    assert three.tree_ == one.tree_
+    assert len({tree.to_json() for tree in three.trees_}) == 3
+
+    def precision(model: LabelTreeClassifier) -> float:
+        best = model.predict_topk(X[300:], k=1).labels[:, 0]
+        return float(np.asarray(y[300:].todense())[np.arange(200), best].mean())
+
+    assert precision(three) >= precision(one)
