@@ -214,8 +214,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_rows,), optional
             How much each example counts, 1 by default.
         """
-        check_parameters(self, _CONSTRAINTS)
-        self._link()
+        self._check_parameters()
         # Checked before anything is stored: a failed fit leaves an earlier model as it was.
         features = check_features(self, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
@@ -243,6 +242,12 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.training_report_ = reports
         self._forget_caches()
         return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self, _CONSTRAINTS)
+        check_random_state(self.random_state)
+        n_threads(self.n_jobs)  # raises for 0
+        self._link()
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
         """The user's trees, if any."""
@@ -288,15 +293,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
     # -- storage ---------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, weights: str = "float32") -> None:
+    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
         """Write the model to a directory, atomically: a reader sees the old model or the new one.
 
         Parameters
         ----------
         path : path of a directory
-            Made if it is not there.
-        weights : {"float32", "bfloat16", "int8"}
-            How weights are stored; the smaller ones cost a little precision.
+            Made if it is not there. A directory with anything but a model in it is refused.
+        weights : {"float32", "bfloat16", "int8"}, optional
+            How weights are stored; the smaller ones cost a little precision. By default as they are: float32 after
+            training.
         """
         from labeltree.model_file import save_classifier
 

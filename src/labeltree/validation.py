@@ -16,6 +16,8 @@ from sklearn.utils.validation import validate_data
 
 from labeltree import _native
 
+INT32_MAX = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Number:
@@ -28,18 +30,21 @@ class Number:
     optional: bool = False
 
     def __str__(self) -> str:
-        kind = "an integer" if self.integer else "a number"
+        optional = " or None" if self.optional else ""
+        if self.integer:
+            return f"an integer from {self.low} to {min(self.high, INT32_MAX)}{optional}"
         bound = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
         upper = "" if self.high == float("inf") else f" and at most {self.high:g}"
-        return f"{kind} {bound}{upper}" + (" or None" if self.optional else "")
+        return f"a number {bound}{upper}{optional}"
 
     def accepts(self, value: Any) -> bool:
         if value is None:
             return self.optional
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
             return False
-        number = float(value)
-        return (self.low < number if self.open_low else self.low <= number) and number <= self.high
+        # The kernel counts in 32 bits; also, larger integers may be too large for a float.
+        high = min(self.high, INT32_MAX) if self.integer else self.high
+        return bool(self.low < value if self.open_low else self.low <= value) and bool(value <= high)
 
 
 @dataclass(frozen=True)
