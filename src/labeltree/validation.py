@@ -48,8 +48,9 @@ class Number:
             return self.optional
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
             return False
-        above = self.low < value if self.open_low else self.low <= value
-        return bool(above and value <= self.high and math.isfinite(value))
+        number: Any = value  # what Real promises, the type checker does not know
+        above = self.low < number if self.open_low else self.low <= number
+        return bool(above and number <= self.high and math.isfinite(number))
 
 
 @dataclass(frozen=True)
