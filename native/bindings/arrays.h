@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ inline LabelTreeView tree_view(const Array<int32_t>& child_begin, const Array<in
                                int32_t n_labels) {
   require(label.size() > 0 && child_begin.size() == label.size() + 1,
           "child_begin must have one more entry than label");
+  require(label.size() <= INT32_MAX, "a tree must have fewer than 2,147,483,648 nodes");
   return {static_cast<int32_t>(label.size()), n_labels, child_begin.data(), label.data()};
 }
 

@@ -6,5 +6,6 @@ NB_MODULE(_native, m) {
   labeltree::bind_kernels(m);
   labeltree::bind_prediction(m);
   labeltree::bind_text_format(m);
+  labeltree::bind_texts(m);
   labeltree::bind_training(m);
 }

@@ -187,7 +187,8 @@ void pairs(const BoundForest& f, const BoundFeatures& features, Array<int64_t> r
 }  // namespace
 
 void bind_prediction(nb::module_& m) {
-  nb::exception<CorruptModel>(m, "CorruptModel");
+  const nb::object model_file_error = nb::module_::import_("labeltree.errors").attr("ModelFileError");
+  nb::exception<CorruptModel>(m, "CorruptModel", model_file_error);
   nb::enum_<Link>(m, "Link")
       .value("sigmoid", Link::sigmoid)
       .value("clip", Link::clip)

@@ -281,6 +281,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
+        check_random_state(self.random_state)
+        n_threads(self.n_jobs)  # raises for 0
         self._link()
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
@@ -329,15 +331,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
     # -- storage ---------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], *, weights: str = "float32") -> None:
+    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
         """Write the model to a directory, atomically: a reader sees the old model or the new one.
 
         Parameters
         ----------
         path : path of a directory
-            Made if it is not there.
-        weights : {"float32", "bfloat16", "int8"}
-            How weights are stored; the smaller ones cost a little precision.
+            Made if it is not there. A directory with anything but a model in it is refused.
+        weights : {"float32", "bfloat16", "int8"}, optional
+            How weights are stored; the smaller ones cost a little precision. By default as they are: float32 after
+            training.
         """
         from labeltree.model_file import save_classifier
 

@@ -48,7 +48,9 @@ class LabelTreePredictor:
     classes_: NDArray[Any]
     label_kind_: LabelKind
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     weights_: list[TreeWeights]
+    training_report_: list[dict[str, int]]
 
     # -- what there is -------------------------------------------------------------------------------------------
 
@@ -244,6 +246,11 @@ class LabelTreePredictor:
         return cached[1]
 
     def _link(self) -> str:
+        """The link of the node classifiers."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` unless all parameters are what they must be."""
         raise NotImplementedError
 
     def _forget_caches(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "scale": ("float32",),
 }
 
+#: How weights may be stored, by the type of their array: uint16 holds the bits of bfloat16 numbers.
+WEIGHT_TYPES = {"float32": "float32", "uint16": "bfloat16", "int8": "int8"}
+
+#: Weights are converted so many at a time: the work needs little memory beside the result.
+_CHUNK = 1 << 20
+
 
 class TreeWeights:
     """The weights of all node classifiers of one tree.
@@ -30,7 +37,8 @@ class TreeWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS`; `scale` only with int8 weights. Weights in uint16 are bfloat16 numbers.
+        The arrays named in `BLOCK_ARRAYS`; `scale` only with int8 weights. Weights in uint16 are bfloat16
+        numbers.
     """
 
     def __init__(self, tree: LabelTree, arrays: dict[str, NDArray[Any]]) -> None:
@@ -45,7 +53,7 @@ class TreeWeights:
         return cls(tree, arrays)
 
     def store(self, n_features: int, link: str) -> _native.BlockStore:
-        """The kernel's view of these arrays; raises `_native.CorruptModel` if they contradict each other."""
+        """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""
         arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
         return _native.BlockStore(arrays, self.tree.n_labels, n_features, getattr(_native.Link, link))
 
@@ -61,32 +69,67 @@ class TreeWeights:
         """The block that holds the children of an inner node."""
         return 1 + int(np.searchsorted(self.tree.inner_nodes, node))
 
-    def with_weight_type(self, name: str) -> TreeWeights:
-        """A copy with float32 weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
-        weight = self.arrays["weight"]
-        if weight.dtype != np.float32:
-            raise ValueError(
-                f"the weights are stored as {weight.dtype} already; train or load a float32 model"
-            )
-        if name == "float32":
-            return self
-        if name == "bfloat16":
-            return TreeWeights(self.tree, {**self.arrays, "weight": to_bfloat16(weight)})
-        node = self._node_of_entries()
-        largest = np.zeros(self.tree.n_nodes, dtype=np.float32)
-        np.maximum.at(largest, node, np.abs(weight))
-        scale = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-        quantized = np.rint(weight / scale[node]).astype(np.int8)
-        return TreeWeights(self.tree, {**self.arrays, "weight": quantized, "scale": scale})
+    @property
+    def weight_type(self) -> str:
+        """How the weights are stored: "float32", "bfloat16" or "int8"."""
+        return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
-    def _node_of_entries(self) -> NDArray[np.int64]:
+    def with_weight_type(self, name: str) -> TreeWeights:
+        """These weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
+        if name not in WEIGHT_TYPES.values():
+            raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
+        if name == self.weight_type:
+            return self
+        weight = self._float32_weights()
+        arrays = {key: array for key, array in self.arrays.items() if key != "scale"}
+        if name == "float32":
+            return TreeWeights(self.tree, {**arrays, "weight": weight})
+        if name == "bfloat16":
+            return TreeWeights(self.tree, {**arrays, "weight": to_bfloat16(weight)})
+        return TreeWeights(self.tree, {**arrays, **self._quantized(weight)})
+
+    def _float32_weights(self) -> NDArray[np.float32]:
+        weight = self.arrays["weight"]
+        if self.weight_type == "bfloat16":
+            return (weight.astype(np.uint32) << 16).view(np.float32)
+        if self.weight_type == "int8":
+            wide = weight.astype(np.float32)
+            for entries, node in self._nodes_of_entries():
+                wide[entries] *= self.arrays["scale"][node]
+            return wide
+        return weight
+
+    def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+        """The weights in 127 steps up to the largest of their node."""
+        largest = np.zeros(self.tree.n_nodes, dtype=np.float32)
+        for entries, node in self._nodes_of_entries():
+            bad = ~np.isfinite(weight[entries])
+            if bad.any():
+                at = node[np.argmax(bad)]
+                raise ValueError(f"node {at} has a weight that is not finite; int8 cannot hold it")
+            np.maximum.at(largest, node, np.abs(weight[entries]))
+        scale = np.maximum(largest / 127, np.finfo(np.float32).tiny)
+        quantized = np.empty(len(weight), dtype=np.int8)
+        for entries, node in self._nodes_of_entries():
+            quantized[entries] = np.rint(weight[entries] / scale[node])
+        return {"weight": quantized, "scale": scale}
+
+    def _nodes_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """All entries, some at a time, and the node that each belongs to."""
         first_node = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
-        per_block = np.diff(self.arrays["block_entry_begin"])
-        return np.repeat(first_node, per_block) + self.arrays["column"].astype(np.int64)
+        for begin in range(0, self.n_weights, _CHUNK):
+            entries = slice(begin, begin + _CHUNK)
+            per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
+            yield entries, np.repeat(first_node, per_block) + self.arrays["column"][entries]
 
 
 def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The upper halves of float32 numbers, rounded to nearest even."""
-    bits = values.view(np.uint32)
-    rounded = bits + 0x7FFF + ((bits >> 16) & 1)
-    return (rounded >> 16).astype(np.uint16)
+    """The upper halves of float32 numbers, rounded to nearest even; not a number stays so."""
+    halves = np.empty(len(values), dtype=np.uint16)
+    for begin in range(0, len(values), _CHUNK):
+        part = values[begin : begin + _CHUNK]
+        bits = part.view(np.uint32)
+        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        # The rounding of a number that is none may carry into its sign.
+        halves[begin : begin + _CHUNK] = np.where(np.isnan(part), 0x7FC0, rounded)
+    return halves

@@ -1,0 +1,187 @@
+"""The directory of a model: only files inside are opened, and they are replaced so that no crash can hurt."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from labeltree.errors import ModelFileError
+from labeltree.model_file.document import TENSOR_FILE_NAME, Document, StoredFile, is_model
+from labeltree.model_file.strict_json import parse_json
+from labeltree.model_file.tensors import Tensor, write_tensors
+
+DOCUMENT_NAME = "model.json"
+MAX_DOCUMENT_BYTES = 1 << 24
+_TEMPORARY_NAME = re.compile(r"\.saving-[0-9a-f]{16}\.tmp", re.ASCII)
+
+
+@contextlib.contextmanager
+def blaming(what: object) -> Iterator[None]:
+    """Turn what goes wrong inside into a `ModelFileError` that begins with the file or directory at fault."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelFileError(f"{what}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ModelFileError(f"{what}: {error}") from error
+
+
+@contextlib.contextmanager
+def open_inside(directory: Path, name: str) -> Iterator[BinaryIO]:
+    """Open a file of the directory; `ValueError` if it is none, or a link that leads elsewhere."""
+    path = directory / name
+    if os.path.dirname(os.path.realpath(path)) != os.path.realpath(directory):
+        raise ValueError("this is a link to a file outside of the model's directory")
+    # Looked at before it is opened: opening a named pipe would wait for ever.
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("this is not a regular file")
+    with path.open("rb") as file:
+        yield file
+
+
+def read_document(directory: Path) -> bytes:
+    """The bytes of ``model.json``."""
+    if not directory.is_dir():
+        raise ValueError(
+            "there is no such directory" if not directory.exists() else "this is not a directory"
+        )
+    try:
+        with open_inside(directory, DOCUMENT_NAME) as file:
+            text = file.read(MAX_DOCUMENT_BYTES + 1)
+    except FileNotFoundError:
+        raise ValueError(
+            f"there is no {DOCUMENT_NAME} in this directory; it is not a model of labeltree"
+        ) from None
+    if len(text) > MAX_DOCUMENT_BYTES:
+        raise ValueError(
+            f"{DOCUMENT_NAME} has more than {MAX_DOCUMENT_BYTES} bytes, more than any model needs"
+        )
+    return text
+
+
+class ModelWriter:
+    """Writes tensor files into a directory and then, in one step, makes them its model.
+
+    A context manager: until `commit` the directory's old model is untouched, and files that did not become
+    part of a model are removed on the way out. The directory is made if it is not there; one with anything
+    but a model in it is refused.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._written: set[str] = set()
+        self._made_directory = False
+
+    def __enter__(self) -> ModelWriter:
+        check_replaceable(self.directory)
+        if not self.directory.exists():
+            self.directory.mkdir(parents=True)
+            self._made_directory = True
+            _sync_directory(self.directory.parent)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            # All of our files, not only the last model's: an earlier save may have been killed.
+            self._remove_unused({path.name for path in self.directory.iterdir()})
+            return
+        # We may have been interrupted at any point, even just after the commit: what counts is the disk.
+        self._remove_unused(self._written)
+        if self._made_directory:
+            with contextlib.suppress(OSError):  # not empty: the model is there
+                self.directory.rmdir()
+
+    def add(self, stem: str, tensors: Mapping[str, Tensor]) -> StoredFile:
+        """Write a tensor file under a name that no other content has."""
+        temporary = self._temporary_name()
+        with (self.directory / temporary).open("xb") as file:
+            written = write_tensors(file, tensors)
+            _sync(file)
+        stored = StoredFile(f"{stem}-{written.content[:32]}.safetensors", written.n_bytes, written.sha256)
+        self._written.add(stored.name)
+        os.replace(self.directory / temporary, self.directory / stored.name)
+        return stored
+
+    def commit(self, document: Document) -> None:
+        """Replace ``model.json``: from now on the directory holds the new model."""
+        temporary = self._temporary_name()
+        with (self.directory / temporary).open("xb") as file:
+            file.write(document.to_json().encode() + b"\n")
+            _sync(file)
+        # The tensor files must be there for good before anything names them.
+        _sync_directory(self.directory)
+        os.replace(self.directory / temporary, self.directory / DOCUMENT_NAME)
+        _sync_directory(self.directory)
+
+    def _temporary_name(self) -> str:
+        name = f".saving-{secrets.token_hex(8)}.tmp"
+        self._written.add(name)
+        return name
+
+    def _remove_unused(self, names: set[str]) -> None:
+        """Remove those of the files that are ours and that ``model.json``, as it is now, does not name."""
+        try:
+            named = (self.directory / DOCUMENT_NAME).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            named = ""
+        for name in names:
+            if _is_ours(name) and name not in named:
+                # Windows does not remove files that are mapped; the next save tries again.
+                with contextlib.suppress(FileNotFoundError, PermissionError):
+                    os.unlink(self.directory / name)
+
+
+def check_replaceable(directory: Path) -> None:
+    """Raise unless a model may be written here without harm to anything else."""
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise ModelFileError(
+            f"{directory} is not a directory; a model is saved as a directory, choose another name"
+        )
+    names = {path.name for path in directory.iterdir()}
+    if DOCUMENT_NAME in names:
+        try:
+            replaceable = is_model(parse_json(read_document(directory)))
+        except ValueError:
+            replaceable = False
+    else:
+        replaceable = all(map(_is_ours, names))  # nothing, or what a killed save has left
+    if not replaceable:
+        raise ModelFileError(
+            f"{directory} exists and is not a model of labeltree; "
+            "nothing was written: choose another name, or remove the directory"
+        )
+
+
+def _is_ours(name: str) -> bool:
+    return bool(TENSOR_FILE_NAME.fullmatch(name) or _TEMPORARY_NAME.fullmatch(name))
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the names in a directory survive a loss of power."""
+    if os.name == "nt":  # a directory cannot be opened there
+        return
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
+            raise
+    finally:
+        os.close(descriptor)

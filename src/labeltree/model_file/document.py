@@ -1,0 +1,195 @@
+"""``model.json``: what it says, as JSON and as checked Python values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+from labeltree.labels import LabelKind
+from labeltree.model_file.strict_json import parse_json
+
+FORMAT = "labeltree"
+FORMAT_VERSION = 1
+
+#: Names of tensor files: what is inside, and the first half of the hash of its content.
+TENSOR_FILE_NAME = re.compile(r"(tree-[0-9]{1,6}|labels|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII)
+
+#: How weights may be stored, by the type of their tensor.
+WEIGHT_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": "I8"}
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A tensor file as ``model.json`` lists it."""
+
+    name: str
+    n_bytes: int
+    sha256: str
+
+    @property
+    def content(self) -> str:
+        """The part of the name that the hash of the content must begin with."""
+        return self.name.split(".")[0][-32:]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The contents of ``model.json``; docs/model-format.md says what the fields mean."""
+
+    library_version: str
+    estimator: str
+    parameters: Mapping[str, Any]
+    n_features: int
+    n_labels: int
+    label_kind: LabelKind
+    labels: str
+    weights: str
+    training_report: list[dict[str, int]]
+    tree_files: list[StoredFile]
+    label_file: StoredFile | None
+    feature_name_file: StoredFile | None
+
+    @property
+    def files(self) -> list[StoredFile]:
+        """All tensor files."""
+        return [*self.tree_files, *(file for file in (self.label_file, self.feature_name_file) if file)]
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "format_version": FORMAT_VERSION,
+                "library_version": self.library_version,
+                "estimator": self.estimator,
+                "parameters": dict(self.parameters),
+                "n_features": self.n_features,
+                "n_labels": self.n_labels,
+                "label_kind": self.label_kind,
+                "labels": self.labels,
+                "weights": self.weights,
+                "training_report": self.training_report,
+                "files": {
+                    "trees": [_file_to_json(file) for file in self.tree_files],
+                    "labels": _file_to_json(self.label_file),
+                    "feature_names": _file_to_json(self.feature_name_file),
+                },
+            },
+            indent=2,
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Document:
+        """Read ``model.json``; raises `ValueError` unless every field is there and can be true."""
+        fields = _Fields(parse_json(text), "model.json")
+        if not is_model(fields.values):
+            raise ValueError("this is not a model of labeltree")
+        version = fields.take("format_version", int)
+        if version != FORMAT_VERSION:
+            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSION else ""
+            raise ValueError(
+                f"the model has format version {version}, "
+                f"but this version of labeltree knows only {FORMAT_VERSION}{advice}"
+            )
+        files = _Fields(fields.take("files", dict), "files")
+        document = cls(
+            library_version=fields.take("library_version", str),
+            estimator=fields.take("estimator", str),
+            parameters=fields.take("parameters", dict),
+            n_features=fields.take("n_features", int),
+            n_labels=fields.take("n_labels", int),
+            label_kind=fields.choose("label_kind", get_args(LabelKind)),
+            labels=fields.take("labels", str),
+            weights=fields.choose("weights", tuple(WEIGHT_DTYPES)),
+            training_report=[_report(report) for report in fields.take("training_report", list)],
+            tree_files=[
+                _file_from_json(entry, f"tree-{number}")
+                for number, entry in enumerate(files.take("trees", list))
+            ],
+            label_file=_optional_file(files.take("labels", object), "labels"),
+            feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
+        )
+        fields.take("format", str)
+        fields.finish()
+        files.finish()
+        if not document.tree_files:
+            raise ValueError("a model must have at least one tree")
+        for name in ("n_features", "n_labels"):
+            if not 1 <= getattr(document, name) < 2**31 - 1:
+                raise ValueError(f"{name} must be from 1 to {2**31 - 2}, got {getattr(document, name)}")
+        return document
+
+
+def is_model(value: Any) -> bool:
+    """Whether parsed JSON is a ``model.json`` of any version."""
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+class _Fields:
+    """The fields of a JSON object, to be taken one by one."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        if not isinstance(value, dict):
+            raise ValueError(f"{where} must be a JSON object, got {_short(value)}")
+        self.values = value
+        self.where = where
+        self._taken: set[str] = set()
+
+    def take(self, name: str, kind: type[_Value]) -> _Value:
+        if name not in self.values:
+            raise ValueError(f"{self.where} has no {name!r}")
+        self._taken.add(name)
+        value = self.values[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise ValueError(f"{self.where}: {name!r} must be of type {kind.__name__}, got {_short(value)}")
+        return value
+
+    def choose(self, name: str, choices: tuple[Any, ...]) -> Any:
+        value = self.take(name, str)
+        if value not in choices:
+            raise ValueError(
+                f"{self.where}: {name!r} must be one of {', '.join(choices)}, got {_short(value)}"
+            )
+        return value
+
+    def finish(self) -> None:
+        unknown = self.values.keys() - self._taken
+        if unknown:
+            raise ValueError(f"{self.where} has the unknown field {_short(min(unknown))}")
+
+
+def _report(value: Any) -> dict[str, int]:
+    fields = _Fields(value, "training_report")
+    return {name: fields.take(name, int) for name in fields.values}
+
+
+def _optional_file(value: Any, stem: str) -> StoredFile | None:
+    return None if value is None else _file_from_json(value, stem)
+
+
+def _file_from_json(value: Any, stem: str) -> StoredFile:
+    fields = _Fields(value, f"files, {stem}")
+    name, n_bytes, sha256 = fields.take("name", str), fields.take("bytes", int), fields.take("sha256", str)
+    fields.finish()
+    # The pattern has no room for a separator: a name cannot lead out of the directory.
+    match = TENSOR_FILE_NAME.fullmatch(name)
+    if match is None or match[1] != stem:
+        raise ValueError(f"files: expected a name like {stem}-….safetensors, got {_short(name)}")
+    if re.fullmatch("[0-9a-f]{64}", sha256) is None:
+        raise ValueError(f"files, {stem}: expected a SHA-256 in 64 hexadecimal digits, got {_short(sha256)}")
+    return StoredFile(name, n_bytes, sha256)
+
+
+def _file_to_json(file: StoredFile | None) -> dict[str, Any] | None:
+    return None if file is None else {"name": file.name, "bytes": file.n_bytes, "sha256": file.sha256}
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else text[:99] + "…"

@@ -1,0 +1,100 @@
+"""What can be said about a saved model without opening it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labeltree.model_file.document import FORMAT_VERSION, Document
+from labeltree.model_file.loading import read_consistently, read_tree_tensors
+
+
+@dataclass(frozen=True)
+class TreeInfo:
+    """One tree of a model: its nodes, inner nodes and weights, and the bytes of its file."""
+
+    n_nodes: int
+    n_inner_nodes: int
+    n_weights: int
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A saved model: what it is, how it was made, how large it is.
+
+    `weights` is how weights are stored; `label_kind` is the form of the y it was trained on; `n_bytes` counts
+    all tensor files; `training_report` has an entry per tree.
+    """
+
+    path: str
+    estimator: str
+    library_version: str
+    format_version: int
+    parameters: Mapping[str, Any]
+    n_features: int
+    n_labels: int
+    label_kind: str
+    has_feature_names: bool
+    weights: str
+    n_bytes: int
+    trees: list[TreeInfo]
+    training_report: list[dict[str, int]]
+
+
+def read_info(path: str | os.PathLike[str]) -> ModelInfo:
+    """Describe a saved model from ``model.json`` and the headers of its files; its arrays are not looked at.
+
+    Parameters
+    ----------
+    path : path of a directory
+
+    Raises
+    ------
+    ModelFileError
+        If there is no model, or what was read of it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.model_file import read_info
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LabelTreeClassifier().fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
+    ...     info = read_info(f"{folder}/pets")
+    >>> info.estimator, info.n_labels, info.weights, info.trees[0].n_nodes
+    ('LabelTreeClassifier', 2, 'float32', 3)
+    """
+    return read_consistently(path, _describe)
+
+
+def _describe(directory: Path, document: Document) -> ModelInfo:
+    trees = []
+    for file in document.tree_files:
+        tensors = read_tree_tensors(directory, file, document)
+        trees.append(
+            TreeInfo(
+                n_nodes=tensors["label"].values.size,
+                n_inner_nodes=tensors["block_begin"].values.size - 2,
+                n_weights=tensors["weight"].values.size,
+                n_bytes=file.n_bytes,
+            )
+        )
+    return ModelInfo(
+        path=str(directory),
+        estimator=document.estimator,
+        library_version=document.library_version,
+        format_version=FORMAT_VERSION,
+        parameters=document.parameters,
+        n_features=document.n_features,
+        n_labels=document.n_labels,
+        label_kind=document.label_kind,
+        has_feature_names=document.feature_name_file is not None,
+        weights=document.weights,
+        n_bytes=sum(file.n_bytes for file in document.files),
+        trees=trees,
+        training_report=document.training_report,
+    )

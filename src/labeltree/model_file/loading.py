@@ -1,0 +1,186 @@
+"""From a directory to an estimator that is ready to be asked."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from labeltree.model_file.directory import blaming, open_inside, read_document
+from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredFile
+from labeltree.model_file.label_tensors import decode_labels, decode_texts
+from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
+from labeltree.prediction import LabelTreePredictor
+from labeltree.tree_weights import BLOCK_ARRAYS, TreeWeights
+from labeltree.trees import LabelTree
+
+#: The estimators that a model file may name, and where they are.
+ESTIMATORS = {"LabelTreeClassifier": "labeltree.classifier"}
+
+_Estimator = TypeVar("_Estimator", bound=LabelTreePredictor)
+_Answer = TypeVar("_Answer")
+
+
+def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredictor:
+    """Open a saved model of any class; `load_classifier` says how.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.model_file import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LabelTreeClassifier(max_leaves=9).fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
+    ...     load(f"{folder}/pets")
+    LabelTreeClassifier(max_leaves=9)
+    """
+
+    def open_any(directory: Path, document: Document) -> LabelTreePredictor:
+        module = ESTIMATORS.get(document.estimator)
+        if module is None:
+            raise ValueError(
+                f"the model is of the class {document.estimator[:100]!r}, which this version of labeltree "
+                f"does not have; call the load() of that class, or upgrade labeltree"
+            )
+        cls: type[LabelTreePredictor] = getattr(importlib.import_module(module), document.estimator)
+        return _open_model(cls, directory, document, verify)
+
+    return read_consistently(path, open_any)
+
+
+def load_classifier(cls: type[_Estimator], path: str | os.PathLike[str], verify: bool = False) -> _Estimator:
+    """Open a saved model of one class.
+
+    The weights are mapped, not read: this takes milliseconds, and processes that open the same model share
+    its memory. The shape of the model is checked at once; the inside of a block of weights when it is first
+    used.
+
+    Parameters
+    ----------
+    cls : the estimator's class
+    path : path of a directory
+    verify : bool
+        Read everything now: compare all files with their checksums and check every block.
+
+    Raises
+    ------
+    ModelFileError
+        If the model is missing, damaged, of another class or of a newer version. A damaged block that is
+        found later raises it in prediction.
+    """
+
+    def open_one(directory: Path, document: Document) -> _Estimator:
+        if document.estimator != cls.__name__:
+            raise ValueError(
+                f"the model is a {document.estimator[:100]}, not a {cls.__name__}; "
+                f"use {document.estimator[:100]}.load or labeltree.model_file.load"
+            )
+        return _open_model(cls, directory, document, verify)
+
+    return read_consistently(path, open_one)
+
+
+def read_consistently(path: str | os.PathLike[str], read: Callable[[Path, Document], _Answer]) -> _Answer:
+    """Read ``model.json`` and then what it names; again, if a save has replaced the model in between."""
+    directory = Path(path)
+    with blaming(directory):
+        text = read_document(directory)
+        while True:
+            try:
+                return read(directory, Document.from_json(text))
+            except (ValueError, OSError):
+                last, text = text, read_document(directory)
+                if text == last:
+                    raise
+
+
+def read_tensors(directory: Path, file: StoredFile, verify: bool = False) -> dict[str, Tensor]:
+    """Map a file of the model, if it is the one that ``model.json`` means."""
+    with blaming(file.name), open_inside(directory, file.name) as opened:
+        n_bytes = opened.seek(0, os.SEEK_END)
+        if n_bytes != file.n_bytes:
+            raise ValueError(f"model.json says that this file has {file.n_bytes} bytes, but it has {n_bytes}")
+        mapped = map_tensors(opened)
+        if mapped.content[:32] != file.content:
+            raise ValueError(
+                "name and header of the file disagree about its content: it was swapped or damaged"
+            )
+        if verify and file_sha256(opened) != file.sha256:
+            raise ValueError("the checksum is not the one in model.json: the file is damaged")
+        return mapped.tensors
+
+
+def _open_model(cls: type[_Estimator], directory: Path, document: Document, verify: bool) -> _Estimator:
+    weights = [_read_tree(directory, file, document, verify) for file in document.tree_files]
+    estimator = cls(**_decode_parameters(cls, document.parameters, [trained.tree for trained in weights]))
+    estimator._check_parameters()
+    estimator.n_features_in_ = document.n_features
+    estimator.label_kind_ = document.label_kind
+    estimator.weights_ = weights
+    estimator.training_report_ = document.training_report
+    estimator.classes_ = _read_labels(directory, document, verify)
+    if document.feature_name_file is not None:
+        tensors = read_tensors(directory, document.feature_name_file, verify)
+        with blaming(document.feature_name_file.name):
+            estimator.feature_names_in_ = decode_texts(tensors, document.n_features)
+    for file, trained in zip(document.tree_files, weights, strict=True):
+        with blaming(file.name):
+            store = trained.store(document.n_features, estimator._link())
+            if verify:
+                store.verify()
+    return estimator
+
+
+def read_tree_tensors(
+    directory: Path, file: StoredFile, document: Document, verify: bool = False
+) -> dict[str, Tensor]:
+    """Map the file of a tree, if it has the tensors it must have."""
+    tensors = read_tensors(directory, file, verify)
+    expected = {"child_begin", "label", *BLOCK_ARRAYS} - ({"scale"} if document.weights != "int8" else set())
+    with blaming(file.name):
+        if tensors.keys() != expected:
+            raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")
+        if tensors["weight"].dtype != WEIGHT_DTYPES[document.weights]:
+            raise ValueError(
+                f"model.json says {document.weights} weights, but they are {tensors['weight'].dtype}"
+            )
+    return tensors
+
+
+def _read_tree(directory: Path, file: StoredFile, document: Document, verify: bool) -> TreeWeights:
+    tensors = read_tree_tensors(directory, file, document, verify)
+    arrays = {name: tensor.values for name, tensor in tensors.items()}
+    with blaming(file.name):
+        tree = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
+        if tree.n_labels != document.n_labels:
+            raise ValueError(f"model.json says {document.n_labels} labels, but the tree has {tree.n_labels}")
+    return TreeWeights(tree, arrays)
+
+
+def _read_labels(directory: Path, document: Document, verify: bool) -> NDArray[Any]:
+    tensors = read_tensors(directory, document.label_file, verify) if document.label_file else {}
+    with blaming(document.label_file.name if document.label_file else "labels"):
+        return decode_labels(document.labels, tensors, document.n_labels)
+
+
+def _decode_parameters(
+    cls: type[LabelTreePredictor], parameters: Mapping[str, Any], trees: list[LabelTree]
+) -> dict[str, Any]:
+    unknown = parameters.keys() - set(cls._get_param_names())  # type: ignore[attr-defined] # of the estimator
+    if unknown:
+        raise ValueError(f"{cls.__name__} has no parameter {min(unknown)[:100]!r}")
+    decoded: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if value == {"stored": "tree"}:
+            decoded[name] = trees[0]
+        elif value == {"stored": "trees"}:
+            decoded[name] = list(trees)
+        elif isinstance(value, dict | list):
+            raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
+        else:
+            decoded[name] = value
+    return decoded

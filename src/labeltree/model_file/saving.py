@@ -1,0 +1,114 @@
+"""From a trained estimator to a directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import labeltree
+from labeltree.model_file.directory import ModelWriter
+from labeltree.model_file.document import WEIGHT_DTYPES, Document
+from labeltree.model_file.label_tensors import encode_labels, encode_texts
+from labeltree.model_file.tensors import Tensor
+from labeltree.prediction import LabelTreePredictor
+from labeltree.tree_weights import TreeWeights
+from labeltree.trees import LabelTree
+
+
+def save_classifier(
+    estimator: LabelTreePredictor, path: str | os.PathLike[str], weights: str | None = None
+) -> None:
+    """Write a trained estimator to a directory, atomically.
+
+    Whatever happens, the directory then holds the old model or the new one. One writer at a time; readers,
+    and processes that have the old model open, are not disturbed.
+
+    Parameters
+    ----------
+    estimator : a trained classifier of this library
+    path : path of a directory
+        Made if it is not there. A directory with anything but a model in it is refused.
+    weights : {"float32", "bfloat16", "int8"}, optional
+        How weights are stored; by default as they are.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the estimator is not trained.
+    ValueError
+        If its labels or parameters are of a kind that the format does not have.
+    ModelFileError
+        If there is something else at `path`, or the estimator was loaded from a damaged model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.model_file import load, save_classifier
+    >>> model = LabelTreeClassifier(random_state=0).fit([[1.0, 0.0], [0.0, 1.0]], [["cat"], ["dog"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_classifier(model, f"{folder}/pets.labeltree", weights="int8")
+    ...     load(f"{folder}/pets.labeltree").predict([[1.0, 0.0]])
+    [['cat']]
+    """
+    check_is_fitted(estimator, "weights_")
+    # Everything that can be refused is, before the directory is touched; also what was loaded and is damaged.
+    for trained in estimator.weights_:
+        trained.store(estimator.n_features_in_, estimator._link()).verify()
+    stored = [trained.with_weight_type(weights or trained.weight_type) for trained in estimator.weights_]
+    parameters = _encode_parameters(estimator.get_params(deep=False))  # type: ignore[attr-defined] # of the estimator
+    labels, label_tensors = encode_labels(estimator.classes_)
+    feature_names = getattr(estimator, "feature_names_in_", None)
+    name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
+
+    with ModelWriter(Path(path)) as writer:
+        document = Document(
+            library_version=labeltree.__version__,
+            estimator=type(estimator).__name__,
+            parameters=parameters,
+            n_features=int(estimator.n_features_in_),
+            n_labels=len(estimator.classes_),
+            label_kind=estimator.label_kind_,
+            labels=labels,
+            weights=stored[0].weight_type,
+            training_report=estimator.training_report_,
+            tree_files=[writer.add(f"tree-{t}", _tree_tensors(tree)) for t, tree in enumerate(stored)],
+            label_file=writer.add("labels", label_tensors) if label_tensors else None,
+            feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
+        )
+        writer.commit(document)
+
+
+def _tree_tensors(trained: TreeWeights) -> dict[str, Tensor]:
+    tensors = {name: Tensor.of(values) for name, values in trained.arrays.items()}
+    tensors["weight"] = Tensor(WEIGHT_DTYPES[trained.weight_type], trained.arrays["weight"])
+    tensors["child_begin"] = Tensor.of(trained.tree.child_begin)
+    tensors["label"] = Tensor.of(trained.tree.label)
+    return tensors
+
+
+def _encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _encode_parameter(name, value) for name, value in parameters.items()}
+
+
+def _encode_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    if isinstance(value, LabelTree):
+        return {"stored": "tree"}
+    if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree) for tree in value):
+        return {"stored": "trees"}
+    if name == "random_state":
+        return None  # a generator: where it stands now says nothing about the model
+    raise ValueError(
+        f"the parameter {name!r} is {value!r}, which a model file cannot hold; set it to another value"
+    )

@@ -1,0 +1,55 @@
+"""JSON from files that nobody vouches for."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+
+def parse_json(text: bytes) -> Any:
+    """Parse UTF-8 JSON, or raise `ValueError`; stricter than the standard library.
+
+    Names that come twice, numbers beyond 64 bits, NaN and infinity are errors, and so is deep nesting.
+    """
+    try:
+        return json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
+    except RecursionError:
+        raise ValueError("not JSON that is of use: it is nested too deeply") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text: {error}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice[:100]!r} comes twice in one object")
+    return found
+
+
+def _integer(digits: str) -> int:
+    # Told by its length: turning a million digits into a number would take minutes.
+    if len(digits) > 20 or not -(2**63) <= int(digits) < 2**63:
+        raise ValueError(f"the number {digits[:30]} does not fit into 64 bits")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:30]} is too large")
+    return number
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

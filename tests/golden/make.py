@@ -1,0 +1,98 @@
+"""Makes the golden models: small saved models of every kind, and what they predict.
+
+The models of a format version are kept for ever, and every later version of the library must read them.
+So this script leaves alone what is there and writes only what is missing::
+
+    python tests/golden/make.py
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.model_file.document import FORMAT_VERSION
+
+GOLDEN = Path(__file__).parent
+N_FEATURES = 8
+N_LABELS = 6
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a golden model is trained on, with which parameters, and how its weights are stored."""
+
+    y: Any
+    weights: str = "float32"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    with_feature_names: bool = False
+
+
+def features() -> np.ndarray:
+    """Twelve rows, two for each label, apart enough to be told from each other."""
+    rng = np.random.default_rng(1)
+    X = np.repeat(np.eye(N_LABELS, N_FEATURES), 2, axis=0) + 0.2 * rng.random((2 * N_LABELS, N_FEATURES))
+    return X.astype(np.float32).round(3)
+
+
+def cases() -> dict[str, Case]:
+    """The golden models by name: the weight types, and the kinds of labels."""
+    of_row = np.repeat(np.arange(N_LABELS), 2)
+    indicator = sp.csr_matrix((np.ones(len(of_row)), (np.arange(len(of_row)), of_row)))
+    texts = ["apple", "blåbær", "cherry, sour", "", "梅", "fig\nfresh"]
+    two_trees = {"n_trees": 2, "arity": 2, "max_leaves": 2, "random_state": 0}
+    given = LabelTree.from_nested([[0, 1], [2, [3, 4]], 5])
+
+    def lists(labels: list[Any]) -> list[list[Any]]:
+        return [[labels[i], labels[(i + 1) % N_LABELS]] for i in of_row]
+
+    return {
+        "float32": Case(indicator, "float32", two_trees),
+        "bfloat16": Case(indicator, "bfloat16", two_trees),
+        "int8": Case(indicator, "int8", two_trees),
+        "dense": Case(indicator.toarray().astype(int)),
+        "text": Case(lists(texts), with_feature_names=True),
+        "integers": Case(lists([-5, 7, 40, 10**12, 3, 0])),
+        "floats": Case(lists([0.5, -1.25, 1e300, 3.0, 0.1, 2.0])),
+        "multiclass-text": Case(np.array(["a", "bb", "å", "梅", "eeeee", "f"])[of_row]),
+        "multiclass-int32": Case(np.array([3, 1, 4, 15, 9, 26], dtype=np.int32)[of_row]),
+        "multiclass-float64": Case(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])[of_row]),
+        "multiclass-bool": Case(of_row > 2),
+        "given-tree-logistic": Case(indicator, "float32", {"tree": given, "loss": "logistic"}),
+    }
+
+
+def main() -> None:
+    directory = GOLDEN / f"version-{FORMAT_VERSION}"
+    directory.mkdir(exist_ok=True)
+    X = features()
+    names = [f"feature {j}" for j in range(N_FEATURES)]
+    for name, case in cases().items():
+        if (directory / name).exists():
+            continue
+        rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
+        model = LabelTreeClassifier(**{"prune": 0.01, **case.parameters}).fit(rows, case.y)
+        model.save(directory / name, weights=case.weights)
+        found = LabelTreeClassifier.load(directory / name).predict_topk(rows, k=3)
+        expected = {
+            "classes": model.classes_.tolist(),
+            "classes_dtype": model.classes_.dtype.str,
+            "label_kind": model.label_kind_,
+            "trees": [tree.to_nested() for tree in model.trees_],
+            "feature_names": names if case.with_feature_names else None,
+            "X": X.tolist(),
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

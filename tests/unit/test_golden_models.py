@@ -1,0 +1,71 @@
+"""Models of every format version ever released are read, and predict what they did."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labeltree.model_file import load, read_info
+from labeltree.model_file.document import FORMAT_VERSION
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+MODELS = sorted(path.parent for path in GOLDEN.glob("version-*/*/model.json"))
+CURRENT = [model for model in MODELS if model.parent.name == f"version-{FORMAT_VERSION}"]
+
+each_model = pytest.mark.parametrize("golden", MODELS, ids=lambda path: f"{path.parent.name}/{path.name}")
+
+
+def expectation(golden: Path) -> dict:
+    return json.loads(golden.with_name(f"{golden.name}.json").read_text(encoding="utf-8"))
+
+
+def test_all_golden_models_are_there():
+    assert len(CURRENT) == 12
+
+
+@each_model
+def test_predicts_what_it_did(golden):
+    expected = expectation(golden)
+    model = load(golden, verify=True)
+    assert model.classes_.dtype == np.dtype(expected["classes_dtype"])
+    assert model.classes_.tolist() == expected["classes"]
+    assert model.label_kind_ == expected["label_kind"]
+    assert [tree.to_nested() for tree in model.trees_] == expected["trees"]
+
+    X = np.array(expected["X"], dtype=np.float32)
+    if expected["feature_names"] is not None:
+        assert model.feature_names_in_.tolist() == expected["feature_names"]
+        X = pd.DataFrame(X, columns=expected["feature_names"])
+    labels, probabilities = model.predict_topk(X, k=3)
+    assert labels.tolist() == expected["labels"]
+    np.testing.assert_allclose(probabilities, expected["probabilities"], rtol=1e-5)
+
+
+@each_model
+def test_information_agrees_with_the_model(golden):
+    model, info = load(golden), read_info(golden)
+    assert info.n_labels == len(model.classes_)
+    assert info.n_features == model.n_features_in_
+    assert [tree.n_nodes for tree in info.trees] == [tree.n_nodes for tree in model.trees_]
+    assert [tree.n_inner_nodes for tree in info.trees] == [tree.n_blocks for tree in model.trees_]
+    assert [tree.n_weights for tree in info.trees] == [weights.n_weights for weights in model.weights_]
+    assert info.n_bytes == sum(path.stat().st_size for path in golden.glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("golden", CURRENT, ids=lambda path: path.name)
+def test_saving_it_again_writes_the_same_bytes(golden, tmp_path):
+    shutil.copytree(golden, tmp_path / "copy")
+    load(tmp_path / "copy").save(tmp_path / "saved")
+    files = sorted(path.name for path in golden.iterdir())
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == files
+    for name in files:
+        if name == "model.json":  # but for the version of the library
+            old, new = (json.loads((place / name).read_text()) for place in (golden, tmp_path / "saved"))
+            assert {**old, "library_version": ""} == {**new, "library_version": ""}
+        else:
+            assert (golden / name).read_bytes() == (tmp_path / "saved" / name).read_bytes()

@@ -1,0 +1,48 @@
+"""The kernel's side of a model, asked directly: it believes in nothing either."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from labeltree import ModelFileError, _native
+
+
+@pytest.mark.parametrize("link", ["exp3", "exp2", "clip", "sigmoid"])
+def test_a_score_that_is_not_a_number_has_probability_0(link):
+    assert _native.apply_link(getattr(_native.Link, link), float("nan")) == 0
+
+
+@pytest.mark.parametrize(
+    ("child_begin", "label", "n_labels"),
+    [
+        ([1, 4, 4, 4, 4], [-1, 0, 1, 2], 2),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, 1], 3),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, -1], 3),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, -7], 2),
+        ([1, 4, 4, 4, 4], [3, 0, 1, 2], 4),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, 2**31 - 1], 3),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, 2], -1),
+        ([1, 4, 4, 4, 4], [-1, 0, 1, 2], 2**31 - 1),
+        ([0, 4, 4, 4, 4], [-1, 0, 1, 2], 3),
+        ([1, 4, 4, 4, 9], [-1, 0, 1, 2], 3),
+        ([1, 9, 4, 4, 4], [-1, 0, 1, 2], 3),
+        ([1, -(2**31), 4, 4, 4], [-1, 0, 1, 2], 3),
+        ([1, 1, 4, 4, 4], [-1, 0, 1, 2], 3),
+    ],
+)
+def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
+    n_blocks = sum(value < 0 for value in label) + 1
+    arrays = {
+        "child_begin": np.array(child_begin, dtype=np.int32),
+        "label": np.array(label, dtype=np.int32),
+        "block_begin": np.zeros(n_blocks + 1, dtype=np.int64),
+        "block_entry_begin": np.zeros(n_blocks + 1, dtype=np.int64),
+        "feature": np.zeros(0, dtype=np.int32),
+        "entry_begin": np.zeros(n_blocks, dtype=np.uint32),
+        "column": np.zeros(0, dtype=np.uint16),
+        "weight": np.zeros(0, dtype=np.float32),
+        "bias": np.zeros(len(label), dtype=np.float32),
+    }
+    with pytest.raises(ModelFileError):
+        _native.BlockStore(arrays, n_labels, 5, _native.Link.exp3)
