@@ -8,6 +8,8 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+import labeltree.errors
+
 
 class FeatureMatrix:
     """Rows of X, looked at where they are; checked when made."""
@@ -57,7 +59,7 @@ def vector_code() -> str:
 def available_vector_code() -> list[str]:
     """The instruction sets that can be used here, best first."""
 
-class CorruptModel(Exception):
+class CorruptModel(labeltree.errors.ModelFileError):
     pass
 
 class Link(enum.Enum):
@@ -136,6 +138,11 @@ def read_text_format(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), o
 
 def format_text_rows(feature_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], feature_ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """Format rows of two CSR matrices as lines of text."""
+
+def decode_texts(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list:
+    """
+    The strings whose UTF-8 bytes are one after another in text, the i-th from begin[i] to begin[i + 1].
+    """
 
 class Cancelled(Exception):
     pass

@@ -48,7 +48,7 @@ class Number:
             return self.optional
         if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
             return False
-        number: Any = value  # whose type knows how to compare itself, whatever it is
+        number: Any = value  # what Real promises, the type checker does not know
         above = self.low < number if self.open_low else self.low <= number
         return bool(above and number <= self.high and math.isfinite(number))
 

@@ -8,12 +8,12 @@ import shutil
 
 import numpy as np
 import pytest
+from small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTreeClassifier, ModelFileError
 from labeltree.model_file import load, read_info
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, map_tensors, write_tensors
-from small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 X, _ = small_data()
 

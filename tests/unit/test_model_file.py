@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError, tree_weights
 from labeltree.model_file import load, load_classifier, read_info, save_classifier
@@ -25,7 +26,6 @@ from labeltree.model_file.label_tensors import decode_texts, encode_texts
 from labeltree.model_file.tensors import map_tensors
 from labeltree.tree_weights import to_bfloat16
 from labeltree.validation import check_features
-from small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 WEIGHT_TYPES = ("float32", "bfloat16", "int8")
 X, _ = small_data()

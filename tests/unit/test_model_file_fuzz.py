@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_models import small_data, small_model
 
 from labeltree import ModelFileError
 from labeltree.model_file import load, read_info
 from labeltree.model_file.tensors import DTYPES
-from small_models import small_data, small_model
 
 X = small_data()[0][:8]
 SCALARS = [

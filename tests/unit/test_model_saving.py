@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_models import small_data, small_model
 
 from labeltree import ModelFileError
 from labeltree.model_file import load, loading
-from small_models import small_data, small_model
 
 X, _ = small_data()
 

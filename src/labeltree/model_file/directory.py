@@ -81,7 +81,7 @@ class ModelWriter:
         self._made_directory = False
 
     def __enter__(self) -> ModelWriter:
-        _check_replaceable(self.directory)
+        check_replaceable(self.directory)
         if not self.directory.exists():
             self.directory.mkdir(parents=True)
             self._made_directory = True
@@ -141,7 +141,7 @@ class ModelWriter:
                     os.unlink(self.directory / name)
 
 
-def _check_replaceable(directory: Path) -> None:
+def check_replaceable(directory: Path) -> None:
     """Raise unless a model may be written here without harm to anything else."""
     if not directory.exists():
         return
