@@ -8,7 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
-from small_models import N_FEATURES, N_LABELS, small_data, small_model
+from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTreeClassifier, ModelFileError
 from labeltree.model_file import load, read_info

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from small_models import N_FEATURES, N_LABELS, small_data, small_model
+from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError, tree_weights
 from labeltree.model_file import load, load_classifier, read_info, save_classifier

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_models import small_data, small_model
+from tests.small_models import small_data, small_model
 
 from labeltree import ModelFileError
 from labeltree.model_file import load, read_info

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_models import small_data, small_model
+from tests.small_models import small_data, small_model
 
 from labeltree import ModelFileError
 from labeltree.model_file import load, loading
@@ -105,7 +105,7 @@ def test_an_interruption_anywhere_leaves_the_old_model_or_the_new(old, new, tmp_
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[2])
-from small_models import small_model
+from tests.small_models import small_model
 
 old, new = small_model(seed=0), small_model(seed=1)
 at = 0
