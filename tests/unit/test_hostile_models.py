@@ -110,7 +110,10 @@ def ask(model):
         ({"training_report": [{"n_columns": "many"}]}, "'n_columns' must be of type int"),
         ({"parameters": []}, "'parameters' must be of type dict"),
         ({"parameters": {"shell": "rm"}}, "has no parameter 'shell'"),
-        ({"parameters": {"beam": 2**40}}, "'beam' must be an integer of at least 1 and at most 2,147,483,647"),
+        (
+            {"parameters": {"beam": 2**40}},
+            "'beam' must be an integer of at least 1 and at most 2,147,483,647",
+        ),
         ({"parameters": {"beam": True}}, "'beam' must be an integer"),
         ({"parameters": {"n_jobs": 0}}, "n_jobs must not be 0"),
         ({"parameters": {"tree": [1, 2]}}, "'tree' must be a single value"),
