@@ -269,7 +269,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
-        self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels)
+        self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels).astype(np.int64)
         self.n_samples_fit_ = labels.n_rows
         self.weights_ = weights
         self.training_report_ = reports

@@ -47,6 +47,8 @@ class LabelTreePredictor:
 
     classes_: NDArray[Any]
     label_kind_: LabelKind
+    label_counts_: NDArray[np.int64]
+    n_samples_fit_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     weights_: list[TreeWeights]

@@ -85,6 +85,8 @@ def main() -> None:
             "classes": model.classes_.tolist(),
             "classes_dtype": model.classes_.dtype.str,
             "label_kind": model.label_kind_,
+            "label_counts": model.label_counts_.tolist(),
+            "n_samples_fit": model.n_samples_fit_,
             "trees": [tree.to_nested() for tree in model.trees_],
             "feature_names": names if case.with_feature_names else None,
             "X": X.tolist(),

@@ -92,7 +92,7 @@ class TestExplain:
         X, _ = read_xmlc(folder / "test.txt")
         best = int(LabelTreeClassifier.load(folder / "model").predict_topk(X[0], 1).labels[0, 0])
         text = run("explain", folder / "model", folder / "test.txt", *names).stdout
-        assert f"row 0, label {best} (L{best}): probability" in text
+        assert f"label {best} (L{best}) of row 0: probability" in text
         assert text.count("root: ") == 2
         assert re.search(r"word\d+ \+\d", text)
         report = run_json("explain", folder / "model", folder / "test.txt", *names)

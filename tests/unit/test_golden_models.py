@@ -35,6 +35,8 @@ def test_predicts_what_it_did(golden):
     assert model.classes_.dtype == np.dtype(expected["classes_dtype"])
     assert model.classes_.tolist() == expected["classes"]
     assert model.label_kind_ == expected["label_kind"]
+    assert model.label_counts_.tolist() == expected["label_counts"]
+    assert model.n_samples_fit_ == expected["n_samples_fit"]
     assert [tree.to_nested() for tree in model.trees_] == expected["trees"]
 
     X = np.array(expected["X"], dtype=np.float32)

@@ -16,6 +16,7 @@ from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, map_tensors, write_tensors
 
 X, _ = small_data()
+LABEL_FILE = {"name": f"labels-{'0' * 32}.safetensors", "bytes": 1, "sha256": "0" * 64}
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,13 @@ def ask(model):
         ({"parameters": {"link": "sigmoid"}}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
         ({"parameters": {"random_state": "now"}}, "'now' cannot be used to seed"),
         ({"files": None}, "'files' must be of type dict"),
-        ({"files": {"trees": [], "labels": None, "feature_names": None}}, "at least one tree"),
+        ({"files": {"trees": [], "labels": LABEL_FILE, "feature_names": None}}, "at least one tree"),
+        (
+            {"files": {"trees": [], "labels": None, "feature_names": None}},
+            "files, labels must be a JSON object",
+        ),
+        ({"n_samples_fit": 1}, "counts of labels must be from 0 to 1, the number of training rows"),
+        ({"n_samples_fit": "many"}, "'n_samples_fit' must be of type int"),
         ({"extra": 1}, "unknown field 'extra'"),
     ],
     ids=str,
@@ -375,6 +382,28 @@ def test_trees_of_the_wrong_tensors(directory, edit, message):
 
 
 @pytest.mark.parametrize(
+    "count",
+    [
+        None,
+        np.arange(11),
+        np.arange(12, dtype=np.int32),
+        np.arange(12)[:, None],
+        np.full(12, -1),
+        np.full(12, 10**6),
+    ],
+)
+def test_counts_that_lie(directory, count):
+    def edit(found):
+        del found["count"]
+        if count is not None:
+            found["count"] = Tensor.of(count)
+
+    edit_tensors(directory, "labels", edit)
+    with pytest.raises(ModelFileError, match=r"labels-.*: .*count"):
+        load(directory)
+
+
+@pytest.mark.parametrize(
     ("storage", "tensors", "message"),
     [
         ("text", {"text": b"abc", "text_begin": [0] * 12 + [4]}, "do not span"),
@@ -403,8 +432,9 @@ def test_labels_that_lie(directory, storage, tensors, message):
         )
 
     def edit(found):
+        count = found["count"]
         found.clear()
-        found.update({name: as_tensor(values) for name, values in tensors.items()})
+        found.update(count=count, **{name: as_tensor(values) for name, values in tensors.items()})
 
     edit_tensors(directory, "labels", edit)
     edit_document(directory, lambda document: document.update(labels=storage))

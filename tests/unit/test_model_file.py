@@ -161,6 +161,8 @@ def test_labels_of_every_kind_come_back(y, tmp_path):
     assert loaded.classes_.dtype.newbyteorder("=") == model.classes_.dtype.newbyteorder("=")
     assert loaded.classes_.tolist() == model.classes_.tolist()
     assert loaded.label_kind_ == model.label_kind_
+    assert loaded.label_counts_.tolist() == model.label_counts_.tolist()
+    assert loaded.n_samples_fit_ == model.n_samples_fit_ == X.shape[0]
     expected, found = model.predict(X), loaded.predict(X)
     assert type(expected) is type(found)
     if sp.issparse(expected):

@@ -65,7 +65,14 @@ def test_a_new_model_replaces_the_old_and_its_files(old, new, tmp_path):
     assert is_model(tmp_path, new)
     left = {path.name for path in tmp_path.iterdir()}
     assert len(left) == len(names)
-    # The labels are the same, and so is their file.
+    assert left & names == {"model.json"}
+
+
+def test_a_file_of_the_same_content_stays(old, tmp_path):
+    old.save(tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    old.save(tmp_path, weights="int8")
+    left = {path.name for path in tmp_path.iterdir()}
     assert {name.split("-")[0] for name in left & names} == {"model.json", "labels"}
 
 

@@ -46,18 +46,20 @@ class Document:
     parameters: Mapping[str, Any]
     n_features: int
     n_labels: int
+    n_samples_fit: int
     label_kind: LabelKind
     labels: str
     weights: str
     training_report: list[dict[str, int]]
     tree_files: list[StoredFile]
-    label_file: StoredFile | None
+    label_file: StoredFile
     feature_name_file: StoredFile | None
 
     @property
     def files(self) -> list[StoredFile]:
         """All tensor files."""
-        return [*self.tree_files, *(file for file in (self.label_file, self.feature_name_file) if file)]
+        optional = [] if self.feature_name_file is None else [self.feature_name_file]
+        return [*self.tree_files, self.label_file, *optional]
 
     def to_json(self) -> str:
         return json.dumps(
@@ -69,6 +71,7 @@ class Document:
                 "parameters": dict(self.parameters),
                 "n_features": self.n_features,
                 "n_labels": self.n_labels,
+                "n_samples_fit": self.n_samples_fit,
                 "label_kind": self.label_kind,
                 "labels": self.labels,
                 "weights": self.weights,
@@ -104,6 +107,7 @@ class Document:
             parameters=fields.take("parameters", dict),
             n_features=fields.take("n_features", int),
             n_labels=fields.take("n_labels", int),
+            n_samples_fit=fields.take("n_samples_fit", int),
             label_kind=fields.choose("label_kind", get_args(LabelKind)),
             labels=fields.take("labels", str),
             weights=fields.choose("weights", tuple(WEIGHT_DTYPES)),
@@ -112,7 +116,7 @@ class Document:
                 _file_from_json(entry, f"tree-{number}")
                 for number, entry in enumerate(files.take("trees", list))
             ],
-            label_file=_optional_file(files.take("labels", object), "labels"),
+            label_file=_file_from_json(files.take("labels", object), "labels"),
             feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
         )
         fields.take("format", str)

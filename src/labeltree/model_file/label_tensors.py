@@ -71,6 +71,16 @@ def decode_labels(storage: str, tensors: Tensors, n_labels: int) -> NDArray[Any]
     return values.astype(object) if storage == "objects" else values
 
 
+def decode_counts(tensor: Tensor | None, n_labels: int, n_rows: int) -> NDArray[np.int64]:
+    """How many of the training rows had each label; raises `ValueError` where this cannot be."""
+    if tensor is None or tensor.dtype != "I64" or tensor.values.shape != (n_labels,):
+        raise ValueError(f"expected the tensor 'count' of {n_labels} integers (I64)")
+    counts = tensor.values
+    if counts.min() < 0 or counts.max() > n_rows:
+        raise ValueError(f"the counts of labels must be from 0 to {n_rows}, the number of training rows")
+    return counts
+
+
 def encode_texts(texts: list[str]) -> dict[str, Tensor]:
     """Strings as their UTF-8 bytes, one after another, and where each begins."""
     try:

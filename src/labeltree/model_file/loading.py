@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.model_file.directory import blaming, open_inside, read_document
 from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredFile
-from labeltree.model_file.label_tensors import decode_labels, decode_texts
+from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import BLOCK_ARRAYS, TreeWeights
@@ -122,7 +123,8 @@ def _open_model(cls: type[_Estimator], directory: Path, document: Document, veri
     estimator.label_kind_ = document.label_kind
     estimator.weights_ = weights
     estimator.training_report_ = document.training_report
-    estimator.classes_ = _read_labels(directory, document, verify)
+    estimator.n_samples_fit_ = document.n_samples_fit
+    estimator.classes_, estimator.label_counts_ = _read_labels(directory, document, verify)
     if document.feature_name_file is not None:
         tensors = read_tensors(directory, document.feature_name_file, verify)
         with blaming(document.feature_name_file.name):
@@ -161,10 +163,11 @@ def _read_tree(directory: Path, file: StoredFile, document: Document, verify: bo
     return TreeWeights(tree, arrays)
 
 
-def _read_labels(directory: Path, document: Document, verify: bool) -> NDArray[Any]:
-    tensors = read_tensors(directory, document.label_file, verify) if document.label_file else {}
-    with blaming(document.label_file.name if document.label_file else "labels"):
-        return decode_labels(document.labels, tensors, document.n_labels)
+def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    tensors = read_tensors(directory, document.label_file, verify)
+    with blaming(document.label_file.name):
+        counts = decode_counts(tensors.pop("count", None), document.n_labels, document.n_samples_fit)
+        return decode_labels(document.labels, tensors, document.n_labels), counts
 
 
 def _decode_parameters(

@@ -63,6 +63,7 @@ def save_classifier(
     stored = [trained.with_weight_type(weights or trained.weight_type) for trained in estimator.weights_]
     parameters = _encode_parameters(estimator.get_params(deep=False))  # type: ignore[attr-defined] # of the estimator
     labels, label_tensors = encode_labels(estimator.classes_)
+    label_tensors["count"] = Tensor.of(estimator.label_counts_)
     feature_names = getattr(estimator, "feature_names_in_", None)
     name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
 
@@ -73,12 +74,13 @@ def save_classifier(
             parameters=parameters,
             n_features=int(estimator.n_features_in_),
             n_labels=len(estimator.classes_),
+            n_samples_fit=estimator.n_samples_fit_,
             label_kind=estimator.label_kind_,
             labels=labels,
             weights=stored[0].weight_type,
             training_report=estimator.training_report_,
             tree_files=[writer.add(f"tree-{t}", _tree_tensors(tree)) for t, tree in enumerate(stored)],
-            label_file=writer.add("labels", label_tensors) if label_tensors else None,
+            label_file=writer.add("labels", label_tensors),
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
         )
         writer.commit(document)
