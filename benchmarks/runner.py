@@ -48,8 +48,15 @@ def run_system(system: str, train: Path, test: Path, folder: Path, n_trees: int,
     script = Path(__file__).parent / "systems" / f"{system}_system.py"
     output = folder / f"{system}-{n_trees}.npy"
     arguments = [train.resolve(), test.resolve(), folder / f"{system}-{n_trees}", output, n_trees, threads]
-    done = subprocess.run(
-        [environment(system), script, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True
-    )
+    log = folder / f"{system}-{n_trees}.log"
+    with open(log, "w") as messages:  # peers tell much; it is of interest only if they fail
+        done = subprocess.run(
+            [environment(system), script, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            text=True,
+        )
+    if done.returncode != 0:
+        raise SystemExit(f"{system} failed with exit code {done.returncode}:\n{log.read_text()[-2000:]}")
     report = json.loads(done.stdout.splitlines()[-1])
     return Run(report.pop("version"), report, output)

@@ -275,8 +275,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.training_report_ = reports
         self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
         self.fit_seconds_ = seconds
-        self._forget_caches()
-        self._forest()  # now, so that prediction changes nothing
+        self._renew_caches()
         return self
 
     def _check_parameters(self) -> None:

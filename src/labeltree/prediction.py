@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
-from labeltree.explanation import Contribution, Explanation, Step
+from labeltree.explanation import Explanation, explain_path
+from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
@@ -103,9 +104,9 @@ class LabelTreePredictor:
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
         indices, probabilities = self._top_k(
-            features, int(k), threshold, self._mask(allow, deny), evaluations
+            features, int(k), threshold, self._label_names().mask(allow, deny), evaluations
         )
-        top = TopLabels(self._names(indices), probabilities)
+        top = TopLabels(self._label_names().at(indices), probabilities)
         return (*top, evaluations) if return_evaluations else top
 
     def predict_proba(self, X: Any, top_k: int | None = 100, threshold: float | ArrayLike = 0.0) -> Any:
@@ -162,7 +163,7 @@ class LabelTreePredictor:
         """The probability of each given (row of X, label): the product along the label's path."""
         features = self._features(X)
         row = np.asarray(rows)
-        label = self._indices_of(labels)
+        label = self._label_names().positions(labels)
         if row.ndim != 1 or row.shape != label.shape:
             raise ValueError(f"rows and labels must be of one length, got {row.shape} and {label.shape}")
         if row.size > 0 and (row.dtype.kind not in "iu" or row.min() < 0 or row.max() >= features.n_rows):
@@ -187,11 +188,10 @@ class LabelTreePredictor:
         features = self._features(x)
         if features.n_rows != 1:
             raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
-        found = _native.Enumeration(
-            self._forest(), features, 0, self._normalizes_siblings, self._mask(allow, deny)
-        )
-        while (item := found.next()) is not None:
-            yield self.classes_[item[0]], item[1]
+        mask = self._label_names().mask(allow, deny)
+        found = _native.Enumeration(self._forest(), features, 0, self._normalizes_siblings, mask)
+        # An iterator rather than a generator: what is wrong with x is said now, not at the first label.
+        return ((self.classes_[position], probability) for position, probability in iter(found.next, None))
 
     def explain(
         self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
@@ -217,10 +217,18 @@ class LabelTreePredictor:
                 f"feature_names must name all {self.n_features_in_} features, got {len(feature_names)} names"
             )
         _check_count("n_features", n_features)
-        index = int(self._indices_of([label])[0])
-        values = dict(zip(*(a.tolist() for a in features.row(0)), strict=True))
+        index = int(self._label_names().positions([label])[0])
         paths = [
-            self._explain_path(w, features, values, index, n_features, feature_names) for w in self.weights_
+            explain_path(
+                weights,
+                weights.store(self.n_features_in_, self._link()),
+                features,
+                index,
+                self._normalizes_siblings,
+                n_features,
+                feature_names,
+            )
+            for weights in self.weights_
         ]
         probability = float(np.mean([path[-1].probability_so_far for path in paths]))
         return Explanation(label, probability, paths)
@@ -255,9 +263,17 @@ class LabelTreePredictor:
         """Raise `ValueError` unless all parameters are what they must be."""
         raise NotImplementedError
 
-    def _forget_caches(self) -> None:
+    def _label_names(self) -> LabelNames:
+        names: LabelNames | None = self.__dict__.get("_cached_names")
+        if names is None or names.classes is not self.classes_:
+            names = self.__dict__["_cached_names"] = LabelNames(self.classes_)
+        return names
+
+    def _renew_caches(self) -> None:
+        """After training or loading; prediction itself then changes nothing."""
         self.__dict__.pop("_cached_forest", None)
-        self.__dict__.pop("_cached_positions", None)
+        self._forest()
+        self._label_names()
 
     def __getstate__(self) -> dict[str, Any]:
         state = cast("dict[str, Any]", super().__getstate__())
@@ -326,82 +342,6 @@ class LabelTreePredictor:
         )
         found.sort_indices()
         return found
-
-    def _names(self, indices: NDArray[np.int32]) -> NDArray[Any]:
-        missing = indices < 0
-        if not missing.any():
-            return self.classes_[indices]
-        if np.issubdtype(self.classes_.dtype, np.number):
-            # A type that can hold -1.
-            names = self.classes_[indices].astype(np.result_type(self.classes_.dtype, np.int8))
-            names[missing] = -1
-            return names
-        named = self.classes_.astype(object)[indices]
-        named[missing] = None
-        return named
-
-    def _indices_of(self, labels: Collection[Any]) -> NDArray[np.int32]:
-        """Positions in `classes_`; an unknown label is an error."""
-        position = self.__dict__.get("_cached_positions")
-        if position is None:
-            position = self.__dict__["_cached_positions"] = {
-                c: i for i, c in enumerate(self.classes_.tolist())
-            }
-        try:
-            return np.fromiter((position[label] for label in labels), dtype=np.int32, count=len(labels))
-        except KeyError as error:
-            raise ValueError(
-                f"{error.args[0]!r} is not a label of this model; classes_ has them all"
-            ) from None
-
-    def _mask(self, allow: Collection[Any] | None, deny: Collection[Any] | None) -> NDArray[np.uint8] | None:
-        if allow is None and deny is None:
-            return None
-        mask = np.full(len(self.classes_), allow is None, dtype=np.uint8)
-        if allow is not None:
-            mask[self._indices_of(allow)] = 1
-        if deny is not None:
-            mask[self._indices_of(deny)] = 0
-        return mask
-
-    def _explain_path(
-        self,
-        weights: TreeWeights,
-        features: _native.FeatureMatrix,
-        values: dict[int, float],
-        label: int,
-        n_features: int,
-        feature_names: Sequence[str] | None,
-    ) -> list[Step]:
-        tree, store = weights.tree, weights.store(self.n_features_in_, self._link())
-        steps: list[Step] = []
-        so_far = 1.0
-        parent = -1
-        for node in tree.path(label).tolist():
-            block = 0 if parent < 0 else weights.block_of(parent)
-            first = 0 if parent < 0 else int(tree.child_begin[parent])
-            block_probabilities = store.probabilities(features, 0, block, self._normalizes_siblings)
-            probability = float(block_probabilities[node - first])
-            so_far *= probability
-            known = [
-                Contribution(int(f) if feature_names is None else feature_names[f], values[f], float(w))
-                for f, w in zip(*(a.tolist() for a in store.column(block, node - first)), strict=True)
-                if f in values
-            ]
-            known.sort(key=lambda c: -abs(c.amount))
-            steps.append(
-                Step(
-                    node=node,
-                    n_labels=len(tree.labels_under(node)),
-                    score=float(store.scores(features, 0, block)[node - first]),
-                    probability=probability,
-                    probability_so_far=so_far,
-                    bias=float(weights.arrays["bias"][node]),
-                    contributions=tuple(known[:n_features]),
-                )
-            )
-            parent = node
-        return steps
 
 
 def _check_count(name: str, value: Any, otherwise: str = "") -> None:

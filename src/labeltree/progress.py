@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from rich.console import Console
@@ -53,15 +54,14 @@ class Phases:
         thread = threading.Thread(target=work, name=f"labeltree: {description}", daemon=True)
         bar = None if self._bars is None else self._bars.add_task(description, total=None)
         try:
-            thread.start()
+            _start(thread)
             while not finished.wait(_POLL_SECONDS):
                 if self._bars is not None and bar is not None:
                     self._bars.update(bar, completed=progress.done, total=progress.total or None)
         except BaseException:
             progress.cancel()
             if thread.ident is not None:  # else Ctrl-C came before there was anything to stop
-                finished.wait()
-                thread.join()
+                _wait_whatever_comes(thread)
             failure.clear()  # the error and this list would keep each other alive, with all that they know
             raise
         thread.join()
@@ -71,6 +71,28 @@ class Phases:
             total = progress.total or 1
             self._bars.update(bar, completed=total, total=total)
         return outcome[0]
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread without being interrupted halfway, when nobody could tell whether it runs."""
+    if not hasattr(signal, "pthread_sigmask"):
+        thread.start()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        thread.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait_whatever_comes(thread: threading.Thread) -> None:
+    """Wait for a thread that has been told to stop, also if Ctrl-C is pressed again.
+
+    Native code that still runs when the interpreter ends would bring the process down.
+    """
+    while thread.is_alive():
+        with suppress(KeyboardInterrupt):
+            thread.join()
 
 
 @contextmanager

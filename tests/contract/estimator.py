@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,14 @@ class EstimatorContract(Contract):
         np.testing.assert_array_equal(twin.predict_topk(X).probabilities, expected.probabilities)
         assert twin.get_params() == model.get_params()
         assert_same_answers(copied(twin), model, X)
+
+    def test_a_saved_model_answers_the_same(self, model: Any, tmp_path: Path) -> None:
+        X, _ = problem()
+        model.save(tmp_path / "model")
+        opened = type(model).load(tmp_path / "model")
+        assert opened.get_params() == model.get_params()
+        assert_same_answers(opened, model, X)
+        assert_same_answers(pickle.loads(pickle.dumps(opened)), model, X)
 
     def test_a_clone_is_untrained(self, model: Any) -> None:
         X, y = problem()
