@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,10 +118,15 @@ def test_too_few_rows_for_propensities(tmp_path: Path) -> None:
 
 
 class TestMistakes:
-    def test_labels_are_names(self, tmp_path: Path) -> None:
-        LabelTreeClassifier().fit(np.eye(2), [["cat"], ["dog"]]).save(tmp_path / "model")
+    @pytest.mark.parametrize("labels", [["cat", "dog"], [-5, 7], [1, 10**12], [0.5, 1.5]])
+    def test_labels_that_no_data_file_has(self, tmp_path: Path, labels: list[Any]) -> None:
+        LabelTreeClassifier().fit(np.eye(2), [[label] for label in labels]).save(tmp_path / "model")
         result = run("evaluate", tmp_path / "model", "-", input="0 0:1\n", exit_code=1)
-        assert "names such as 'cat', but data files have numbers" in result.stderr
+        assert f"names such as {labels[0]!r}, but data files have numbers from 0" in result.stderr
+
+    def test_no_rows(self, folder: Path) -> None:
+        result = run("evaluate", folder / "model", "-", input="0 30 12\n", exit_code=1)
+        assert "expected at least one row" in result.stderr
 
     def test_unknown_label_says_what_to_do(self, folder: Path) -> None:
         result = run("evaluate", folder / "model", "-", input="1 0:1\n3,77 0:1\n", exit_code=1)

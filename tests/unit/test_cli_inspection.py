@@ -106,7 +106,10 @@ class TestExplain:
 
     @pytest.mark.parametrize(
         ("options", "message"),
-        [(["--row", 20], "only the rows 0 to 19"), (["--label", "no"], "'no' is not a label of this model")],
+        [
+            (["--row", 20], "has 20 rows, counted from 0"),
+            (["--label", "no"], "'no' is not a label of this model"),
+        ],
     )
     def test_mistakes(self, folder: Path, options: list[object], message: str) -> None:
         result = run("explain", folder / "model", folder / "test.txt", *options, exit_code=2)

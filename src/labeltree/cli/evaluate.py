@@ -50,15 +50,18 @@ def evaluate(
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.evaluation import Evaluation
+    from labeltree.cli.label_names import are_ids
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model, parameters)
-    if classifier.classes_.dtype.kind not in "iu":
+    if not are_ids(classifier.classes_):
         raise ValueError(
-            f"the labels of {model} are names such as {classifier.classes_[0]!r}, but data files have numbers; "
-            "evaluate it in Python with labeltree.metrics"
+            f"the labels of {model} are names such as {classifier.classes_.tolist()[0]!r}, but data files have "
+            "numbers from 0; evaluate it in Python with labeltree.metrics"
         )
     X, y = DataFile(data, format_of(data, format), one_based).read_for(classifier)
+    if X.shape[0] == 0:
+        raise ValueError(f"{data}: expected at least one row to evaluate, got none")
     evaluation = Evaluation.measure(classifier, model, X, y, A, B)
     if json:
         print_json({"model": str(model), "data": data, **evaluation.to_json()})

@@ -79,7 +79,7 @@ def _row(source: Any, classifier: Any, row: int) -> Any:
         if row < first + X.shape[0]:
             return X[row - first]
         first += X.shape[0]
-    raise typer.BadParameter(f"{source.path} has only the rows 0 to {first - 1}", param_hint="--row")
+    raise typer.BadParameter(f"{source.path} has {first} rows, counted from 0", param_hint="--row")
 
 
 def _known(classifier: Any, text: str) -> Any:

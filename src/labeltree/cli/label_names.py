@@ -1,10 +1,13 @@
-"""Names of labels and features, from files with one name per line."""
+"""What labels and features are called: the numbers of data files, or names from files with one per line."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
+from labeltree.data.labelled_rows import MOST_COLUMNS
 from labeltree.data.sources import read_lines
 from labeltree.errors import DataFormatError
 
@@ -21,15 +24,21 @@ def read_names(path: Path, noun: str, at_least: int) -> list[str]:
     return names
 
 
+def are_ids(labels: NDArray[Any]) -> bool:
+    """Whether a data file could have these labels: they are numbers, not negative, and not too large."""
+    return labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < MOST_COLUMNS
+
+
 class LabelNames:
     """What to call the labels of a model: by the lines of a file, if there is one, else as they are."""
 
     def __init__(self, model: Any, path: Path | None) -> None:
         self._names: list[str] | None = None
         if path is not None:
-            if model.classes_.dtype.kind not in "iu":
+            if not are_ids(model.classes_):
+                first = model.classes_.tolist()[0]
                 raise ValueError(
-                    f"the labels of this model are names already, such as {model.classes_[0]!r}; leave --labels out"
+                    f"the labels of this model are names already, such as {first!r}; leave --labels out"
                 )
             self._names = read_names(path, "label", int(model.classes_.max()) + 1)
 

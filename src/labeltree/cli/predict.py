@@ -63,14 +63,14 @@ def predict(
         head -3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
     """
     from labeltree.cli.data_file import DataFile, format_of
-    from labeltree.cli.label_names import LabelNames
+    from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
     lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
-    if lines is _as_rows and (names.known or classifier.classes_.dtype.kind not in "iu"):
-        raise typer.BadParameter("xmlc files have numbers as labels, not names", param_hint="--output-format")
+    if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
+        raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
     source = DataFile(data, format_of(data, format), one_based)
     n_rows = 0
     with _opened(output) as file:
