@@ -64,6 +64,8 @@ def main(system_class):
         start = time.perf_counter()
         system.predict_one(row)
         seconds.append(time.perf_counter() - start)
+        if sum(seconds) > 10:  # some read their trees anew for every call
+            break
     figures["single_p50_ms"] = float(np.median(seconds)) * 1e3
     figures["single_p99_ms"] = float(np.quantile(seconds, 0.99)) * 1e3
 
