@@ -42,6 +42,7 @@ struct Group {
 
 // What a group leaves behind: per kept feature, its entries.
 struct GroupWeights {
+  int64_t n_pruned = 0;
   std::vector<int32_t> feature;
   std::vector<uint32_t> entry_end;
   std::vector<uint32_t> column;
@@ -72,7 +73,11 @@ GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Gr
     const float* w = descent.weights() + static_cast<int64_t>(local) * descent.lanes();
     const size_t before = kept.column.size();
     for (int j = 0; j < group.end - group.begin; ++j) {
-      if (w[j] == 0 || std::fabs(w[j]) < prune) continue;
+      if (w[j] == 0) continue;
+      if (std::fabs(w[j]) < prune) {
+        ++kept.n_pruned;
+        continue;
+      }
       kept.column.push_back(static_cast<uint32_t>(block.columns[group.begin + j]));
       kept.weight.push_back(w[j]);
     }
@@ -201,13 +206,14 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& desc
                                options_.tol,        options_.max_iter};
   descent.run(problem, positive_lanes(block, group, assignment_), group.end - group.begin,
               mix_seed(options_.seed, task), progress_);
+  results_[task] = kept_weights(*shared, block, group, descent, options_.prune);
   {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += descent.n_unconverged();
     report_.n_row_visits += descent.n_row_visits();
+    report_.n_pruned += results_[task].n_pruned;
     report_.n_passes = std::max(report_.n_passes, descent.n_passes());
   }
-  results_[task] = kept_weights(*shared, block, group, descent, options_.prune);
   if (options_.bias == 0) return;
   const float* bias =
       descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
@@ -220,7 +226,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
     auto shared = std::make_shared<SharedRows>();
-    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias);
+    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_);
     const LocalBlock& local = shared->local;
     shared->feature_order.resize(local.n_features() - (options_.bias != 0));
     std::iota(shared->feature_order.begin(), shared->feature_order.end(), 0);
@@ -254,6 +260,7 @@ void Trainer::assemble() {
   arrays_.block_begin.assign(n_blocks + 1, 0);
   arrays_.block_entry_begin.assign(n_blocks + 1, 0);
   for (size_t b = 0; b < n_blocks; ++b) {
+    progress_.check();
     // The features of the block: the union of its groups', all sorted.
     std::vector<int32_t> features;
     int64_t n_entries = 0;

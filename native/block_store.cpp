@@ -58,10 +58,10 @@ float apply_link(Link link, float score) {
 }
 
 void Query::set(const FeatureMatrix& matrix, int64_t row) {
-  for (const int32_t feature : row_.index) dense_[feature] = 0;
+  for (const int32_t feature : row_.index) dense_.get()[feature] = 0;
   row_.clear();
   matrix.append(row, row_);
-  for (size_t k = 0; k < row_.index.size(); ++k) dense_[row_.index[k]] = row_.value[k];
+  for (size_t k = 0; k < row_.index.size(); ++k) dense_.get()[row_.index[k]] = row_.value[k];
 }
 
 BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link_(link) {

@@ -1,9 +1,12 @@
 // A trained tree ready to be asked: read-only, re-entrant, over arrays that may be a mapped file.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -50,15 +53,22 @@ struct BlockViews {
 // A query: an example prepared for look-ups. Owns a dense copy, so one per thread, reused.
 class Query {
  public:
-  explicit Query(int64_t n_features) : dense_(n_features, 0.0f) {}
+  // Zeroed by the system page by page as it is touched: a model may have many more features than its queries.
+  explicit Query(int64_t n_features)
+      : dense_(static_cast<float*>(std::calloc(std::max<int64_t>(n_features, 1), sizeof(float)))) {
+    if (!dense_) throw std::bad_alloc();
+  }
 
   void set(const FeatureMatrix& matrix, int64_t row);
   const FeatureRow& row() const { return row_; }
-  float value(int32_t feature) const { return dense_[feature]; }
+  float value(int32_t feature) const { return dense_.get()[feature]; }
 
  private:
+  struct Free {
+    void operator()(float* p) const { std::free(p); }
+  };
   FeatureRow row_;
-  std::vector<float> dense_;
+  std::unique_ptr<float, Free> dense_;
 };
 
 class BlockStore {

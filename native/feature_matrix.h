@@ -42,20 +42,15 @@ class FeatureMatrix {
 
   template <class Value>
   static FeatureMatrix dense(int64_t n_rows, int64_t n_features, const Value* data, bool normalize) {
-    return {n_rows,
-            n_features,
-            normalize,
-            nullptr,
-            nullptr,
-            data,
-            &read_dense<Value>,
-            [](const FeatureMatrix& m, int64_t) { return m.n_features_; }};
+    return {
+        n_rows,  n_features, normalize,          nullptr,
+        nullptr, data,       &read_dense<Value>, [](const FeatureMatrix&, int64_t) { return int64_t{0}; }};
   }
 
   int64_t n_rows() const { return n_rows_; }
   int64_t n_features() const { return n_features_; }
 
-  // How many entries the row has at most.
+  // How many entries the row has at most, as far as that can be told without reading it; else 0.
   int64_t row_capacity(int64_t row) const { return capacity_(*this, row); }
 
   // Appends the row to `out`.

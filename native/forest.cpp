@@ -134,7 +134,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
   });
 }
 
-std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, float threshold,
+std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, int64_t k, float threshold,
                                                     const float* label_threshold,
                                                     const SearchOptions& options,
                                                     int64_t* evaluations) const {
@@ -160,7 +160,7 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
         return s.probability < (label_threshold ? label_threshold[s.label] : threshold);
       });
     }
-    std::sort(scratch.pooled.begin(), scratch.pooled.end());
+    keep_best(k, scratch.pooled);
     result[row] = scratch.pooled;
     if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
   });

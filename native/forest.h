@@ -40,16 +40,15 @@ class Forest {
 
   int32_t n_labels() const { return trees_[0]->tree().n_labels; }
   int64_t n_features() const { return trees_[0]->n_features(); }
-  const BlockStore& tree(size_t i) const { return *trees_[i]; }
   size_t n_trees() const { return trees_.size(); }
 
   // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null.
   void top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
              int32_t* labels, float* probabilities, int64_t* evaluations) const;
 
-  // Labels with at least their threshold, best first, one list per row. label_threshold: a value per label,
-  // or null for `threshold` for all.
-  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, float threshold,
+  // The k best labels with at least their threshold, best first, one list per row. label_threshold: a value
+  // per label, or null for `threshold` for all.
+  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, int64_t k, float threshold,
                                               const float* label_threshold, const SearchOptions& options,
                                               int64_t* evaluations) const;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "aligned_floats.h"
 #include "local_block.h"
 #include "parallel_for.h"
 #include "random.h"
@@ -18,7 +19,7 @@ constexpr int64_t kRowsPerTask = 512;
 // Columns of the matrix of centroids: a width whose rows are aligned for the vectors that read them.
 int padded(int k) { return k <= 4 ? 4 : k <= 8 ? 8 : (k + 15) / 16 * 16; }
 
-// Labels of one node: `seen` have vectors, `unseen` have none. Both are ranges of a global order of labels.
+// Labels of one node: `seen` have vectors, `unseen` have none.
 struct Node {
   std::vector<int32_t> seen, unseen;
 
@@ -188,7 +189,7 @@ std::vector<Node> TreeBuilder::split(const Node& node, uint64_t seed, int worker
     for (int32_t i = 0; i < n_seen; ++i) parts[i].seen.push_back(node.seen[i]);
   } else {
     if (!makers_[worker]) makers_[worker] = std::make_unique<LocalBlockMaker>(matrix_.n_features());
-    const LocalBlock block = makers_[worker]->make(matrix_, node.seen.data(), n_seen, 0);
+    const LocalBlock block = makers_[worker]->make(matrix_, node.seen.data(), n_seen, 0, progress_);
     KMeans kmeans(block, k, options_, seed, n_threads);
     const std::vector<int32_t>& cluster = kmeans.run(progress_);
     for (int32_t i = 0; i < n_seen; ++i) parts[cluster[i]].seen.push_back(node.seen[i]);

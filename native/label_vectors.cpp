@@ -88,11 +88,11 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView&
   std::vector<FeatureRow> parts(n_tasks);
   std::vector<std::unique_ptr<SparseSum>> sums(std::max(n_threads, 1));
   parallel_ranges(n_threads, n_labels, kLabelsPerTask, [&](int64_t first, int64_t last, int worker) {
-    progress.check();
     if (!sums[worker]) sums[worker] = std::make_unique<SparseSum>(features.n_features());
     FeatureRow& part = parts[first / kLabelsPerTask];
     FeatureRow row;
     for (int64_t label = first; label < last; ++label) {
+      progress.check();
       for (int64_t k = begin[label]; k < begin[label + 1]; ++k) {
         row.clear();
         features.append(rows[k], row);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned_floats.h"
 #include "lane_kernels.h"
 #include "local_block.h"
 #include "progress.h"

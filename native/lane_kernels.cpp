@@ -61,7 +61,7 @@ inline void add_row(const LocalRows& rows, int64_t row, float* weights,
 }
 
 // What one coordinate step does with one vector of lanes. `margin` is class times score; the new alpha is
-// returned, violation and shrink are set. `bound` is unused where a loss has no use for it.
+// returned, violation and shrink are set. A loss that never shrinks ignores `shrink_above`.
 template <class V>
 struct SquaredHinge {
   using Floats = typename V::Floats;
@@ -83,9 +83,10 @@ struct SquaredHinge {
 // The optimum of one coordinate is where alpha = cost * sigmoid(-u), u being the margin after the step:
 //   f(u) = u - base - reach * sigmoid(-u) = 0,  base = margin - squared_norm * alpha,  reach = squared_norm *
 //   cost.
-// f rises, is concave above 0 and convex below, and its root has the sign of -f(0). So Newton's method moves
-// straight to the root from any point between 0 and the root, and from the bounds base and base + reach; from
-// elsewhere it may overshoot and cycle.
+// Mirrored where the root is negative (u -> -u, base -> -base - reach), the root is never negative. There f
+// rises and is concave, so Newton's method moves straight to the root from any point below it; from above it
+// may overshoot and cycle. Good points below: base, the margin before the step, and a low estimate of
+// log(reach / (root - base)).
 template <class V>
 struct Logistic {
   using Floats = typename V::Floats;
@@ -97,24 +98,28 @@ struct Logistic {
   static Floats sigmoid_of_negative(Floats u) { return 1.0f / (1.0f + exponential<Floats, Ints>(u)); }
 
   Floats step(Floats margin, Floats alpha, Floats, Floats& violation, Ints& shrink) const {
-    const Floats base = margin - squared_norm * alpha;
     const float reach = squared_norm * cost;
-    Floats p = sigmoid_of_negative(margin);
     // In units of the margin: the sigmoid's slope is at most 1/4.
-    violation = 4.0f * (alpha / cost - p);
+    violation = 4.0f * (alpha / cost - sigmoid_of_negative(margin));
     shrink = Ints{};
-    // The margin itself is the best start, if it is on the safe side.
-    const Floats f_margin = margin - base - reach * p;
-    const Floats bound = minimum(maximum(Floats{}, base), base + reach);
-    Floats u = (margin > 0.0f) & (f_margin <= 0.0f)   ? maximum(margin, bound)
-               : (margin < 0.0f) & (f_margin >= 0.0f) ? minimum(margin, bound)
-                                                      : bound;
-    const int iterations = reach <= 16 ? 4 : reach <= 256 ? 6 : 10;
-    for (int iteration = 0; iteration < iterations; ++iteration) {
-      p = sigmoid_of_negative(u);
+
+    Floats base = margin - squared_norm * alpha;
+    const Ints mirrored = base + 0.5f * reach < 0.0f;
+    base = mirrored ? -base - reach : base;
+    const auto value = [&](Floats u) -> Floats { return u - base - reach * sigmoid_of_negative(u); };
+    Floats u = maximum(base, Floats{});
+    const auto raise = [&](Floats candidate) {
+      u = (candidate > u) & (value(candidate) <= 0.0f) ? candidate : u;
+    };
+    raise(mirrored ? -margin : margin);
+    const bool far = reach > 16;
+    if (far) raise(logarithm_from_below<Floats, Ints>(reach / (88.0f - minimum(base, Floats{}))));
+    if (far) raise(logarithm_from_below<Floats, Ints>(reach / (u + 1.0f - minimum(base, Floats{}))));
+    for (int iteration = 0; iteration < (far ? 8 : 4); ++iteration) {
+      const Floats p = sigmoid_of_negative(u);
       u -= (u - base - reach * p) / (1.0f + reach * p * (1.0f - p));
     }
-    return cost * sigmoid_of_negative(u);
+    return cost * sigmoid_of_negative(mirrored ? -u : u);
   }
 };
 

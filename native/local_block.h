@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <vector>
 
 #include "feature_matrix.h"
 #include "lane_kernels.h"
+#include "progress.h"
 
 namespace labeltree {
 
@@ -31,7 +29,8 @@ class LocalBlockMaker {
   // Features are numbered as they first appear: frequent ones get small numbers and stay together in cache.
   // With a bias other than 0 every row ends with that value at one more feature, numbered n_features() - 1
   // and listed in `feature` as matrix.n_features().
-  LocalBlock make(const FeatureMatrix& matrix, const int32_t* rows, int64_t n_rows, float bias) {
+  LocalBlock make(const FeatureMatrix& matrix, const int32_t* rows, int64_t n_rows, float bias,
+                  const Progress& progress) {
     LocalBlock block;
     block.row_begin.reserve(n_rows + 1);
     block.row_begin.push_back(0);
@@ -42,6 +41,7 @@ class LocalBlockMaker {
     FeatureRow row;
     std::vector<int64_t> bias_at;
     for (int64_t i = 0; i < n_rows; ++i) {
+      if (i % kRowsPerCheck == 0) progress.check();
       row.clear();
       matrix.append(rows[i], row);
       for (const int32_t feature : row.index) {
@@ -68,28 +68,8 @@ class LocalBlockMaker {
   }
 
  private:
+  static constexpr int64_t kRowsPerCheck = 1 << 14;
   std::vector<int32_t> local_;
-};
-
-// Zeroed floats aligned for any vector.
-class AlignedFloats {
- public:
-  void reset(int64_t n) {
-    if (n > capacity_) {
-      capacity_ = n;
-      data_.reset(static_cast<float*>(::operator new[](n * sizeof(float), std::align_val_t(64))));
-    }
-    for (int64_t i = 0; i < n; ++i) data_.get()[i] = 0;
-  }
-  float* data() { return data_.get(); }
-  const float* data() const { return data_.get(); }
-
- private:
-  struct Free {
-    void operator()(float* p) const { ::operator delete[](p, std::align_val_t(64)); }
-  };
-  std::unique_ptr<float, Free> data_;
-  int64_t capacity_ = 0;
 };
 
 }  // namespace labeltree

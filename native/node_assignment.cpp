@@ -9,6 +9,9 @@ namespace labeltree {
 
 namespace {
 
+constexpr int64_t kMostParts = 8;
+constexpr int32_t kRowsPerCheck = 1 << 16;
+
 // Calls visit(node) once for every node with a label of `row` below it: up from each leaf until a path that
 // was walked before. `seen[node]` holds the last row that came by.
 template <class Visit>
@@ -24,12 +27,13 @@ void walk_up(const LabelMatrixView& labels, int32_t row, const std::vector<int32
 
 }  // namespace
 
-NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads) {
+NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads,
+                               const Progress& progress) {
   const std::vector<int32_t> parent = parents(tree), leaf = leaves_of_labels(tree);
   // Each part is a range of rows; parts are few, since each needs a counter per node. Rows stay in order
   // within and between parts, so the lists do not depend on the number of parts.
-  const int n_parts =
-      static_cast<int>(std::clamp<int64_t>(n_threads, 1, std::max<int64_t>(labels.n_rows, 1)));
+  const int64_t most_parts = std::clamp<int64_t>(labels.n_rows, 1, kMostParts);
+  const int n_parts = static_cast<int>(std::clamp<int64_t>(n_threads, 1, most_parts));
   const auto part_begin = [&](int part) { return static_cast<int32_t>(labels.n_rows * part / n_parts); };
 
   std::vector<std::vector<int64_t>> next(n_parts);
@@ -38,6 +42,7 @@ NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView&
     count.assign(tree.n_nodes, 0);
     std::vector<int32_t> seen(tree.n_nodes, -1);
     for (int32_t row = part_begin(part); row < part_begin(part + 1); ++row) {
+      if (row % kRowsPerCheck == 0) progress.check();
       walk_up(labels, row, leaf, parent, seen, [&](int32_t v) { ++count[v]; });
     }
   });
@@ -56,6 +61,7 @@ NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView&
     std::vector<int64_t>& at = next[part];
     std::vector<int32_t> seen(tree.n_nodes, -1);
     for (int32_t row = part_begin(part); row < part_begin(part + 1); ++row) {
+      if (row % kRowsPerCheck == 0) progress.check();
       walk_up(labels, row, leaf, parent, seen, [&](int32_t v) { assignment.rows[at[v]++] = row; });
     }
   });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "label_tree.h"
+#include "progress.h"
 
 namespace labeltree {
 
@@ -25,6 +26,7 @@ struct NodeAssignment {
   const int32_t* begin(int32_t node) const { return rows.data() + row_begin[node]; }
 };
 
-NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads);
+NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads,
+                               const Progress& progress);
 
 }  // namespace labeltree

@@ -39,8 +39,8 @@ void parallel_for(int n_threads, int64_t n_tasks, const Body& body) {
   threads.reserve(n_threads - 1);
   try {
     for (int worker = 1; worker < n_threads; ++worker) threads.emplace_back(work, worker);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: the work is the same with fewer.
+  } catch (...) {
+    // The system gives no more threads, or no memory for one: the work is the same with fewer.
   }
   work(0);
   for (std::thread& thread : threads) thread.join();

@@ -100,5 +100,14 @@ inline Floats exponential(Floats x) {
   return p * power;
 }
 
+// log(x) for x > 0, at most 0.06 too low and never too high: the exponent, and the mantissa taken for its
+// logarithm.
+template <class Floats, class Ints>
+inline Floats logarithm_from_below(Floats x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return __builtin_convertvector(bits - 0x3f800000, Floats) * (0.693147f / 8388608.0f);
+}
+
 }  // namespace
 }  // namespace labeltree::LABELTREE_ISA

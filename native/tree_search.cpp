@@ -36,9 +36,11 @@ void TreeSearch::top_k(int k, float threshold, std::vector<ScoredLabel>& out) {
   const LabelTreeView& tree = store_.tree();
   out.clear();  // a heap with the worst of the best on top
   queue_.clear();
-  // A node is of use if it can still change the answer.
+  // A node is of use if it can still change the answer. Of equal labels the first by number wins, so ties go
+  // on; but not at 0, where whole trees may be tied.
   const auto useful = [&](float p) {
-    return static_cast<int>(out.size()) < k ? p >= threshold : p > out.front().probability;
+    if (static_cast<int>(out.size()) < k) return p >= threshold;
+    return p > out.front().probability || (p == out.front().probability && p > 0);
   };
   const float root = expand(0)[0];
   if (k > 0 && allowed(0) && useful(root)) queue_.push_back({root, 0});

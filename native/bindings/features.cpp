@@ -58,10 +58,13 @@ template <class Value>
 BoundFeatures from_dense(Matrix<Value> data, bool normalize) {
   const int64_t n_rows = static_cast<int64_t>(data.shape(0)),
                 n_features = static_cast<int64_t>(data.shape(1));
-  for (int64_t i = 0; i < n_rows * n_features; ++i) {
-    if (std::fabs(data.data()[i]) <= static_cast<Value>(3.4e38)) continue;
-    bad_row(i / n_features,
-            "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
+  {
+    nb::gil_scoped_release release;
+    for (int64_t i = 0; i < n_rows * n_features; ++i) {
+      if (std::fabs(data.data()[i]) <= static_cast<Value>(3.4e38)) continue;
+      bad_row(i / n_features,
+              "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
+    }
   }
   return {FeatureMatrix::dense(n_rows, n_features, data.data(), normalize), {nb::cast(data), {}, {}}, true};
 }

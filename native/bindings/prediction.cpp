@@ -137,7 +137,7 @@ void top_k(const BoundForest& f, const BoundFeatures& features, float threshold,
                   probabilities.data(), counts);
 }
 
-nb::tuple above(const BoundForest& f, const BoundFeatures& features, float threshold,
+nb::tuple above(const BoundForest& f, const BoundFeatures& features, int64_t k, float threshold,
                 std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed,
                 int n_threads, std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
@@ -152,7 +152,7 @@ nb::tuple above(const BoundForest& f, const BoundFeatures& features, float thres
   std::vector<float> probabilities;
   {
     nb::gil_scoped_release release;
-    auto rows = f.forest->above(features.matrix, threshold,
+    auto rows = f.forest->above(features.matrix, k, threshold,
                                 label_threshold ? label_threshold->data() : nullptr, options, counts);
     for (const auto& row : rows) indptr.push_back(indptr.back() + static_cast<int64_t>(row.size()));
     labels.reserve(indptr.back());
@@ -245,11 +245,11 @@ void bind_prediction(nb::module_& m) {
            nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
            nb::arg("evaluations").noconvert().none(),
            "Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.")
-      .def("above", &above, nb::arg("features"), nb::arg("threshold"),
+      .def("above", &above, nb::arg("features"), nb::arg("k"), nb::arg("threshold"),
            nb::arg("label_threshold").noconvert().none(), nb::arg("normalize_siblings"),
            nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
            nb::arg("evaluations").noconvert().none(),
-           "Labels with at least their threshold: indptr, labels and probabilities, best first in each row.")
+           "The k best labels with at least their threshold: indptr, labels and probabilities, best first.")
       .def("pairs", &pairs, nb::arg("features"), nb::arg("rows").noconvert(), nb::arg("labels").noconvert(),
            nb::arg("normalize_siblings"), nb::arg("n_threads"), nb::arg("probabilities").noconvert(),
            "Fill the probabilities of (row, label) pairs; rows ascending.");

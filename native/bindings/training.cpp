@@ -45,7 +45,7 @@ nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_lab
   NodeAssignment assignment;
   {
     nb::gil_scoped_release release;
-    assignment = assign_to_nodes(tree, labels, n_threads);
+    assignment = assign_to_nodes(tree, labels, n_threads, Progress());
   }
   return nb::make_tuple(to_numpy(std::move(assignment.row_begin)), to_numpy(std::move(assignment.rows)));
 }
@@ -60,7 +60,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   TrainingReport report;
   {
     nb::gil_scoped_release release;
-    const NodeAssignment assignment = assign_to_nodes(tree, labels, options.n_threads);
+    const NodeAssignment assignment = assign_to_nodes(tree, labels, options.n_threads, progress);
     arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
   }
   nb::dict result;
@@ -76,6 +76,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   told["n_unconverged"] = report.n_unconverged;
   told["n_constant"] = report.n_constant;
   told["n_row_visits"] = report.n_row_visits;
+  told["n_pruned"] = report.n_pruned;
   told["n_passes"] = report.n_passes;
   result["report"] = told;
   return result;

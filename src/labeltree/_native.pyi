@@ -103,9 +103,9 @@ class Forest:
         Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.
         """
 
-    def above(self, features: FeatureMatrix, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
+    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
         """
-        Labels with at least their threshold: indptr, labels and probabilities, best first in each row.
+        The k best labels with at least their threshold: indptr, labels and probabilities, best first.
         """
 
     def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
