@@ -67,4 +67,5 @@ def hand_made_classifier(
     model.classes_ = np.arange(weights[0].tree.n_labels)
     model.label_kind_ = "csr"
     model.n_features_in_ = n_features
+    model._keep_report([{} for _ in weights])
     return model

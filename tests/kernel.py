@@ -40,5 +40,5 @@ def threshold_search_cost(
     evaluations = np.empty(len(X), dtype=np.int64)
     features = _native.FeatureMatrix.dense(X, model.normalize)
     siblings = bool(model.normalize_siblings)
-    model._forest().above(features, threshold, tau, siblings, None, 1, evaluations)
+    model._forest().above(features, len(model.classes_), threshold, tau, siblings, None, 1, evaluations)
     return evaluations

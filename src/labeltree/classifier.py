@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from copy import copy
 from typing import Any
 
@@ -29,7 +30,7 @@ from labeltree.validation import (
     n_threads,
 )
 
-#: The links each loss may have, its default first. docs/links.md has the figures that the defaults rest on.
+#: The links each loss may have, its default first. docs/how-it-works.md has the figures that the defaults rest on.
 LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
@@ -74,7 +75,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     max_leaves : int
         A node with at most so many labels has them as its children.
     max_depth : int, optional
-        The largest number of edges from the root to a label; nodes at that depth have all their labels as children.
+        The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
     label_vector_prune : float
         Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
     loss : {"squared_hinge", "logistic"}
@@ -89,13 +90,15 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     max_iter : int
         The largest number of passes over the examples of a node.
     prune : float
-        Weights below this are dropped after training.
+        Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
+        features are larger, weights are smaller and so must this be.
     normalize : bool
         Scale every row of X to unit length, in training and prediction.
     bias : bool
         Add a feature that is 1 in every row.
     search : {"exact", "beam"}
-        How the best labels are found: exactly, or by keeping only the `beam` best nodes of every level.
+        How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level. All labels
+        above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.
     beam : int
         The width of the beam.
     normalize_siblings : bool
@@ -266,14 +269,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 weights.append(trained)
                 reports.append(report)
 
+        _warn_if_all_is_pruned(
+            self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+        )
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
         self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels).astype(np.int64)
         self.n_samples_fit_ = labels.n_rows
         self.weights_ = weights
-        self.training_report_ = reports
-        self.n_iter_ = max(1, *(report["n_passes"] for report in reports))
+        self._keep_report(reports)
         self.fit_seconds_ = seconds
         self._renew_caches()
         return self
@@ -282,7 +287,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
-        self._link()
+        self._link_of(self.loss)
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
         """The user's trees, if any."""
@@ -319,14 +324,25 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         )
 
     def _link(self) -> str:
-        links = LINKS[self.loss]
+        return self._link_of(self.loss_)
+
+    def _link_of(self, loss: str) -> str:
+        links = LINKS[loss]
         if self.link == "auto":
             return links[0]
         if self.link not in links:
-            raise ValueError(
-                f"link {self.link!r} does not go with loss {self.loss!r}; expected one of {links}"
-            )
+            raise ValueError(f"link {self.link!r} does not go with loss {loss!r}; expected one of {links}")
         return self.link
+
+    def _keep_report(self, reports: list[dict[str, int]]) -> None:
+        self.training_report_ = reports
+        self.n_iter_ = max([1, *(report.get("n_passes", 1) for report in reports)])
+        # What weights were trained with goes with them, whatever is set later.
+        self.normalize_ = bool(self.normalize)
+        self.loss_ = self.loss
+
+    def _parameters_as_trained(self) -> dict[str, Any]:
+        return {**self.get_params(deep=False), "normalize": self.normalize_, "loss": self.loss_}
 
     # -- storage ---------------------------------------------------------------------------------------------------
 
@@ -364,6 +380,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _warn_if_all_is_pruned(prune: float, n_kept: int, n_pruned: int) -> None:
+    if n_pruned > 1000 * max(n_kept, 1):
+        warnings.warn(
+            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+            "(normalize=False) or a small C make small weights: use a smaller prune",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_rows(n_rows: int, labels: LabelRows) -> None:

@@ -29,7 +29,7 @@ class LabelNames:
             names = self.classes[positions].astype(np.result_type(self.classes.dtype, np.int8))
             names[missing] = -1
             return names
-        named = self.classes.astype(object)[positions]
+        named = self.classes[positions].astype(object)
         named[missing] = None
         return named
 

@@ -44,13 +44,16 @@ def read_labels(y: Any) -> LabelRows:
         raise ValueError("This classifier needs y: requires y to be passed, but the target y is None")
     if sp.issparse(y):
         return _from_sparse(y)
+    columns = getattr(y, "columns", None)
     if hasattr(y, "to_numpy"):  # a frame, or a series, which may well hold lists
         y = y.to_numpy()
     if _is_list_of_lists(y):
         return _from_lists(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] > 1:
-        return _from_dense(array)
+        return _from_dense(
+            array, np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
+        )
     return _from_classes(y)
 
 
@@ -70,8 +73,9 @@ def _from_sparse(y: Any) -> LabelRows:
         y.eliminate_zeros()
         if (y.data > 1).any():
             _bad_indicator(y, int(np.argmax(y.data > 1)))
-    indptr = y.indptr.astype(np.int64, copy=False)
-    return LabelRows(indptr, y.indices.astype(np.int32, copy=False), np.arange(y.shape[1]), "csr")
+    indptr = np.ascontiguousarray(y.indptr, dtype=np.int64)
+    indices = np.ascontiguousarray(y.indices, dtype=np.int32)
+    return LabelRows(indptr, indices, np.arange(y.shape[1]), "csr")
 
 
 def _check_columns(y: Any) -> None:
@@ -93,7 +97,7 @@ def _bad_indicator(y: Any, entry: int) -> None:
     )
 
 
-def _from_dense(y: NDArray[Any]) -> LabelRows:
+def _from_dense(y: NDArray[Any], classes: NDArray[Any]) -> LabelRows:
     check_classification_targets(y)
     bad = (y != 0) & (y != 1)
     if bad.any():
@@ -102,7 +106,7 @@ def _from_dense(y: NDArray[Any]) -> LabelRows:
     rows, columns = np.nonzero(y)
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=len(y)), out=indptr[1:])
-    return LabelRows(indptr, columns.astype(np.int32), np.arange(y.shape[1]), "dense")
+    return LabelRows(indptr, columns.astype(np.int32), classes, "dense")
 
 
 def _is_list_of_lists(y: Any) -> bool:
@@ -111,16 +115,17 @@ def _is_list_of_lists(y: Any) -> bool:
     if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
         return False
     rows = [row for row in y if isinstance(row, _COLLECTIONS)]
-    # A list of equally long rows of 0 and 1 is a dense indicator matrix to scikit-learn, and so to us.
-    return len(rows) > 0 and not (len(rows) == len(y) and _looks_like_indicator(rows))
+    return len(rows) > 0 and not (len(rows) == len(y) and is_indicator(rows))
 
 
-def _looks_like_indicator(rows: Sequence[Any]) -> bool:
+def is_indicator(rows: Sequence[Any]) -> bool:
+    """Whether lists are the rows of a 0/1 matrix: two or more columns, all lists as long, nothing but 0 and 1.
+
+    So it is to scikit-learn, and so to us; who has just the labels 0 and 1 must call them otherwise.
+    """
     if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
         return False
-    return all(
-        isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows
-    ) and any(list(row).count(v) > 1 for row in rows for v in (0, 1))
+    return all(isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows)
 
 
 def _hashables(row: Iterable[Any]) -> set[Any]:

@@ -21,6 +21,9 @@ from labeltree.validation import check_features, n_threads
 #: Up to so many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
 DENSE_CLASSES = 1000
 
+#: From so many classes per tree `predict` chooses the best on average.
+POOLED_CLASSES = 100
+
 
 class TopLabels(NamedTuple):
     """The best labels of every row, best first, and their probabilities: two arrays of shape (n_rows, k).
@@ -40,7 +43,6 @@ class LabelTreePredictor:
     threads may ask one model at once.
     """
 
-    normalize: bool
     search: str
     beam: int
     normalize_siblings: bool
@@ -52,6 +54,7 @@ class LabelTreePredictor:
     n_samples_fit_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    normalize_: bool
     weights_: list[TreeWeights]
     training_report_: list[dict[str, int]]
 
@@ -109,55 +112,94 @@ class LabelTreePredictor:
         top = TopLabels(self._label_names().at(indices), probabilities)
         return (*top, evaluations) if return_evaluations else top
 
-    def predict_proba(self, X: Any, top_k: int | None = 100, threshold: float | ArrayLike = 0.0) -> Any:
+    def predict_proba(
+        self,
+        X: Any,
+        top_k: int | None = 100,
+        threshold: float | ArrayLike = 0.0,
+        *,
+        allow: Collection[Any] | None = None,
+        deny: Collection[Any] | None = None,
+        return_evaluations: bool = False,
+    ) -> Any:
         """Probabilities of the most probable labels, as a sparse matrix.
+
+        After training on a 1-d y, classes exclude each other and rows are scaled to sum to 1; `predict_topk` and
+        `explain` give the probabilities before that. After training on a 1-d y or a dense matrix with at most 1000
+        labels the result is a dense array with all of them, as scikit-learn's tools expect.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features)
         top_k : int or None
-            At most so many labels per row; None for all that reach the threshold.
+            In a sparse result, at most so many labels per row; None for all that reach the threshold.
         threshold : float or array of shape (n_labels,)
             Labels with a probability below their threshold are left out.
+        allow, deny : collections of labels, optional
+            Only the allowed, none of the denied labels are considered.
+        return_evaluations : bool
+            Also return how many node classifiers were asked for every row.
 
         Returns
         -------
-        scipy.sparse.csr_matrix of shape (n_rows, n_labels), float32
-            After training on a 1-d y the classes exclude each other: rows are scaled to sum to 1. After training on a
-            1-d y or a dense matrix of at most 1000 labels the result is a dense array, as scikit-learn's tools expect.
+        scipy.sparse.csr_matrix or array of shape (n_rows, n_labels), float32
         """
         check_is_fitted(self, "weights_")
         if top_k is not None:
             _check_count("top_k", top_k, " or None")
-        probabilities = self._sparse_probabilities(X, top_k, threshold)
+        dense = self.label_kind_ in ("multiclass", "dense") and len(self.classes_) <= DENSE_CLASSES
+        features = self._features(X)
+        evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
+        mask = self._label_names().mask(allow, deny)
+        probabilities = self._sparse_probabilities(
+            features, None if dense else top_k, threshold, mask, evaluations
+        )
         if self.label_kind_ == "multiclass":
             sums = np.asarray(probabilities.sum(axis=1)).ravel()
             probabilities.data /= np.repeat(np.where(sums > 0, sums, 1), np.diff(probabilities.indptr))
-        if self.label_kind_ not in ("multiclass", "dense") or len(self.classes_) > DENSE_CLASSES:
-            return probabilities
-        table = probabilities.toarray()
-        if self.label_kind_ == "multiclass":
-            table[table.sum(axis=1) == 0] = 1 / table.shape[1]
-        return table
+        if dense:
+            probabilities = probabilities.toarray()
+            if self.label_kind_ == "multiclass":
+                probabilities[probabilities.sum(axis=1) == 0] = 1 / len(self.classes_)
+        return (probabilities, evaluations) if return_evaluations else probabilities
 
-    def predict(self, X: Any) -> Any:
+    def predict(
+        self, X: Any, *, allow: Collection[Any] | None = None, deny: Collection[Any] | None = None
+    ) -> Any:
         """The labels of every row, in the form y had.
 
         A sparse or dense 0/1 matrix, or lists of labels (most probable first), with all labels of probability 0.5 or
         more; or, after training on a 1-d y, the most probable class.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        allow, deny : collections of labels, optional
+            Only the allowed, none of the denied labels are considered.
         """
         check_is_fitted(self, "weights_")
+        features = self._features(X)
+        mask = self._label_names().mask(allow, deny)
         if self.label_kind_ == "multiclass":
-            features = self._features(X)
-            indices, _ = self._top_k(features, 1, 0.0, None, None)
-            return self.classes_[indices[:, 0]]
-        found = self._above(self._features(X), 0.5, None, None)
+            # Of several trees, the best on average need not be the best of any one.
+            pool = 1 if len(self.weights_) == 1 else POOLED_CLASSES
+            indices, _ = self._top_k(features, pool, 0.0, mask, None)
+            return self._label_names().at(indices[:, 0])
+        found = self._above(features, None, 0.5, None, mask, None)
         if self.label_kind_ == "lists":
             names = self.classes_[found.indices].tolist()
             return [names[a:b] for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)]
         found.data = np.ones(len(found.data), dtype=np.int64)
         found.sort_indices()
         return found if self.label_kind_ == "csr" else found.toarray()
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The fraction of rows whose labels are predicted exactly, as in scikit-learn; y in any form `fit` takes."""
+        if getattr(self, "label_kind_", None) != "lists":
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc] # ClassifierMixin's
+        right = np.array([set(found) == set(true) for found, true in zip(self.predict(X), y, strict=True)])
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(right, weights=weight))
 
     def predict_pairs(self, X: Any, rows: ArrayLike, labels: Sequence[Any]) -> NDArray[np.float32]:
         """The probability of each given (row of X, label): the product along the label's path."""
@@ -218,17 +260,18 @@ class LabelTreePredictor:
             )
         _check_count("n_features", n_features)
         index = int(self._label_names().positions([label])[0])
+        stores = self._forest_and_stores()[1]
         paths = [
             explain_path(
                 weights,
-                weights.store(self.n_features_in_, self._link()),
+                store,
                 features,
                 index,
                 self._normalizes_siblings,
                 n_features,
                 feature_names,
             )
-            for weights in self.weights_
+            for weights, store in zip(self.weights_, stores, strict=True)
         ]
         probability = float(np.mean([path[-1].probability_so_far for path in paths]))
         return Explanation(label, probability, paths)
@@ -237,7 +280,7 @@ class LabelTreePredictor:
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
         check_is_fitted(self, "weights_")
-        return check_features(self, X, normalize=self.normalize, reset=False)
+        return check_features(self, X, normalize=self.normalize_, reset=False)
 
     @property
     def _n_threads(self) -> int:
@@ -248,15 +291,26 @@ class LabelTreePredictor:
         return bool(self.normalize_siblings)  # a bool of NumPy is none to the kernel
 
     def _forest(self) -> _native.Forest:
+        return self._forest_and_stores()[0]
+
+    def _forest_and_stores(self) -> tuple[_native.Forest, list[_native.BlockStore]]:
         link = self._link()
         cached = self.__dict__.get("_cached_forest")
         if cached is None or cached[0] != link:
             stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
-            cached = self.__dict__["_cached_forest"] = (link, _native.Forest(stores), stores)
-        return cached[1]
+            cached = self.__dict__["_cached_forest"] = (link, (_native.Forest(stores), stores))
+        return cast("tuple[_native.Forest, list[_native.BlockStore]]", cached[1])
 
     def _link(self) -> str:
         """The link of the node classifiers."""
+        raise NotImplementedError
+
+    def _keep_report(self, reports: list[dict[str, int]]) -> None:
+        """After training or loading: keep what training told, and the parameters that it heeded."""
+        raise NotImplementedError
+
+    def _parameters_as_trained(self) -> dict[str, Any]:
+        """All parameters, those that only training heeds as they were then."""
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
@@ -309,39 +363,59 @@ class LabelTreePredictor:
     def _above(
         self,
         features: _native.FeatureMatrix,
+        k: int | None,
         threshold: float,
         label_threshold: NDArray[np.float32] | None,
         allowed: NDArray[np.uint8] | None,
+        evaluations: NDArray[np.int64] | None,
     ) -> Any:
+        """A sparse matrix, its rows best first."""
+        n_labels = len(self.classes_)
         indptr, labels, probabilities = self._forest().above(
-            features, threshold, label_threshold, self._normalizes_siblings, allowed, self._n_threads, None
+            features,
+            n_labels if k is None else k,
+            threshold,
+            label_threshold,
+            self._normalizes_siblings,
+            allowed,
+            self._n_threads,
+            evaluations,
         )
-        return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, len(self.classes_)))
+        return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, n_labels))
 
-    def _sparse_probabilities(self, X: Any, top_k: int | None, threshold: float | ArrayLike) -> Any:
-        features = self._features(X)
-        label_threshold = None
-        if np.ndim(threshold) > 0:
-            label_threshold = np.ascontiguousarray(threshold, dtype=np.float32)
-            if label_threshold.shape != (len(self.classes_),) or np.isnan(label_threshold).any():
-                raise ValueError(
-                    f"threshold must be a number or one number per label, {len(self.classes_)} in all, "
-                    f"got an array of shape {label_threshold.shape}"
-                )
-        else:
-            _check_threshold(threshold)
+    def _sparse_probabilities(
+        self,
+        features: _native.FeatureMatrix,
+        top_k: int | None,
+        threshold: float | ArrayLike,
+        allowed: NDArray[np.uint8] | None,
+        evaluations: NDArray[np.int64] | None,
+    ) -> Any:
+        bound, label_threshold = self._check_thresholds(threshold)
         if top_k is None or label_threshold is not None:
-            bound = float(threshold) if label_threshold is None else 0.0  # type: ignore[arg-type] # a number here
-            found = self._above(features, bound, label_threshold, None)
-            return _first_in_rows(found, top_k)
-        indices, probabilities = self._top_k(features, top_k, float(threshold), None, None)  # type: ignore[arg-type] # a number here
-        there = indices >= 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        found = sp.csr_matrix(
-            (probabilities[there], indices[there], indptr), shape=(features.n_rows, len(self.classes_))
-        )
+            found = self._above(features, top_k, bound, label_threshold, allowed, evaluations)
+        else:
+            indices, probabilities = self._top_k(features, top_k, bound, allowed, evaluations)
+            there = indices >= 0
+            indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+            found = sp.csr_matrix(
+                (probabilities[there], indices[there], indptr), shape=(features.n_rows, len(self.classes_))
+            )
         found.sort_indices()
         return found
+
+    def _check_thresholds(self, threshold: Any) -> tuple[float, NDArray[np.float32] | None]:
+        """One threshold for all labels, or one for each."""
+        if np.ndim(threshold) == 0:
+            _check_threshold(threshold)
+            return float(threshold), None
+        per_label = np.ascontiguousarray(threshold, dtype=np.float32)
+        if per_label.shape != (len(self.classes_),) or np.isnan(per_label).any():
+            raise ValueError(
+                f"threshold must be a number or one number per label, {len(self.classes_)} in all, "
+                f"got an array of shape {per_label.shape}"
+            )
+        return 0.0, per_label
 
 
 def _check_count(name: str, value: Any, otherwise: str = "") -> None:
@@ -352,14 +426,3 @@ def _check_count(name: str, value: Any, otherwise: str = "") -> None:
 def _check_threshold(threshold: Any) -> None:
     if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
-
-
-def _first_in_rows(found: Any, k: int | None) -> Any:
-    """Keep the first k entries of every row (they come best first) and sort the rows by column."""
-    if k is not None and len(found.data):
-        rank = np.arange(len(found.data)) - np.repeat(found.indptr[:-1], np.diff(found.indptr))
-        keep = rank < k
-        indptr = np.concatenate([[0], np.cumsum(np.minimum(np.diff(found.indptr), k))])
-        found = sp.csr_matrix((found.data[keep], found.indices[keep], indptr), shape=found.shape)
-    found.sort_indices()
-    return found

@@ -98,7 +98,8 @@ def _wait_whatever_comes(thread: threading.Thread) -> None:
 @contextmanager
 def phases(verbose: int) -> Iterator[Phases]:
     """Bars on standard error if it is a terminal or `verbose` is above 0; none if `verbose` is below 0."""
-    if verbose < 0 or (verbose == 0 and not sys.stderr.isatty()):
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()  # a service may have no standard error
+    if verbose < 0 or sys.stderr is None or (verbose == 0 and not on_terminal):
         yield Phases(None)
         return
     columns = (

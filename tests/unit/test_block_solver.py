@@ -161,7 +161,17 @@ def test_max_iter_stops_what_does_not_converge(loss: str) -> None:
     assert trained(X, y, loss=loss, C=10.0, tree="flat")[0].training_report_[0]["n_unconverged"] == 0
 
 
-@pytest.mark.parametrize("prune", [0.05, 0.3, 1e6])
+def test_pruning_everything_is_told() -> None:
+    X, y = documents(200, 80, 20, seed=8)
+    with pytest.warns(
+        UserWarning, match=r"prune=1e\+06 dropped .* weights and left 0; .* use a smaller prune"
+    ):
+        model, _ = trained(X, y, max_leaves=4, prune=1e6)
+    assert model.weights_[0].n_weights == 0
+    assert np.isfinite(model.predict_topk(X).probabilities).all()
+
+
+@pytest.mark.parametrize("prune", [0.05, 0.3])
 def test_small_weights_are_dropped(prune: float) -> None:
     X, y = documents(200, 80, 20, seed=8)
     _, W = trained(X, y, max_leaves=4)

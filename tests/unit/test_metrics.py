@@ -351,3 +351,12 @@ def test_large_and_sparse() -> None:
     assert [values["P@5"], values["recall@5"]] == pytest.approx([0.8, 0.8])
     assert metrics.f_beta(y_true, y_pred) == pytest.approx(2 * 4 / (5 + 4))
     assert metrics.hamming_loss(y_true, y_pred) == pytest.approx(1 / n_labels)
+
+
+def test_lists_of_0_and_1_are_a_matrix_as_they_are_to_fit() -> None:
+    y, top = [[0, 1], [1, 1], [0, 1]], np.array([[1], [0], [0]])
+    assert (
+        metrics.precision_at_k(y, top, k=1)
+        == metrics.precision_at_k(np.array(y), top, k=1)
+        == pytest.approx(2 / 3)
+    )

@@ -48,7 +48,6 @@ TOP = np.array([[0, 1], [1, 2], [3, 0]])
             TOP / 2,
             "y_pred must hold labels, as y_true does, got an array of dtype float64",
         ),
-        (Y.tolist(), TOP, "y_true looks like a 0/1 matrix in lists"),
     ],
 )
 def test_ranking_input(y_true: Any, y_pred: Any, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import sys
@@ -35,14 +36,18 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise
-    _sync_folder(folder)
+    sync_folder(folder)
 
 
-def _sync_folder(folder: str) -> None:
-    """Make the new name itself survive a crash, where the system lets folders be synced."""
-    if sys.platform != "win32":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Make the names in a folder survive a crash, where the system lets folders be synced."""
+    if sys.platform == "win32":  # a folder cannot be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
+            raise
+    finally:
+        os.close(descriptor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
@@ -13,6 +12,7 @@ from scipy.sparse import csr_matrix
 from labeltree.errors import DataFormatError
 
 from .. import _native
+from ..validation import n_threads
 from .sources import Source, open_buffer, source_name, text_start
 
 MOST_COLUMNS = np.iinfo(np.int32).max
@@ -31,7 +31,7 @@ def read_labelled_rows(
 ) -> tuple[csr_matrix, csr_matrix]:
     """Read lines of ``label,label feature:value feature:value`` as X and y."""
     sizes = _size("n_features", n_features), _size("n_labels", n_labels)
-    n_threads = joblib.effective_n_jobs(n_jobs)
+    threads = n_threads(n_jobs)
     with open_buffer(source) as buffer:
         try:
             columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
@@ -42,7 +42,7 @@ def read_labelled_rows(
                 n_features=sizes[0],
                 n_labels=sizes[1],
                 comments=comments,
-                n_threads=n_threads,
+                n_threads=threads,
             )
         except _native.TextFormatError as error:
             line, reason = error.args

@@ -106,15 +106,13 @@ class Vocabulary:
         return LabelLists(np.array(sizes, dtype=np.int64), np.array(numbers, dtype=np.int64))
 
     def encode_true(self, rows: Sequence[Iterable[Hashable]], name: str) -> LabelLists:
-        """Encode true labels, which are never missing and never a 0/1 matrix in disguise."""
+        """Encode true labels, which are never missing."""
         encoded = self.encode(rows, name)
         if (missing := np.flatnonzero(encoded.labels == NO_LABEL)).size:
             raise ValueError(
                 f"{name}[{encoded.rows[missing[0]]}] holds None or -1, which mean 'no label'; "
                 "leave it out or rename the label"
             )
-        if self._numbers.keys() <= {None, NO_LABEL, 0, 1} and np.any(encoded.sizes > len(self)):
-            raise ValueError(f"{name} looks like a 0/1 matrix in lists; pass it as numpy.array({name})")
         return encoded
 
 

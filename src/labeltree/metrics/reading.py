@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 
+from labeltree.labels import is_indicator
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
 
 SparseMatrix: TypeAlias = sparray | spmatrix
@@ -18,7 +19,7 @@ Labels: TypeAlias = LabelMatrix | LabelRows
 
 def read_true(y: Labels, name: str) -> tuple[LabelSets, list[Hashable] | None]:
     """Read true labels; the second value are the user's labels, or None where labels are columns."""
-    form = _form_of(y, name)
+    form = _true_form(y, name)
     if not isinstance(form, list):
         return read_matrix(form, name), None
     vocabulary = Vocabulary()
@@ -34,7 +35,7 @@ def read_both(
     Predictions that come as rows of labels are returned as `LabelLists`; in a matrix or an array they are
     returned as they are, for the caller to interpret. The third value is as for `read_true`.
     """
-    true_form, pred_form = _form_of(y_true, "y_true"), _form_of(y_pred, "y_pred")
+    true_form, pred_form = _true_form(y_true, "y_true"), _form_of(y_pred, "y_pred")
     n_true, n_pred = _n_rows(true_form), _n_rows(pred_form)
     if n_true != n_pred:
         raise ValueError(f"y_true has {n_true} rows and y_pred {n_pred}; they must have the same")
@@ -88,6 +89,16 @@ def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
         csr = csr.copy()
         csr.sum_duplicates()
     return csr
+
+
+def _true_form(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
+    """As `_form_of`; lists of 0 and 1 are a matrix, as they are to a classifier's ``fit``."""
+    form = _form_of(y, name)
+    return np.asarray(form) if isinstance(form, list) and _is_matrix_in_lists(form) else form
+
+
+def _is_matrix_in_lists(rows: list[Any]) -> bool:
+    return all(isinstance(row, list | np.ndarray) for row in rows) and is_indicator(rows)
 
 
 def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
 import secrets
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
+from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ModelFileError
 from labeltree.model_file.document import TENSOR_FILE_NAME, Document, StoredFile, is_model
 from labeltree.model_file.strict_json import parse_json
@@ -85,7 +85,7 @@ class ModelWriter:
         if not self.directory.exists():
             self.directory.mkdir(parents=True)
             self._made_directory = True
-            _sync_directory(self.directory.parent)
+            sync_folder(self.directory.parent)
         return self
 
     def __exit__(
@@ -119,9 +119,9 @@ class ModelWriter:
             file.write(document.to_json().encode() + b"\n")
             _sync(file)
         # The tensor files must be there for good before anything names them.
-        _sync_directory(self.directory)
+        sync_folder(self.directory)
         os.replace(self.directory / temporary, self.directory / DOCUMENT_NAME)
-        _sync_directory(self.directory)
+        sync_folder(self.directory)
 
     def _temporary_name(self) -> str:
         name = f".saving-{secrets.token_hex(8)}.tmp"
@@ -171,17 +171,3 @@ def _is_ours(name: str) -> bool:
 def _sync(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the names in a directory survive a loss of power."""
-    if os.name == "nt":  # a directory cannot be opened there
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
-            raise
-    finally:
-        os.close(descriptor)

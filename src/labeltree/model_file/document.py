@@ -122,8 +122,8 @@ class Document:
         fields.take("format", str)
         fields.finish()
         files.finish()
-        if not document.tree_files:
-            raise ValueError("a model must have at least one tree")
+        if not document.tree_files or len(document.training_report) != len(document.tree_files):
+            raise ValueError("a model must have at least one tree, and a training_report for each")
         for name in ("n_features", "n_labels"):
             if not 1 <= getattr(document, name) < 2**31 - 1:
                 raise ValueError(f"{name} must be from 1 to {2**31 - 2}, got {getattr(document, name)}")

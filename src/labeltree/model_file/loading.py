@@ -122,7 +122,7 @@ def _open_model(cls: type[_Estimator], directory: Path, document: Document, veri
     estimator.n_features_in_ = document.n_features
     estimator.label_kind_ = document.label_kind
     estimator.weights_ = weights
-    estimator.training_report_ = document.training_report
+    estimator._keep_report(document.training_report)
     estimator.n_samples_fit_ = document.n_samples_fit
     estimator.classes_, estimator.label_counts_ = _read_labels(directory, document, verify)
     if document.feature_name_file is not None:

@@ -61,7 +61,7 @@ def save_classifier(
     for trained in estimator.weights_:
         trained.store(estimator.n_features_in_, estimator._link()).verify()
     stored = [trained.with_weight_type(weights or trained.weight_type) for trained in estimator.weights_]
-    parameters = _encode_parameters(estimator.get_params(deep=False))  # type: ignore[attr-defined] # of the estimator
+    parameters = _encode_parameters(estimator._parameters_as_trained())
     labels, label_tensors = encode_labels(estimator.classes_)
     label_tensors["count"] = Tensor.of(estimator.label_counts_)
     feature_names = getattr(estimator, "feature_names_in_", None)
