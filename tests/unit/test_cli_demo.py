@@ -11,8 +11,6 @@ from tests.command_line import run, run_json
 
 from labeltree import LabelTreeClassifier, datasets
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(autouse=True)
 def _small_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:

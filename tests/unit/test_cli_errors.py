@@ -13,8 +13,6 @@ from tests.command_line import make_rows, run, start, write_rows
 from labeltree import LabelTreeClassifier, ModelFileError
 from labeltree.data import read_xmlc
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -13,8 +13,6 @@ from labeltree import LabelTreeClassifier
 from labeltree.cli import data_file
 from labeltree.data import read_libsvm, read_xmlc
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -16,8 +16,6 @@ from labeltree import LabelTreeClassifier
 from labeltree.cli import data_file
 from labeltree.data import read_xmlc
 
-pytestmark = pytest.mark.native
-
 ROWS = make_rows(40, seed=2)
 
 

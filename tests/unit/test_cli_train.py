@@ -14,8 +14,6 @@ from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, w
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import read_xmlc
 
-pytestmark = pytest.mark.native
-
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
