@@ -41,7 +41,7 @@ class LabelRows:
 def read_labels(y: Any) -> LabelRows:
     """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
     if y is None:
-        raise ValueError("This classifier needs y: requires y to be passed, but the target y is None")
+        raise ValueError("fit requires y to be passed, but the target y is None")
     if sp.issparse(y):
         return _from_sparse(y)
     columns = getattr(y, "columns", None)

@@ -227,9 +227,7 @@ class LabelTreePredictor:
 
         Exact for any number of trees. Each step costs only what it takes to find the next label.
         """
-        features = self._features(x)
-        if features.n_rows != 1:
-            raise ValueError(f"iter_labels takes one row, got {features.n_rows}; call it once per row")
+        features = self._features_of_one(x)
         mask = self._label_names().mask(allow, deny)
         found = _native.Enumeration(self._forest(), features, 0, self._normalizes_siblings, mask)
         # An iterator rather than a generator: what is wrong with x is said now, not at the first label.
@@ -249,9 +247,7 @@ class LabelTreePredictor:
         feature_names : sequence of str, optional
             Names to use for the features; by default the names of the frame the model was trained on, or numbers.
         """
-        features = self._features(x)
-        if features.n_rows != 1:
-            raise ValueError(f"explain takes one row, got {features.n_rows}")
+        features = self._features_of_one(x)
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         elif len(feature_names) != self.n_features_in_:
@@ -281,6 +277,14 @@ class LabelTreePredictor:
     def _features(self, X: Any) -> _native.FeatureMatrix:
         check_is_fitted(self, "weights_")
         return check_features(self, X, normalize=self.normalize_, reset=False)
+
+    def _features_of_one(self, x: Any) -> _native.FeatureMatrix:
+        if isinstance(x, list | np.ndarray) and np.ndim(x) == 1:
+            x = np.asarray(x).reshape(1, -1)
+        features = self._features(x)
+        if features.n_rows != 1:
+            raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
+        return features
 
     @property
     def _n_threads(self) -> int:

@@ -106,6 +106,7 @@ def phases(verbose: int) -> Iterator[Phases]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
+        TextColumn("time"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),

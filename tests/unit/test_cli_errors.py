@@ -37,7 +37,7 @@ def test_no_model(folder: Path, command: str) -> None:
 
 def test_no_data(folder: Path) -> None:
     result = run("evaluate", folder / "model", folder / "none.txt", exit_code=1)
-    assert result.stderr == f"labeltree: [Errno 2] No such file or directory: '{folder / 'none.txt'}'\n"
+    assert result.stderr == f"labeltree: {folder / 'none.txt'}: No such file or directory\n"
 
 
 def test_bad_line(folder: Path) -> None:
@@ -96,3 +96,12 @@ def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
     os.close(terminal)
     assert shown.endswith(b"labeltree: \x1b[0minterrupted\r\n")
     assert [path.name for path in tmp_path.iterdir()] == ["train.txt"]
+
+
+def test_output_that_cannot_be_written_is_named_as_it_was_given(folder: Path, tmp_path: Path) -> None:
+    for output, reason in (
+        (tmp_path, "Is a directory"),
+        (tmp_path / "no" / "file", "No such file or directory"),
+    ):
+        result = run("predict", folder / "model", folder / "train.txt", "-o", output, exit_code=1)
+        assert result.stderr == f"labeltree: {output}: {reason}\n"

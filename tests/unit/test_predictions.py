@@ -109,6 +109,14 @@ def test_lists_can_be_scored() -> None:
     assert len(cross_val_score(model, X, lists, cv=KFold(3))) == 3
 
 
+def test_one_row_may_be_a_plain_vector() -> None:
+    X, y = documents(60, 40, 8, seed=5)
+    model = LabelTreeClassifier(random_state=0).fit(X, y)
+    row = X[3].toarray()
+    assert next(model.iter_labels(row[0])) == next(model.iter_labels(row)) == next(model.iter_labels(X[3]))
+    assert str(model.explain(row[0].tolist(), 2)) == str(model.explain(X[3], 2))
+
+
 def test_a_frame_of_labels_keeps_its_names() -> None:
     X, y = documents(60, 40, 4, seed=5)
     frame = pd.DataFrame(y.toarray().astype(int), columns=["a", "b", "c", "d"])

@@ -219,7 +219,7 @@ def test_questions_about_labels_and_rows_that_are_not_there() -> None:
         model.predict_pairs(X, [0, 1], ["label 1"])
     assert model.predict_pairs(X, [], []).shape == (0,)
     for ask in (lambda: next(model.iter_labels(X)), lambda: model.explain(X, "label 1")):
-        with pytest.raises(ValueError, match="takes one row, got 40"):
+        with pytest.raises(ValueError, match="expected one row, got 40"):
             ask()
     assert model.predict_topk(X, k=3, allow=[]).labels.tolist() == [[None] * 3] * 40
     classes = LabelTreeClassifier(random_state=0).fit(X, (np.arange(40) % 3).astype(np.uint8))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -44,8 +45,22 @@ class Commands(TyperGroup):
         except (ValueError, OSError, ImportError) as error:
             if ctx.params["debug"]:
                 raise
-            print_error(" ".join(str(error).split()))
+            print_error(_in_one_line(error))
             raise typer.Exit(FAILED) from None
+
+
+def _in_one_line(error: Exception) -> str:
+    """The message; of the system's errors without their numbers, and without the names of temporary files."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename2 or _final_name(str(error.filename))}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _final_name(path: str) -> str:
+    """What a file written under a temporary name, ``.NAME.1234abcd.tmp``, was to become."""
+    folder, name = os.path.split(path)
+    temporary = re.fullmatch(r"\.(.+)\.[0-9a-f]{8}\.tmp", name)
+    return os.path.join(folder, temporary[1]) if temporary else path
 
 
 def _reflowed(docstring: str) -> str:

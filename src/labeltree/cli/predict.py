@@ -60,7 +60,7 @@ def predict(
 
         labeltree predict tags.labeltree test.txt
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
-        head -3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
+        tail -n 3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
     """
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.label_names import LabelNames, are_ids
