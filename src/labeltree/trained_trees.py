@@ -1,0 +1,163 @@
+"""What a trained model of label trees is made of, and how the kernel is asked about it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from labeltree import _native
+from labeltree.label_names import LabelNames
+from labeltree.labels import LabelKind
+from labeltree.tree_weights import TreeWeights
+from labeltree.trees import LabelTree
+from labeltree.validation import check_features, n_threads
+
+
+class TrainedTrees:
+    """The state that prediction needs, and nothing of how it was trained.
+
+    The estimator's parameters named below are read at every call. Nothing is written but caches: any number of
+    threads may ask one model at once.
+    """
+
+    search: str
+    beam: int
+    normalize_siblings: bool
+    n_jobs: int | None
+
+    classes_: NDArray[Any]
+    label_kind_: LabelKind
+    label_counts_: NDArray[np.int64]
+    n_samples_fit_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    normalize_: bool
+    weights_: list[TreeWeights]
+    training_report_: list[dict[str, int]]
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree; of several, the first."""
+        return self.weights_[0].tree
+
+    @property
+    def trees_(self) -> list[LabelTree]:
+        """All trees."""
+        return [weights.tree for weights in self.weights_]
+
+    def _features(self, X: Any) -> _native.FeatureMatrix:
+        check_is_fitted(self, "weights_")
+        return check_features(self, X, normalize=self.normalize_, reset=False)
+
+    def _features_of_one(self, x: Any) -> _native.FeatureMatrix:
+        if isinstance(x, list | np.ndarray) and np.ndim(x) == 1:
+            x = np.asarray(x).reshape(1, -1)
+        features = self._features(x)
+        if features.n_rows != 1:
+            raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
+        return features
+
+    @property
+    def _n_threads(self) -> int:
+        return n_threads(self.n_jobs)
+
+    @property
+    def _normalizes_siblings(self) -> bool:
+        return bool(self.normalize_siblings)  # a bool of NumPy is none to the kernel
+
+    def _forest(self) -> _native.Forest:
+        return self._forest_and_stores()[0]
+
+    def _forest_and_stores(self) -> tuple[_native.Forest, list[_native.BlockStore]]:
+        link = self._link()
+        cached = self.__dict__.get("_cached_forest")
+        if cached is None or cached[0] != link:
+            stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
+            cached = self.__dict__["_cached_forest"] = (link, (_native.Forest(stores), stores))
+        return cast("tuple[_native.Forest, list[_native.BlockStore]]", cached[1])
+
+    def _link(self) -> str:
+        """The link of the node classifiers."""
+        raise NotImplementedError
+
+    def _keep_report(self, reports: list[dict[str, int]]) -> None:
+        """After training or loading: keep what training told, and the parameters that it heeded."""
+        raise NotImplementedError
+
+    def _parameters_as_trained(self) -> dict[str, Any]:
+        """All parameters, those that only training heeds as they were then."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` unless all parameters are what they must be."""
+        raise NotImplementedError
+
+    def _label_names(self) -> LabelNames:
+        names: LabelNames | None = self.__dict__.get("_cached_names")
+        if names is None or names.classes is not self.classes_:
+            names = self.__dict__["_cached_names"] = LabelNames(self.classes_)
+        return names
+
+    def _renew_caches(self) -> None:
+        """After training or loading; prediction itself then changes nothing."""
+        self.__dict__.pop("_cached_forest", None)
+        self._forest()
+        self._label_names()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = cast("dict[str, Any]", super().__getstate__())
+        return {name: value for name, value in state.items() if not name.startswith("_cached_")}
+
+    def _top_k(
+        self,
+        features: _native.FeatureMatrix,
+        k: int,
+        threshold: float,
+        allowed: NDArray[np.uint8] | None,
+        evaluations: NDArray[np.int64] | None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        k = min(k, len(self.classes_))
+        labels = np.empty((features.n_rows, k), dtype=np.int32)
+        probabilities = np.empty((features.n_rows, k), dtype=np.float32)
+        beam = int(self.beam) if self.search == "beam" else 0
+        # One row is answered faster than a thread starts.
+        threads = self._n_threads if features.n_rows > 1 else 1
+        self._forest().top_k(
+            features,
+            threshold,
+            self._normalizes_siblings,
+            beam,
+            allowed,
+            threads,
+            labels,
+            probabilities,
+            evaluations,
+        )
+        return labels, probabilities
+
+    def _above(
+        self,
+        features: _native.FeatureMatrix,
+        k: int | None,
+        threshold: float,
+        label_threshold: NDArray[np.float32] | None,
+        allowed: NDArray[np.uint8] | None,
+        evaluations: NDArray[np.int64] | None,
+    ) -> Any:
+        """A sparse matrix, its rows best first."""
+        n_labels = len(self.classes_)
+        indptr, labels, probabilities = self._forest().above(
+            features,
+            n_labels if k is None else k,
+            threshold,
+            label_threshold,
+            self._normalizes_siblings,
+            allowed,
+            self._n_threads,
+            evaluations,
+        )
+        return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, n_labels))
