@@ -1,7 +1,6 @@
 #include "lane_descent.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "random.h"
 
@@ -9,9 +8,10 @@ namespace labeltree {
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // Rows between two looks at whether to stop: well under a second even for long rows.
 constexpr int64_t kRowsPerCall = 8192;
+// A row whose lanes did not move is passed over once, then twice, then four times, and so on up to this.
+constexpr int kLongestNap = 8;
 
 int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
 
@@ -23,28 +23,30 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
   lanes_ = lanes_for(n_columns);
   weights_.reset(static_cast<int64_t>(problem.rows.n_features()) * lanes_);
   alpha_.reset(n_rows * lanes_);
-  running_ = complete_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
-  active_.assign(n_rows, running_);
   n_row_visits_ = n_passes_ = 0;
+  moved_.resize(n_rows);
+  nap_.assign(n_rows, 0);
+  wake_.assign(n_rows, 0);
 
   DescentPass pass;
   pass.rows = problem.rows.rows();
   pass.squared_norm = problem.squared_norm;
   pass.cost = problem.cost;
   pass.positive = positive.data();
-  pass.active = active_.data();
   pass.weights = weights_.data();
   pass.alpha = alpha_.data();
-  std::fill(pass.shrink_above, pass.shrink_above + kMaxLanes, kInfinity);
+  pass.moved = moved_.data();
+  pass.used = running_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
+  pass.tolerance = problem.tol / 2;
 
   Random random(seed);
-  for (int iteration = 0; iteration < problem.max_iter && running_ != 0; ++iteration) {
-    collect_active_rows();
+  while (n_passes_ < problem.max_iter && running_ != 0) {
+    order_.clear();
+    for (int64_t i = 0; i < n_rows; ++i) {
+      if (wake_[i] <= n_passes_) order_.push_back(static_cast<uint32_t>(i));
+    }
     random.shuffle(order_.data(), static_cast<uint32_t>(order_.size()));
-    std::fill(pass.largest, pass.largest + kMaxLanes, 0.0f);
-    std::fill(pass.smallest, pass.smallest + kMaxLanes, 0.0f);
-    pass.running = running_;
-    pass.shrunk = 0;
+    pass.moved_lanes = 0;
     for (size_t begin = 0; begin < order_.size(); begin += kRowsPerCall) {
       progress.check();
       pass.order = order_.data() + begin;
@@ -53,35 +55,18 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
     }
     n_row_visits_ += static_cast<int64_t>(order_.size());
     ++n_passes_;
-    settle(pass, problem.tol);
-  }
-}
-
-void LaneDescent::collect_active_rows() {
-  order_.clear();
-  for (size_t i = 0; i < active_.size(); ++i) {
-    if (active_[i] & running_) order_.push_back(static_cast<uint32_t>(i));
-  }
-}
-
-// After a pass: a lane within the tolerance is finished if the pass saw all its rows; if some were shrunk,
-// they come back and the lane goes on.
-void LaneDescent::settle(DescentPass& pass, float tol) {
-  complete_ &= ~pass.shrunk;
-  uint32_t reopened = 0;
-  for (uint32_t left = running_; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const uint32_t bit = 1u << lane;
-    if (pass.largest[lane] - pass.smallest[lane] <= tol) {
-      (complete_ & bit ? running_ : reopened) ^= bit;
-      pass.shrink_above[lane] = kInfinity;
+    if (pass.moved_lanes != 0) {
+      for (const uint32_t row : order_) {
+        nap_[row] = moved_[row] ? 0 : std::clamp(2 * nap_[row], 1, kLongestNap);
+        wake_[row] = static_cast<int32_t>(n_passes_ + nap_[row]);
+      }
+      running_ = pass.moved_lanes;
+    } else if (static_cast<int64_t>(order_.size()) == n_rows) {
+      running_ = 0;
     } else {
-      pass.shrink_above[lane] = pass.largest[lane] > 0 ? pass.largest[lane] : kInfinity;
+      std::fill(wake_.begin(), wake_.end(), 0);  // nothing moved, but not everybody was asked
     }
   }
-  if (reopened == 0) return;
-  complete_ |= reopened;
-  for (uint32_t& lanes : active_) lanes |= reopened;
 }
 
 }  // namespace labeltree

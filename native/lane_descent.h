@@ -17,7 +17,7 @@ struct DescentProblem {
   const float* squared_norm;  // per row
   const float* cost;          // per row
   Loss loss;
-  float tol;     // largest violation of the optimality conditions, in units of the margin
+  float tol;     // violations of the optimality conditions may differ by so much, in units of the margin
   int max_iter;  // passes over the rows
 };
 
@@ -35,15 +35,13 @@ class LaneDescent {
   int64_t n_passes() const { return n_passes_; }
 
  private:
-  void collect_active_rows();
-  void settle(DescentPass& pass, float tol);
-
   AlignedFloats weights_, alpha_;
-  std::vector<uint32_t> active_, order_;
+  std::vector<uint32_t> order_;
+  std::vector<uint8_t> moved_, nap_;
+  std::vector<int32_t> wake_;
   int lanes_ = 0;
   int64_t n_row_visits_ = 0, n_passes_ = 0;
-  uint32_t running_ = 0;   // lanes that have not converged
-  uint32_t complete_ = 0;  // lanes of which no row is shrunk
+  uint32_t running_ = 0;  // lanes that have not converged
 };
 
 }  // namespace labeltree

@@ -47,35 +47,33 @@ inline void multiply_row(const LocalRows& rows, int64_t row, const float* column
   }
 }
 
+// Adds the row times step[first .. last) to those vectors of the weights.
 template <int Lanes>
 inline void add_row(const LocalRows& rows, int64_t row, float* weights,
-                    const typename LaneVector<Lanes>::Floats* step) {
+                    const typename LaneVector<Lanes>::Floats* step, int first, int last) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   for (int64_t k = rows.row_begin[row]; k < rows.row_begin[row + 1]; ++k) {
     float* w = weights + static_cast<int64_t>(rows.index[k]) * Lanes;
-    for (int j = 0; j < V::kCount; ++j) {
+    for (int j = first; j < last; ++j) {
       store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + rows.value[k] * step[j]);
     }
   }
 }
 
-// What one coordinate step does with one vector of lanes. `margin` is class times score; the new alpha is
-// returned, violation and shrink are set. A loss that never shrinks ignores `shrink_above`.
+// What one coordinate step does with one vector of lanes: `margin` is class times score; the new alpha is
+// returned, and by how much the old one violated its optimality condition is set.
 template <class V>
 struct SquaredHinge {
   using Floats = typename V::Floats;
-  using Ints = typename V::Ints;
   float diagonal, inverse_curvature;
 
   SquaredHinge(float cost, float squared_norm)
       : diagonal(0.5f / cost), inverse_curvature(1.0f / (squared_norm + diagonal)) {}
 
-  Floats step(Floats margin, Floats alpha, Floats shrink_above, Floats& violation, Ints& shrink) const {
+  Floats step(Floats margin, Floats alpha, Floats& violation) const {
     const Floats gradient = margin - 1.0f + diagonal * alpha;
-    const Ints at_bound = alpha == 0.0f;
-    shrink = at_bound & (gradient > shrink_above);
-    violation = at_bound ? minimum(gradient, Floats{}) : gradient;
+    violation = alpha == 0.0f ? minimum(gradient, Floats{}) : gradient;
     return maximum(alpha - gradient * inverse_curvature, Floats{});
   }
 };
@@ -97,11 +95,10 @@ struct Logistic {
 
   static Floats sigmoid_of_negative(Floats u) { return 1.0f / (1.0f + exponential<Floats, Ints>(u)); }
 
-  Floats step(Floats margin, Floats alpha, Floats, Floats& violation, Ints& shrink) const {
+  Floats step(Floats margin, Floats alpha, Floats& violation) const {
     const float reach = squared_norm * cost;
     // In units of the margin: the sigmoid's slope is at most 1/4.
     violation = 4.0f * (alpha / cost - sigmoid_of_negative(margin));
-    shrink = Ints{};
 
     Floats base = margin - squared_norm * alpha;
     const Ints mirrored = base + 0.5f * reach < 0.0f;
@@ -128,39 +125,46 @@ void descend(DescentPass& pass) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   using Ints = typename V::Ints;
+  constexpr int half = V::kCount / 2;
   for (int64_t at = 0; at < pass.n_order; ++at) {
     const uint32_t row = pass.order[at];
-    const uint32_t lanes = pass.active[row] & pass.running;
-    if (lanes == 0) continue;
     const LossStep<V> loss(pass.cost[row], pass.squared_norm[row]);
     Floats step[V::kCount];
     multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
     float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
-    uint32_t shrunk = 0;
-    Ints changed = {};
+    uint32_t moved = 0;
     for (int j = 0; j < V::kCount; ++j) {
       const int first = j * V::kWidth;
-      const Ints on = lane_mask<Ints>(lanes, first);
       const Ints positive = lane_mask<Ints>(pass.positive[row], first);
       const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
       const Floats alpha = load<Floats>(alpha_row + first);
       Floats violation;
-      Ints shrink;
-      Floats next =
-          loss.step(sign * step[j], alpha, load<Floats>(pass.shrink_above + first), violation, shrink);
-      shrink &= on;
-      violation = (on & ~shrink) ? violation : Floats{};
-      store(pass.largest + first, maximum(load<Floats>(pass.largest + first), violation));
-      store(pass.smallest + first, minimum(load<Floats>(pass.smallest + first), violation));
-      next = on ? next : alpha;
+      Floats next = loss.step(sign * step[j], alpha, violation);
+      const Ints moving =
+          lane_mask<Ints>(pass.used, first) & ((violation > pass.tolerance) | (violation < -pass.tolerance));
+      const uint32_t lanes = lane_bits(moving, first);
+      if (lanes == 0) continue;
+      moved |= lanes;
+      next = moving ? next : alpha;
       step[j] = sign * (next - alpha);
       store(alpha_row + first, next);
-      changed |= (step[j] != 0.0f);
-      if (any(shrink)) shrunk |= lane_bits(shrink, first);
     }
-    pass.active[row] &= ~shrunk;
-    pass.shrunk |= shrunk;
-    if (any(changed)) add_row<Lanes>(pass.rows, row, pass.weights, step);
+    pass.moved[row] = moved != 0;
+    pass.moved_lanes |= moved;
+    // Few lanes move at a time: often only half of them need be touched.
+    constexpr uint32_t low = (1u << (Lanes / 2)) - 1;
+    if (moved == 0) continue;
+    for (int j = 0; j < V::kCount; ++j) {
+      if (((moved >> (j * V::kWidth)) & ((1u << V::kWidth) - 1)) == 0) step[j] = Floats{};
+    }
+    const int begin = half > 0 && (moved & low) == 0 ? half : 0;
+    const int end = half > 0 && (moved & ~low) == 0 ? half : V::kCount;
+    if (end - begin == V::kCount)
+      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, V::kCount);
+    else if (begin == 0)
+      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, half);
+    else
+      add_row<Lanes>(pass.rows, row, pass.weights, step, half, V::kCount);
   }
 }
 

@@ -18,24 +18,21 @@ struct LocalRows {
 };
 
 // One pass of dual coordinate descent over some rows for `lanes` binary problems at once.
-// Lane j of row i: alpha[i * lanes + j], bit j of positive[i] (the class) and of active[i] (not shrunk).
+// Lane j of row i: alpha[i * lanes + j] and bit j of positive[i] (the class).
 struct DescentPass {
   LocalRows rows;
   const float* squared_norm;
   const float* cost;  // C times the weight of the example
   const uint32_t* positive;
-  uint32_t* active;
   float* weights;  // [feature][lane], rows aligned to 64 bytes (or to the row's length, if that is less)
   float* alpha;    // [row][lane], aligned likewise
   const uint32_t* order;
   int64_t n_order;
-  uint32_t running;  // lanes that have not converged
-  uint32_t shrunk;   // lanes in which a row was shrunk; the caller resets it
-  // Largest and smallest violation of the optimality conditions seen, per lane; the caller resets them.
-  alignas(64) float largest[kMaxLanes];
-  alignas(64) float smallest[kMaxLanes];
-  // An example at its bound whose gradient is above this is shrunk (squared hinge only).
-  alignas(64) float shrink_above[kMaxLanes];
+  uint32_t used;    // lanes that are problems at all
+  float tolerance;  // a lane moves only if it violates its optimality condition by more
+  // What came of it: whether any lane of a visited row moved, and which lanes did in any row so far.
+  uint8_t* moved;
+  uint32_t moved_lanes;
 };
 
 struct LaneKernels {
