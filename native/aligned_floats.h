@@ -1,30 +1,44 @@
 // Memory for the matrices whose rows are read as vectors.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace labeltree {
 
-// Zeroed floats aligned for any vector.
+// Zeroed floats aligned for any vector. Rows are read at random: large matrices ask for large pages.
 class AlignedFloats {
  public:
   void reset(int64_t n) {
     if (n > capacity_) {
+      data_.reset();
+      const size_t bytes = n * sizeof(float);
+      const auto alignment = std::align_val_t(bytes < kLargePage ? 64 : kLargePage);
+      data_ = std::unique_ptr<float[], Free>(static_cast<float*>(::operator new[](bytes, alignment)),
+                                             Free{alignment});
       capacity_ = n;
-      data_.reset(static_cast<float*>(::operator new[](n * sizeof(float), std::align_val_t(64))));
+#if defined(__linux__)
+      if (bytes >= kLargePage) madvise(data_.get(), bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+#endif
     }
-    for (int64_t i = 0; i < n; ++i) data_.get()[i] = 0;
+    std::fill_n(data_.get(), n, 0.0f);
   }
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
 
  private:
+  static constexpr size_t kLargePage = size_t{1} << 21;
   struct Free {
-    void operator()(float* p) const { ::operator delete[](p, std::align_val_t(64)); }
+    std::align_val_t alignment{64};
+    void operator()(float* p) const { ::operator delete[](p, alignment); }
   };
-  std::unique_ptr<float, Free> data_;
+  std::unique_ptr<float[], Free> data_{nullptr, Free{}};
   int64_t capacity_ = 0;
 };
 

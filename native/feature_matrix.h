@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace labeltree {
@@ -85,21 +86,31 @@ class FeatureMatrix {
     const Offset* indptr = static_cast<const Offset*>(m.indptr_);
     const Index* indices = static_cast<const Index*>(m.indices_);
     const Value* data = static_cast<const Value*>(m.data_);
-    for (int64_t k = indptr[row]; k < static_cast<int64_t>(indptr[row + 1]); ++k) {
-      if (data[k] == 0) continue;
-      out.index.push_back(static_cast<int32_t>(indices[k]));
-      out.value.push_back(static_cast<float>(data[k]));
-    }
+    const int64_t begin = static_cast<int64_t>(indptr[row]), end = static_cast<int64_t>(indptr[row + 1]);
+    append_nonzero(end - begin, out,
+                   [&](int64_t k) { return std::pair(indices[begin + k], data[begin + k]); });
   }
 
   template <class Value>
   static void read_dense(const FeatureMatrix& m, int64_t row, FeatureRow& out) {
     const Value* data = static_cast<const Value*>(m.data_) + row * m.n_features_;
-    for (int64_t j = 0; j < m.n_features_; ++j) {
-      if (data[j] == 0) continue;
-      out.index.push_back(static_cast<int32_t>(j));
-      out.value.push_back(static_cast<float>(data[j]));
+    append_nonzero(m.n_features_, out, [&](int64_t k) { return std::pair(k, data[k]); });
+  }
+
+  // Appends those of n entries (pairs of index and value) that are not 0.
+  template <class Entry>
+  static void append_nonzero(int64_t n, FeatureRow& out, const Entry& entry) {
+    size_t size = out.index.size();
+    out.index.resize(size + n);
+    out.value.resize(size + n);
+    for (int64_t k = 0; k < n; ++k) {
+      const auto [index, value] = entry(k);
+      out.index[size] = static_cast<int32_t>(index);
+      out.value[size] = static_cast<float>(value);
+      size += value != 0;
     }
+    out.index.resize(size);
+    out.value.resize(size);
   }
 
   int64_t n_rows_, n_features_;

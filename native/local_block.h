@@ -44,13 +44,15 @@ class LocalBlockMaker {
       if (i % kRowsPerCheck == 0) progress.check();
       row.clear();
       matrix.append(rows[i], row);
-      for (const int32_t feature : row.index) {
-        if (local_[feature] < 0) {
-          local_[feature] = block.n_features();
+      for (int32_t& feature : row.index) {
+        int32_t& local = local_[feature];
+        if (local < 0) {
+          local = block.n_features();
           block.feature.push_back(feature);
         }
-        block.index.push_back(local_[feature]);
+        feature = local;
       }
+      block.index.insert(block.index.end(), row.index.begin(), row.index.end());
       block.value.insert(block.value.end(), row.value.begin(), row.value.end());
       if (bias != 0) {
         bias_at.push_back(static_cast<int64_t>(block.index.size()));
@@ -64,6 +66,29 @@ class LocalBlockMaker {
       for (const int64_t at : bias_at) block.index[at] = block.n_features();
       block.feature.push_back(static_cast<int32_t>(matrix.n_features()));
     }
+    return block;
+  }
+
+  // The same with the numbers of another block; features that it does not have are left out.
+  LocalBlock make_like(const LocalBlock& other, const FeatureMatrix& matrix, const int32_t* rows,
+                       int64_t n_rows, const Progress& progress) {
+    LocalBlock block;
+    block.row_begin.reserve(n_rows + 1);
+    block.row_begin.push_back(0);
+    for (int32_t i = 0; i < other.n_features(); ++i) local_[other.feature[i]] = i;
+    FeatureRow row;
+    for (int64_t i = 0; i < n_rows; ++i) {
+      if (i % kRowsPerCheck == 0) progress.check();
+      row.clear();
+      matrix.append(rows[i], row);
+      for (size_t k = 0; k < row.index.size(); ++k) {
+        if (local_[row.index[k]] < 0) continue;
+        block.index.push_back(local_[row.index[k]]);
+        block.value.push_back(row.value[k]);
+      }
+      block.row_begin.push_back(static_cast<int64_t>(block.index.size()));
+    }
+    for (const int32_t feature : other.feature) local_[feature] = -1;
     return block;
   }
 
