@@ -10,17 +10,6 @@ namespace {
 
 [[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
-// Finds query features among a block's sorted ones by galloping on from the last hit.
-inline int64_t seek(const int32_t* feature, int64_t at, int64_t end, int32_t wanted) {
-  int64_t step = 1;
-  while (at + step < end && feature[at + step] < wanted) {
-    at += step;
-    step *= 2;
-  }
-  const int64_t last = std::min(at + step, end);
-  return std::lower_bound(feature + at, feature + last, wanted) - feature;
-}
-
 // All look-ups by node or label rely on this. LabelTree in Python checks the same, with better messages.
 void check_tree(const LabelTreeView& tree) {
   if (tree.child_begin[0] != 1 || tree.child_begin[tree.n_nodes] != tree.n_nodes) {
@@ -57,13 +46,6 @@ float apply_link(Link link, float score) {
   return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too
 }
 
-void Query::set(const FeatureMatrix& matrix, int64_t row) {
-  for (const int32_t feature : row_.index) dense_.get()[feature] = 0;
-  row_.clear();
-  matrix.append(row, row_);
-  for (size_t k = 0; k < row_.index.size(); ++k) dense_.get()[row_.index[k]] = row_.value[k];
-}
-
 BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link_(link) {
   const LabelTreeView& tree = views_.tree;
   check_tree(tree);
@@ -95,7 +77,11 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   };
   check_offsets(views_.block_begin, views_.feature.size, "block_begin");
   check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
-  verified_ = std::make_unique<std::atomic<uint8_t>[]>(n_blocks);
+  index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+}
+
+BlockStore::~BlockStore() {
+  for (int32_t b = 0; index_ && b < n_blocks(); ++b) delete index_[b].load();
 }
 
 void BlockStore::verify_block(int32_t block) const {
@@ -118,43 +104,46 @@ void BlockStore::verify_block(int32_t block) const {
         }
       },
       views_.column);
-  verified_[block].store(1, std::memory_order_relaxed);
+}
+
+// Two threads may both make it; the first to be ready is kept.
+const FeatureIndex& BlockStore::make_index(int32_t block) const {
+  verify_block(block);
+  const int64_t begin = views_.block_begin[block], n = views_.block_begin[block + 1] - begin;
+  auto made = std::make_unique<FeatureIndex>();
+  while ((views_.n_features >> (made->shift + 1)) > n) ++made->shift;
+  made->begin.assign((views_.n_features >> made->shift) + 2, 0);
+  for (int64_t f = 0; f < n; ++f) ++made->begin[(views_.feature[begin + f] >> made->shift) + 1];
+  for (size_t b = 1; b < made->begin.size(); ++b) made->begin[b] += made->begin[b - 1];
+  const FeatureIndex* kept = nullptr;
+  if (index_[block].compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel))
+    kept = made.release();
+  return *kept;
 }
 
 void BlockStore::verify() const {
   for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
 }
 
-void BlockStore::scores(int32_t block, const Query& query, float* out) const {
-  ensure_verified(block);
+void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
+  const FeatureIndex& index = this->index(block);
   const int32_t node = first_node(block), n = n_columns(block);
   const bool scaled = views_.scale.size > 0;
   std::fill(out, out + n, 0.0f);
   std::visit(
       [&](const auto& columns, const auto& weights) {
-        const int64_t entries = views_.block_entry_begin[block];
-        const auto* column = columns.data + entries;
-        const auto* weight = weights.data + entries;
-        const uint32_t* entry_begin = views_.entry_begin.data + block;
-        const auto add = [&](int64_t f, float value) {
-          for (uint32_t e = entry_begin[f]; e < entry_begin[f + 1]; ++e) {
-            out[column[e]] += value * decode_weight(weight[e]);
-          }
-        };
-        const int64_t begin = views_.block_begin[block], end = views_.block_begin[block + 1];
-        const int64_t n_query = static_cast<int64_t>(query.row().index.size());
-        if (end - begin < 8 * n_query) {
-          // About as many features as the query: look each up in the query.
-          for (int64_t f = begin; f < end; ++f) {
-            const float value = query.value(views_.feature[f]);
-            if (value != 0) add(f, value);
-          }
-        } else {
-          int64_t at = begin;
-          for (int64_t k = 0; k < n_query && at < end; ++k) {
-            const int32_t wanted = query.row().index[k];
-            at = seek(views_.feature.data, at, end, wanted);
-            if (at < end && views_.feature[at] == wanted) add(at++, query.row().value[k]);
+        const auto* column = columns.data + views_.block_entry_begin[block];
+        const auto* weight = weights.data + views_.block_entry_begin[block];
+        const int32_t* feature = views_.feature.data + views_.block_begin[block];
+        const uint32_t* entry_begin = views_.entry_begin.data + views_.block_begin[block] + block;
+        for (size_t k = 0; k < query.index.size(); ++k) {
+          const int32_t wanted = query.index[k];
+          const uint32_t* bucket = index.begin.data() + (wanted >> index.shift);
+          uint32_t at = bucket[0];
+          while (at < bucket[1] && feature[at] < wanted) ++at;
+          if (at == bucket[1] || feature[at] != wanted) continue;
+          for (uint32_t e = entry_begin[at]; e < entry_begin[at + 1]; ++e) {
+            out[column[e]] += query.value[k] * decode_weight(weight[e]);
           }
         }
       },
@@ -164,7 +153,8 @@ void BlockStore::scores(int32_t block, const Query& query, float* out) const {
   }
 }
 
-void BlockStore::probabilities(int32_t block, const Query& query, bool normalize_siblings, float* out) const {
+void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
+                               float* out) const {
   scores(block, query, out);
   const int32_t n = n_columns(block);
   float sum = 0;

@@ -1,12 +1,9 @@
 // A trained tree ready to be asked: read-only, re-entrant, over arrays that may be a mapped file.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -36,7 +33,7 @@ struct Span {
   const T& operator[](int64_t i) const { return data[i]; }
 };
 
-// BlockArrays as views, columns in 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per
+// BlockArrays as views, columns in 8, 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per
 // node).
 struct BlockViews {
   LabelTreeView tree;
@@ -44,37 +41,26 @@ struct BlockViews {
   Span<int64_t> block_begin, block_entry_begin;
   Span<int32_t> feature;
   Span<uint32_t> entry_begin;
-  std::variant<Span<uint16_t>, Span<uint32_t>> column;
+  std::variant<Span<uint8_t>, Span<uint16_t>, Span<uint32_t>> column;
   std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> weight;
   Span<float> bias;
   Span<float> scale;  // with int8 weights only
 };
 
-// A query: an example prepared for look-ups. Owns a dense copy, so one per thread, reused.
-class Query {
- public:
-  // Zeroed by the system page by page as it is touched: a model may have many more features than its queries.
-  explicit Query(int64_t n_features)
-      : dense_(static_cast<float*>(std::calloc(std::max<int64_t>(n_features, 1), sizeof(float)))) {
-    if (!dense_) throw std::bad_alloc();
-  }
-
-  void set(const FeatureMatrix& matrix, int64_t row);
-  const FeatureRow& row() const { return row_; }
-  float value(int32_t feature) const { return dense_.get()[feature]; }
-
- private:
-  struct Free {
-    void operator()(float* p) const { std::free(p); }
-  };
-  FeatureRow row_;
-  std::unique_ptr<float, Free> dense_;
+// Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
+// About one in each bucket, so that finding a feature takes the same short time in blocks of any size.
+struct FeatureIndex {
+  int shift = 0;
+  std::vector<uint32_t> begin;
 };
 
 class BlockStore {
  public:
   // Checks everything but the insides of blocks; throws CorruptModel.
   BlockStore(const BlockViews& views, Link link);
+  ~BlockStore();
+  BlockStore(const BlockStore&) = delete;
+  BlockStore& operator=(const BlockStore&) = delete;
 
   const LabelTreeView& tree() const { return views_.tree; }
   int64_t n_features() const { return views_.n_features; }
@@ -94,8 +80,8 @@ class BlockStore {
   // probabilities that sum to less than 1 are scaled to sum to 1 (the paper's normalisation step). A block's
   // insides are checked the first time it is used: a model opens in milliseconds, and what is never asked is
   // never read.
-  void scores(int32_t block, const Query& query, float* out) const;
-  void probabilities(int32_t block, const Query& query, bool normalize_siblings, float* out) const;
+  void scores(int32_t block, const FeatureRow& query, float* out) const;
+  void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
 
   // Calls visit(feature, weight) for every stored weight of one column.
   template <class Visit>
@@ -106,14 +92,17 @@ class BlockStore {
 
  private:
   void verify_block(int32_t block) const;
-  void ensure_verified(int32_t block) const {
-    if (verified_[block].load(std::memory_order_relaxed) == 0) verify_block(block);
+  // The index of a block, which is checked and indexed when first used.
+  const FeatureIndex& index(int32_t block) const {
+    const FeatureIndex* index = index_[block].load(std::memory_order_acquire);
+    return index != nullptr ? *index : make_index(block);
   }
+  const FeatureIndex& make_index(int32_t block) const;
 
   BlockViews views_;
   Link link_;
   std::vector<int32_t> inner_, block_of_, leaf_, parent_;
-  std::unique_ptr<std::atomic<uint8_t>[]> verified_;
+  std::unique_ptr<std::atomic<const FeatureIndex*>[]> index_;
 };
 
 // Weights as numbers, whatever they are stored as. Bfloat16 is the upper half of a float32.
@@ -129,7 +118,7 @@ inline float decode_weight(int8_t w) { return w; }
 
 template <class Visit>
 void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
-  ensure_verified(block);
+  index(block);
   const float scale = views_.scale.size ? views_.scale[first_node(block) + column] : 1.0f;
   std::visit(
       [&](const auto& columns, const auto& weights) {

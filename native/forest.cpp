@@ -27,7 +27,7 @@ Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees) : trees_(st
   }
 }
 
-Forest::Scratch::Scratch(const Forest& forest) : query(forest.n_features()) {
+Forest::Scratch::Scratch(const Forest& forest) {
   for (const auto& tree : forest.trees_) searches.emplace_back(*tree);
 }
 
@@ -69,7 +69,8 @@ struct Forest::NodeMasks {
 
 void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const SearchOptions& options,
                    const NodeMasks& masks) const {
-  scratch.query.set(features, row);
+  scratch.query.clear();
+  features.append(row, scratch.query);
   scratch.pooled.clear();
   for (size_t t = 0; t < trees_.size(); ++t) {
     scratch.searches[t].start(scratch.query, options.normalize_siblings, masks.tree(t));

@@ -28,7 +28,7 @@ class Forest {
   // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
   struct Scratch {
     explicit Scratch(const Forest& forest);
-    Query query;
+    FeatureRow query;
     std::vector<TreeSearch> searches;
     std::vector<ScoredLabel> found, pooled;
   };

@@ -7,7 +7,7 @@ namespace labeltree {
 TreeSearch::TreeSearch(const BlockStore& store)
     : store_(store), expanded_at_(store.n_blocks(), 0), offset_(store.n_blocks(), 0) {}
 
-void TreeSearch::start(const Query& query, bool normalize_siblings, const uint8_t* allowed) {
+void TreeSearch::start(const FeatureRow& query, bool normalize_siblings, const uint8_t* allowed) {
   query_ = &query;
   normalize_siblings_ = normalize_siblings;
   allowed_ = allowed;

@@ -36,7 +36,7 @@ class TreeSearch {
 
   // Forgets the last query. `allowed`, if not null, has a flag per node: some label below it may be
   // predicted.
-  void start(const Query& query, bool normalize_siblings, const uint8_t* allowed);
+  void start(const FeatureRow& query, bool normalize_siblings, const uint8_t* allowed);
 
   // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the
   // k-th best as bound). There are fewer than k only where the tree has no more.
@@ -67,7 +67,7 @@ class TreeSearch {
   void above_impl(const Threshold& threshold, std::vector<ScoredLabel>& out);
 
   const BlockStore& store_;
-  const Query* query_ = nullptr;
+  const FeatureRow* query_ = nullptr;
   const uint8_t* allowed_ = nullptr;
   bool normalize_siblings_ = false;
   int64_t n_evaluations_ = 0;

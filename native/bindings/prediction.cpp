@@ -57,7 +57,8 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   views.bias = span(array("bias", float{}));
   if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
   const nb::object column = keep("column"), weight = keep("weight");
-  if (!try_span<uint16_t>(column, views.column) && !try_span<uint32_t>(column, views.column)) {
+  if (!try_span<uint8_t>(column, views.column) && !try_span<uint16_t>(column, views.column) &&
+      !try_span<uint32_t>(column, views.column)) {
     throw CorruptModel("column has the wrong type or shape");
   }
   if (!try_span<float>(weight, views.weight) && !try_span<uint16_t>(weight, views.weight) &&
@@ -68,17 +69,17 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   return bound;
 }
 
-Query make_query(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+FeatureRow make_query(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
   require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
   require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
   require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
-  Query query(s.store->n_features());
-  query.set(features.matrix, row);
+  FeatureRow query;
+  features.matrix.append(row, query);
   return query;
 }
 
 auto block_scores(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
-  const Query query = make_query(s, features, row, block);
+  const FeatureRow query = make_query(s, features, row, block);
   std::vector<float> out(s.store->n_columns(block));
   s.store->scores(block, query, out.data());
   return to_numpy(std::move(out));
@@ -86,7 +87,7 @@ auto block_scores(const BoundStore& s, const BoundFeatures& features, int64_t ro
 
 auto block_probabilities(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block,
                          bool normalize_siblings) {
-  const Query query = make_query(s, features, row, block);
+  const FeatureRow query = make_query(s, features, row, block);
   std::vector<float> out(s.store->n_columns(block));
   s.store->probabilities(block, query, normalize_siblings, out.data());
   return to_numpy(std::move(out));

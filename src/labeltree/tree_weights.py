@@ -17,7 +17,7 @@ BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "block_entry_begin": ("int64",),
     "feature": ("int32",),
     "entry_begin": ("uint32",),
-    "column": ("uint16", "uint32"),
+    "column": ("uint8", "uint16", "uint32"),
     "weight": ("float32", "uint16", "int8"),
     "bias": ("float32",),
     "scale": ("float32",),
@@ -48,9 +48,7 @@ class TreeWeights:
     @classmethod
     def from_training(cls, tree: LabelTree, arrays: dict[str, NDArray[Any]]) -> TreeWeights:
         """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
-        if tree.arity <= 2**16:
-            arrays = {**arrays, "column": arrays["column"].astype(np.uint16)}
-        return cls(tree, arrays)
+        return cls(tree, {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1))})
 
     def store(self, n_features: int, link: str) -> _native.BlockStore:
         """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""
