@@ -1,0 +1,99 @@
+"""Labels of a power law, arranged in a tree: which labels a synthetic row has."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import poisson
+
+from labeltree.trees import LabelTree
+
+from .hashed_draws import hashed, permutation, uniform
+
+#: How often a further label of a row is looked for one level higher up, rather than here.
+_CLIMB = 0.35
+#: Candidates per label wanted: some are labels that the row already has.
+_CANDIDATES = 3
+
+
+class LabelHierarchy:
+    """Labels at the leaves of a tree of equal branching, known by their position from left to right."""
+
+    def __init__(
+        self, n_labels: int, *, arity: int, exponent: float, labels_per_row: float, key: NDArray[np.uint64]
+    ) -> None:
+        self.arity = arity
+        self.depth = 1
+        while arity**self.depth < n_labels:
+            self.depth += 1
+        self.label_at = permutation(hashed(key, 0), n_labels).astype(np.int32)
+        """The label at each position: numbers of labels tell nothing about the tree."""
+        self._mass = np.concatenate([[0.0], np.cumsum(self._popularity(exponent, hashed(key, 1)))])
+        further = poisson(labels_per_row - 1)
+        counts = np.arange(int(further.ppf(1 - 1e-12)) + 1)
+        self._cumulated_count = further.cdf(counts)
+
+    def draw(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return indptr and the positions of each row's labels, the one that the row is most about first.
+
+        `keys` has a seed for each row.
+        """
+        n_labels, n_rows = len(self.label_at), len(keys)
+        wanted = 1 + np.searchsorted(self._cumulated_count, uniform(hashed(keys, 0)))
+        first = self._pick(uniform(hashed(keys, 1)), np.zeros(1, np.int64), np.full(1, n_labels))
+        n_drawn = _CANDIDATES * wanted
+        begin = np.cumsum(n_drawn) - n_drawn
+        row = np.repeat(np.arange(n_rows), n_drawn)
+        number = np.arange(len(row)) - begin[row]
+        climbs = uniform(hashed(keys[row], 2 + 2 * number))
+        level = np.minimum(1 + (np.log1p(-climbs) / np.log(_CLIMB)).astype(np.int64), self.depth)
+        width = self.arity**level
+        low = first[row] // width * width
+        drawn = self._pick(uniform(hashed(keys[row], 3 + 2 * number)), low, np.minimum(low + width, n_labels))
+        drawn[begin] = first
+        # The first `wanted` distinct ones of each row, in the order in which they came.
+        _, found = np.unique(row * n_labels + drawn, return_index=True)
+        found.sort()
+        n_found = np.bincount(row[found], minlength=n_rows)
+        rank = np.arange(len(found)) - np.repeat(np.cumsum(n_found) - n_found, n_found)
+        kept = found[rank < wanted[row[found]]]
+        return np.concatenate([[0], np.cumsum(np.minimum(n_found, wanted))]), drawn[kept]
+
+    def to_tree(self) -> LabelTree:
+        """Return the tree: node i of a level has the nodes from arity · i on below it."""
+        n_labels = len(self.label_at)
+        sizes = [-(-n_labels // self.arity**height) for height in range(self.depth, -1, -1)]
+        n_nodes = sum(sizes)
+        begin, child_begin = 0, []
+        for size, size_below in pairwise(sizes):
+            begin += size
+            child_begin.append(begin + np.minimum(self.arity * np.arange(size), size_below))
+        child_begin.append(np.full(n_labels + 1, n_nodes))
+        label = np.full(n_nodes, -1, dtype=np.int32)
+        label[n_nodes - n_labels :] = self.label_at
+        return LabelTree(np.concatenate(child_begin), label)
+
+    def _popularity(self, exponent: float, key: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return a power of the rank of each position; positions near each other have similar ranks.
+
+        Were they not similar, rows that have several labels from near the same place would soon have all the popular
+        ones there, and would take others instead.
+        """
+        position = np.arange(len(self.label_at))
+        fame = np.zeros(len(position))
+        for level in range(self.depth):
+            fame += uniform(hashed(hashed(key, level), position // self.arity**level))
+        popularity = np.empty(len(position))
+        popularity[np.argsort(-fame, kind="stable")] = (position + 1.0) ** -exponent
+        return popularity
+
+    def _pick(
+        self, fraction: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Pick one of the positions from `low` to below `high`, by popularity."""
+        mass = self._mass[low]
+        mass = mass + fraction * (self._mass[high] - mass)
+        position: NDArray[np.int64] = np.searchsorted(self._mass, mass, side="right") - 1
+        return np.clip(position, low, high - 1)
