@@ -20,13 +20,13 @@ from .vocabulary import Vocabulary
 
 #: About how many entries of X and y are made at once: enough to be quick, few enough to stay near the processor.
 _BLOCK_ENTRIES = 1 << 18
-#: Of features or labels on average: beyond, a single row were a burden.
+#: The largest average number of features or labels: with more, a single row would be a burden.
 _MOST_PER_ROW = 100_000
 
 #: What rows and words there are by default: Amazon-670K has 0.732 rows per label and 166 √n_labels features.
 _ROWS_PER_LABEL = 0.732
 _FEATURES_PER_ROOT = 166
-_LARGEST_TEST = 20_000
+_FEWEST_TEST, _MOST_TEST = 1_000, 20_000
 
 
 class ExtremeRows:
@@ -46,26 +46,17 @@ class ExtremeRows:
         noise: float,
         random_state: Any,
     ) -> None:
-        _check("n_labels", n_labels, Number(2, LARGEST_INTEGER, integer=True))
-        n_rows = _check(
-            "n_rows",
-            max(1, round(_ROWS_PER_LABEL * n_labels)) if n_rows is None else n_rows,
-            Number(1, LARGEST_INTEGER, integer=True),
-        )
-        n_test = _check(
-            "n_test",
-            min(max(1, n_rows // 10), _LARGEST_TEST) if n_test is None else n_test,
-            Number(0, LARGEST_INTEGER, integer=True),
-        )
-        n_features = _check(
-            "n_features",
-            round(_FEATURES_PER_ROOT * math.sqrt(n_labels)) if n_features is None else n_features,
-            Number(1, LARGEST_INTEGER, integer=True),
-        )
+        _check("n_labels", n_labels, _size(2))
+        n_rows = round(_ROWS_PER_LABEL * n_labels) if n_rows is None else n_rows
+        _check("n_rows", n_rows, _size(1))
+        n_test = min(max(_FEWEST_TEST, n_rows // 10), _MOST_TEST) if n_test is None else n_test
+        _check("n_test", n_test, _size(0))
+        n_features = round(_FEATURES_PER_ROOT * math.sqrt(n_labels)) if n_features is None else n_features
+        _check("n_features", n_features, _size(1))
         _check("labels_per_row", labels_per_row, Number(1, min(n_labels, _MOST_PER_ROW)))
         _check("features_per_row", features_per_row, Number(1, min(n_features, _MOST_PER_ROW)))
         _check("exponent", exponent, Number(0, 10))
-        _check("arity", arity, Number(2, LARGEST_INTEGER, integer=True))
+        _check("arity", arity, _size(2))
         _check("noise", noise, Number(0, 1))
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
 
@@ -99,7 +90,7 @@ class ExtremeRows:
 
     def _blocks(self, part: int, n_rows: int) -> Iterator[tuple[csr_matrix, csr_matrix]]:
         seeds = hashed(self._key, part)
-        for begin in range(0, n_rows, self._block_rows):
+        for begin in range(0, max(1, n_rows), self._block_rows):  # no rows are a block as well
             rows = np.arange(begin, min(begin + self._block_rows, n_rows))
             yield self._draw(hashed(seeds, rows))
 
@@ -114,7 +105,10 @@ class ExtremeRows:
         return X, y
 
 
-def _check(name: str, value: Any, constraint: Number) -> Any:
+def _size(low: int) -> Number:
+    return Number(low, LARGEST_INTEGER, integer=True)
+
+
+def _check(name: str, value: object, constraint: Number) -> None:
     if not constraint.accepts(value):
         raise ValueError(f"{name} must be {constraint}, got {value!r}")
-    return value

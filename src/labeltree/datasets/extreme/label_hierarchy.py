@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
+from scipy.special import pdtr
 
 from labeltree.trees import LabelTree
 
@@ -31,33 +32,28 @@ class LabelHierarchy:
         self.label_at = permutation(hashed(key, 0), n_labels).astype(np.int32)
         """The label at each position: numbers of labels tell nothing about the tree."""
         self._mass = np.concatenate([[0.0], np.cumsum(self._popularity(exponent, hashed(key, 1)))])
-        further = poisson(labels_per_row - 1)
-        counts = np.arange(int(further.ppf(1 - 1e-12)) + 1)
-        self._cumulated_count = further.cdf(counts)
+        further = labels_per_row - 1
+        self._cumulated_count = pdtr(np.arange(further + 12 * math.sqrt(further) + 30), further)
 
     def draw(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return indptr and the positions of each row's labels, the one that the row is most about first.
+        """Return indptr and the positions of each row's labels; `keys` has a seed for each row.
 
-        `keys` has a seed for each row.
+        A row has one label drawn by popularity, and a Poisson number of others that are likely to be near it.
         """
         n_labels, n_rows = len(self.label_at), len(keys)
         wanted = 1 + np.searchsorted(self._cumulated_count, uniform(hashed(keys, 0)))
-        first = self._pick(uniform(hashed(keys, 1)), np.zeros(1, np.int64), np.full(1, n_labels))
+        main = self._pick(uniform(hashed(keys, 1)), np.zeros(n_rows, np.int64), np.full(n_rows, n_labels))
         n_drawn = _CANDIDATES * wanted
-        begin = np.cumsum(n_drawn) - n_drawn
         row = np.repeat(np.arange(n_rows), n_drawn)
-        number = np.arange(len(row)) - begin[row]
-        climbs = uniform(hashed(keys[row], 2 + 2 * number))
-        level = np.minimum(1 + (np.log1p(-climbs) / np.log(_CLIMB)).astype(np.int64), self.depth)
-        width = self.arity**level
-        low = first[row] // width * width
-        drawn = self._pick(uniform(hashed(keys[row], 3 + 2 * number)), low, np.minimum(low + width, n_labels))
-        drawn[begin] = first
-        # The first `wanted` distinct ones of each row, in the order in which they came.
+        begin = np.cumsum(n_drawn) - n_drawn
+        drawn = self._neighbours(main[row], keys[row], np.arange(len(row)) - begin[row])
+        drawn[begin] = main
+
+        # Of each row the first that are different, as many as it wants.
         _, found = np.unique(row * n_labels + drawn, return_index=True)
         found.sort()
         n_found = np.bincount(row[found], minlength=n_rows)
-        rank = np.arange(len(found)) - np.repeat(np.cumsum(n_found) - n_found, n_found)
+        rank = np.arange(len(found)) - (np.cumsum(n_found) - n_found)[row[found]]
         kept = found[rank < wanted[row[found]]]
         return np.concatenate([[0], np.cumsum(np.minimum(n_found, wanted))]), drawn[kept]
 
@@ -88,6 +84,17 @@ class LabelHierarchy:
         popularity = np.empty(len(position))
         popularity[np.argsort(-fame, kind="stable")] = (position + 1.0) ** -exponent
         return popularity
+
+    def _neighbours(
+        self, position: NDArray[np.int64], keys: NDArray[np.uint64], number: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Draw a label below a node above each position: mostly the parent, seldom a higher one."""
+        climb = uniform(hashed(keys, 2 + 2 * number))
+        level = np.minimum(1 + (np.log1p(-climb) / math.log(_CLIMB)).astype(np.int64), self.depth)
+        width = self.arity**level
+        low = position // width * width
+        high = np.minimum(low + width, len(self.label_at))
+        return self._pick(uniform(hashed(keys, 3 + 2 * number)), low, high)
 
     def _pick(
         self, fraction: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
