@@ -44,7 +44,7 @@ class LabelHierarchy:
         wanted = 1 + np.searchsorted(self._cumulated_count, uniform(hashed(keys, 0)))
         main = self._pick(uniform(hashed(keys, 1)), np.zeros(n_rows, np.int64), np.full(n_rows, n_labels))
         n_drawn = _CANDIDATES * wanted
-        row = np.repeat(np.arange(n_rows), n_drawn)
+        row = np.repeat(np.arange(n_rows, dtype=np.int64), n_drawn)
         begin = np.cumsum(n_drawn) - n_drawn
         drawn = self._neighbours(main[row], keys[row], np.arange(len(row)) - begin[row])
         drawn[begin] = main

@@ -62,7 +62,7 @@ class Vocabulary:
         n_rows = len(keys)
         wanted = self._lengths(hashed(keys, 0))
         n_drawn = np.ceil(_REPETITION * wanted).astype(np.int64)
-        row = np.repeat(np.arange(n_rows), n_drawn)
+        row = np.repeat(np.arange(n_rows, dtype=np.int64), n_drawn)
         begin = np.cumsum(n_drawn) - n_drawn
         number = np.arange(len(row)) - begin[row]
         feature = self._features(keys[row], number, label_indptr[row], label_indptr[row + 1], positions)
