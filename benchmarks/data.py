@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 CACHE = Path(__file__).parent.parent / "build" / "benchmarks"
 
+#: Labels and, if they are not in the usual proportion, training rows: extreme-670k, extreme-10k-50k.
+_SYNTHETIC = re.compile(r"extreme-(\d+[km]?)(?:-(\d+[km]?))?")
+_UNITS = {"k": 1_000, "m": 1_000_000}
+
 
 def prepare(name: str) -> tuple[Path, Path]:
-    """Paths of train.txt and test.txt of a data set, made once from its texts.
+    """Paths of train.txt and test.txt of a data set, made on first use.
 
-    `name` is a folder that has them, or a set in the folder that LABELTREE_DATA names.
+    `name` is a folder that has them, a set in the folder that LABELTREE_DATA names, or a synthetic set such as
+    ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows.
     """
     folder = Path(name)
     if not (folder / "train.txt").exists():
-        source = Path(os.environ.get("LABELTREE_DATA", "../shared/data")).resolve()
         folder = CACHE / name
         if not (folder / "train.txt").exists():
-            if not (source / "make_xmlc.py").exists():
-                raise SystemExit(
-                    f"no data: neither {name}/train.txt nor {source}/make_xmlc.py is there; set LABELTREE_DATA"
-                )
-            subprocess.run([sys.executable, source / "make_xmlc.py", name, folder], check=True)
+            synthetic = _SYNTHETIC.fullmatch(name)
+            if synthetic:
+                write_synthetic(folder, *synthetic.groups())
+            else:
+                write_from_texts(folder, name)
     return folder / "train.txt", folder / "test.txt"
+
+
+def synthetic_name(n_labels: int, n_rows: int | None = None) -> str:
+    """What `prepare` calls the synthetic set of these sizes."""
+    return "-".join(["extreme", *(_text(number) for number in (n_labels, n_rows) if number is not None)])
+
+
+def write_synthetic(folder: Path, n_labels: str, n_rows: str | None) -> None:
+    """Make a synthetic set; train.txt comes last, so that it is there only with the rest."""
+    from labeltree.datasets import write_extreme
+
+    print(f"making {folder.name}", file=sys.stderr, flush=True)
+    rows = None if n_rows is None else _number(n_rows)
+    write_extreme(folder, _number(n_labels), rows, random_state=0, overwrite=True)
+
+
+def write_from_texts(folder: Path, name: str) -> None:
+    """Make a set of the texts in the folder that LABELTREE_DATA names."""
+    source = Path(os.environ.get("LABELTREE_DATA", "../shared/data")).resolve()
+    if not (source / "make_xmlc.py").exists():
+        raise SystemExit(
+            f"no data: neither {name}/train.txt nor {source}/make_xmlc.py is there; set LABELTREE_DATA"
+        )
+    subprocess.run([sys.executable, source / "make_xmlc.py", name, folder], check=True)
+
+
+def _number(text: str) -> int:
+    """The number that 1000, 670k or 3m stands for."""
+    return int(text.rstrip("km")) * _UNITS.get(text[-1], 1)
+
+
+def _text(number: int) -> str:
+    """The shortest form that `_number` reads."""
+    for unit, size in sorted(_UNITS.items(), key=lambda item: -item[1]):
+        if number % size == 0:
+            return f"{number // size}{unit}"
+    return str(number)

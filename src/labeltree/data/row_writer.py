@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,34 @@ def write_rows(path: str | os.PathLike[str], X: Any, y: Any, *, header: bool, fi
     n_rows = X.shape[0]
     # Rows are formatted in blocks, so that the text of a large matrix never lies in memory.
     step = max(1, int(_BLOCK_ENTRIES * n_rows / max(X.nnz + y.nnz, n_rows, 1)))
+    blocks = ((X[begin : begin + step], y[begin : begin + step]) for begin in range(0, n_rows, step))
+    shape = (n_rows, X.shape[1], y.shape[1]) if header else None
+    write_row_blocks(path, blocks, header=shape, first_feature=first_feature)
+
+
+def write_row_blocks(
+    path: str | os.PathLike[str],
+    blocks: Iterable[tuple[csr_matrix, csr_matrix]],
+    *,
+    header: tuple[int, int, int] | None,
+    first_feature: int,
+) -> None:
+    """Write rows that come in blocks of X and y, which are canonical and never together in memory.
+
+    `header` has the numbers of rows, features and labels of all blocks together.
+    """
     with open_atomic(path) as file:
-        if header:
-            file.write(f"{n_rows} {X.shape[1]} {y.shape[1]}\n".encode())
-        for begin in range(0, n_rows, step):
-            rows = slice(begin, min(begin + step, n_rows) + 1)
-            x_indptr, y_indptr = X.indptr[rows].astype(np.int64), y.indptr[rows].astype(np.int64)
-            x_entries, y_entries = slice(x_indptr[0], x_indptr[-1]), slice(y_indptr[0], y_indptr[-1])
-            x_indices, values = X.indices[x_entries].astype(np.int32), X.data[x_entries].astype(np.float32)
-            y_indices = y.indices[y_entries].astype(np.int32)
+        if header is not None:
+            file.write("{} {} {}\n".format(*header).encode())
+        for X, y in blocks:
             file.write(
-                format_text_rows(x_indptr, x_indices + np.int32(first_feature), values, y_indptr, y_indices)
+                format_text_rows(
+                    X.indptr.astype(np.int64),
+                    X.indices.astype(np.int32) + np.int32(first_feature),
+                    X.data.astype(np.float32),
+                    y.indptr.astype(np.int64),
+                    y.indices.astype(np.int32),
+                )
             )
 
 

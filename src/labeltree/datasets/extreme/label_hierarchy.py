@@ -1,0 +1,106 @@
+"""Labels of a power law, arranged in a tree: which labels a synthetic row has."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import pdtr
+
+from labeltree.trees import LabelTree
+
+from .hashed_draws import hashed, permutation, uniform
+
+#: How often a further label of a row is looked for one level higher up, rather than here.
+_CLIMB = 0.35
+#: Candidates per label wanted: some are labels that the row already has.
+_CANDIDATES = 3
+
+
+class LabelHierarchy:
+    """Labels at the leaves of a tree of equal branching, known by their position from left to right."""
+
+    def __init__(
+        self, n_labels: int, *, arity: int, exponent: float, labels_per_row: float, key: NDArray[np.uint64]
+    ) -> None:
+        self.arity = arity
+        self.depth = 1
+        while arity**self.depth < n_labels:
+            self.depth += 1
+        self.label_at = permutation(hashed(key, 0), n_labels).astype(np.int32)
+        """The label at each position: numbers of labels tell nothing about the tree."""
+        self._mass = np.concatenate([[0.0], np.cumsum(self._popularity(exponent, hashed(key, 1)))])
+        further = labels_per_row - 1
+        self._cumulated_count = pdtr(np.arange(further + 12 * math.sqrt(further) + 30), further)
+
+    def draw(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return indptr and the positions of each row's labels; `keys` has a seed for each row.
+
+        A row has one label drawn by popularity, and a Poisson number of others that are likely to be near it.
+        """
+        n_labels, n_rows = len(self.label_at), len(keys)
+        wanted = 1 + np.searchsorted(self._cumulated_count, uniform(hashed(keys, 0)))
+        main = self._pick(uniform(hashed(keys, 1)), np.zeros(n_rows, np.int64), np.full(n_rows, n_labels))
+        n_drawn = _CANDIDATES * wanted
+        row = np.repeat(np.arange(n_rows, dtype=np.int64), n_drawn)
+        begin = np.cumsum(n_drawn) - n_drawn
+        drawn = self._neighbours(main[row], keys[row], np.arange(len(row)) - begin[row])
+        drawn[begin] = main
+
+        # Of each row the first that are different, as many as it wants.
+        _, found = np.unique(row * n_labels + drawn, return_index=True)
+        found.sort()
+        n_found = np.bincount(row[found], minlength=n_rows)
+        rank = np.arange(len(found)) - (np.cumsum(n_found) - n_found)[row[found]]
+        kept = found[rank < wanted[row[found]]]
+        return np.concatenate([[0], np.cumsum(np.minimum(n_found, wanted))]), drawn[kept]
+
+    def to_tree(self) -> LabelTree:
+        """Return the tree: node i of a level has the nodes from arity · i on below it."""
+        n_labels = len(self.label_at)
+        sizes = [-(-n_labels // self.arity**height) for height in range(self.depth, -1, -1)]
+        n_nodes = sum(sizes)
+        begin, child_begin = 0, []
+        for size, size_below in pairwise(sizes):
+            begin += size
+            child_begin.append(begin + np.minimum(self.arity * np.arange(size), size_below))
+        child_begin.append(np.full(n_labels + 1, n_nodes))
+        label = np.full(n_nodes, -1, dtype=np.int32)
+        label[n_nodes - n_labels :] = self.label_at
+        return LabelTree(np.concatenate(child_begin), label)
+
+    def _popularity(self, exponent: float, key: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return a power of the rank of each position; positions near each other have similar ranks.
+
+        Were they not similar, rows that have several labels from near the same place would soon have all the popular
+        ones there, and would take others instead.
+        """
+        position = np.arange(len(self.label_at))
+        fame = np.zeros(len(position))
+        for level in range(self.depth):
+            fame += uniform(hashed(hashed(key, level), position // self.arity**level))
+        popularity = np.empty(len(position))
+        popularity[np.argsort(-fame, kind="stable")] = (position + 1.0) ** -exponent
+        return popularity
+
+    def _neighbours(
+        self, position: NDArray[np.int64], keys: NDArray[np.uint64], number: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Draw a label below a node above each position: mostly the parent, seldom a higher one."""
+        climb = uniform(hashed(keys, 2 + 2 * number))
+        level = np.minimum(1 + (np.log1p(-climb) / math.log(_CLIMB)).astype(np.int64), self.depth)
+        width = self.arity**level
+        low = position // width * width
+        high = np.minimum(low + width, len(self.label_at))
+        return self._pick(uniform(hashed(keys, 3 + 2 * number)), low, high)
+
+    def _pick(
+        self, fraction: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Pick one of the positions from `low` to below `high`, by popularity."""
+        mass = self._mass[low]
+        mass = mass + fraction * (self._mass[high] - mass)
+        position: NDArray[np.int64] = np.searchsorted(self._mass, mass, side="right") - 1
+        return np.clip(position, low, high - 1)
