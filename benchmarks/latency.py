@@ -46,12 +46,12 @@ class RecordedForest:
 def kernel_calls(model: LabelTreeClassifier, rows: Sequence[Any]) -> list[Callable[[], object]]:
     """For every row the call of the kernel that `predict_topk` makes, ready to be made again."""
     forest = RecordedForest(model._forest())
-    vars(model)["_forest"] = lambda: forest  # hides the method
+    model.__dict__["_forest"] = lambda: forest  # hides the method
     try:
         for row in rows:
             model.predict_topk(row, K)
     finally:
-        del vars(model)["_forest"]
+        del model.__dict__["_forest"]
     if len(forest.calls) != len(rows):
         raise RuntimeError(
             f"expected one call of the kernel per row, saw {len(forest.calls)} for {len(rows)} rows"
