@@ -6,6 +6,7 @@ python -m benchmarks.latency eurlex57k --threads 1 2 4
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import threading
 import time
@@ -79,14 +80,13 @@ def latency(calls: Sequence[Callable[[], object]], threads: int, seconds: float)
         clock = time.perf_counter
         barrier.wait()
         end = clock() + seconds
-        at = first
-        before = clock()
-        while before < end:
+        for at in itertools.count(first):
+            before = clock()
             calls[at % len(calls)]()
             after = clock()
             times.append(after - before)
-            at += 1
-            before = clock()
+            if after > end:
+                break
 
     workers = [
         threading.Thread(target=work, args=(times, i * len(calls) // threads))

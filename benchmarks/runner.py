@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,7 @@ def measure(
     `benchmarks/systems/measure.py` says what each script reports.
     """
     peer = PEERS[system]
-    run = Run(system, n_trees, limit_s)
+    run = Run(system, n_trees, limit_s, figures={"load_average": os.getloadavg()[0]})
     predictions = folder / "predictions.npy"
     try:
         python = python_of(peer)

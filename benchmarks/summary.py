@@ -16,6 +16,7 @@ COSTS = {
     "tree_s": "tree s",
     "train_s": "train s",
     "total_s": "total s",
+    "cpu_s": "cpu s",
     "memory_mb": "memory MB",
     "model_mb": "model MB",
     "open_ms": "open ms",

@@ -1,4 +1,4 @@
-from fasttext_system import FastText
+from fasttext_model import FastText
 from measure import main
 
 
