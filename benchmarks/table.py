@@ -11,10 +11,10 @@ from benchmarks.peers import PEERS
 from benchmarks.summary import COSTS, QUALITIES, STAGE_TIMES, TIMES, Row, Spread
 
 LEGEND = (
-    "Total: load, train and save; cpu: the same as the time of all threads together (not of child processes), which other "
-    "work on the machine changes less. Training includes the tree. Memory is the peak of the process that trains, with "
-    "its children's. Opening is loading from disk in a fresh process, without imports. A single row is asked through "
-    "the Python API, in the form that it takes. Not known: –."
+    "Total: load, train and save; cpu: the same as the time of all threads together (not of child processes), "
+    "which other work on the machine changes less. Training includes the tree. Memory is the peak of the "
+    "process that trains, with its children's. Opening is loading from disk in a fresh process, without "
+    "imports. A single row is asked through the Python API, in the form that it takes. Not known: –."
 )
 
 

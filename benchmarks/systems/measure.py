@@ -93,6 +93,8 @@ def train(system, report):
         seconds = time.perf_counter() - start
         total += seconds
         report(**{f"{stage}_s": seconds})
+        if stage == "load":
+            report(load_memory_mb=peak_memory())
         if stage == "train":
             report(memory_mb=peak_memory())
             if hasattr(system, "tree_seconds"):

@@ -94,6 +94,7 @@ def test_a_run_has_all_figures_and_the_predictions(toy):
         "cpu_s",
         "memory_mb",
         "imports_mb",
+        "load_memory_mb",
         "model_mb",
     }
     expected |= {"open_ms", "batch_ms", "single_p50_ms", "single_p99_ms", "single_rows", "load_average"}
@@ -102,7 +103,7 @@ def test_a_run_has_all_figures_and_the_predictions(toy):
     assert run.figures["total_s"] == pytest.approx(
         sum(run.figures[f"{stage}_s"] for stage in ("load", "train", "save"))
     )
-    assert run.figures["memory_mb"] >= run.figures["imports_mb"] > 5
+    assert run.figures["memory_mb"] >= run.figures["load_memory_mb"] >= run.figures["imports_mb"] > 5
     assert run.figures["model_mb"] == pytest.approx((128 + 4 * 8) / 1e6)  # NumPy's header and the labels
     assert run.figures["single_rows"] == 2
     np.testing.assert_array_equal(np.load(predictions)[:, 0], [3, 3])
