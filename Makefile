@@ -14,7 +14,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix bench sanitize develop tools clean
+.PHONY: help demo test check fix bench profile sanitize develop tools clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -33,8 +33,11 @@ check: ## format, lint, types, stub and tests: what a change must pass
 fix: ## format the code and repair what the linter can
 	@scripts/check --fix
 
-bench: $(package) ## measure speed and quality on the data sets in DATA=../shared/data
+bench: $(package) $(group)-bench ## measure speed and quality beside other packages, on the data sets in DATA=../shared/data
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks $(ARGS)
+
+profile: $(package) $(group)-bench ## where the time goes, phase by phase, and how many instructions kernels take (valgrind)
+	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks.profile $(ARGS)
 
 sanitize: ## run the native tests under the address, undefined behaviour and thread sanitizers
 	@scripts/sanitize

@@ -1,99 +1,146 @@
-"""Runs every system on the same files, each in a process and an environment of its own, and prints one table."""
+"""Runs every system on the same files, each in processes and an environment of its own, and prints one table."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import platform
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.data import prepare
-from benchmarks.runner import SYSTEMS, Run, run_system
-from labeltree.data import read_xmlc
+from benchmarks.data import CACHE, prepare
+from benchmarks.inputs import Inputs
+from benchmarks.peers import PEERS
+from benchmarks.picture import check_matplotlib, draw
+from benchmarks.runner import Run, measure
+from benchmarks.summary import QUALITIES, Row, summarise
+from benchmarks.table import markdown, show
+from labeltree import _native
 from labeltree.metrics import evaluate, inverse_propensity
 
+TABLE_WIDTH = 220
 
-def main() -> int:
+#: One-vs-all is too slow to be waited for unasked.
+USUAL = [name for name in PEERS if name != "fasttext-ova"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse(arguments)
+    check_matplotlib()  # now rather than after hours
+    inputs = Inputs(*prepare(options.data))
+    data = inputs.train.parent.name
+    title = f"{data}, {options.threads} threads"
+    output = options.output or CACHE / "results" / f"{data}-{options.threads}-threads"
+    output.mkdir(parents=True, exist_ok=True)
+    _, y_test = inputs.read_test()
+    propensity = inverse_propensity(sp.load_npz(inputs.path("labels")))
+
+    runs: list[Run] = []
+    rows: list[Row] = []
+    given_up: set[tuple[str, int]] = set()
+    for repetition, system, n_trees in schedule(options.systems, options.n_trees, options.repeat):
+        if (system, n_trees) in given_up:
+            continue
+        print(f"run {repetition + 1}: {system}, {n_trees} tree(s)", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            run, predictions = measure(
+                system,
+                inputs,
+                Path(folder),
+                n_trees=n_trees,
+                threads=options.threads,
+                seed=repetition,
+                limit_s=options.limit,
+            )
+            if run.complete:
+                try:
+                    figures = evaluate(y_test, np.load(predictions), inverse_propensity=propensity)
+                    run.figures |= {name: figures[name] for name in QUALITIES}
+                except ValueError as error:
+                    run.failure = f"predict: {error}"
+            if not run.complete:
+                given_up.add((system, n_trees))
+        runs.append(run)
+        rows = summarise(runs)
+        # After every run: a table of some hours must not be lost with its last line.
+        document = {**surroundings(title, options), "rows": [row.as_json() for row in rows]}
+        document["runs"] = [asdict(one) for one in runs]
+        (output / "results.json").write_text(json.dumps(document, indent=1))
+        (output / "table.md").write_text(markdown(rows, title))
+
+    show(rows, title, Console(width=max(Console().width, TABLE_WIDTH)))
+    draw(rows, title, output / "results.png")
+    print(f"{output}: results.json, table.md, results.png")
+    return 0
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--data", default="eurlex57k", help="a set in LABELTREE_DATA, or a folder with train.txt and test.txt"
     )
-    parser.add_argument(
-        "--systems", nargs="+", default=["labeltree", "omikuji", "napkinxc"], choices=sorted(SYSTEMS)
-    )
+    parser.add_argument("--systems", nargs="+", default=USUAL, choices=list(PEERS), metavar="SYSTEM",
+                        help=f"some of {', '.join(PEERS)}; by default all but fasttext-ova")  # fmt: skip
     parser.add_argument("--n-trees", nargs="+", type=int, default=[1, 3], help="numbers of trees to measure")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each, interleaved; 3 by default")
     parser.add_argument(
-        "--repeat", type=int, default=1, help="runs of each, interleaved; the median is shown"
+        "--limit",
+        type=float,
+        default=1800,
+        metavar="SECONDS",
+        help="the longest that training, or prediction, of one system may take; 1800 by default",
     )
-    parser.add_argument("--json", type=Path, help="write all figures to this file")
-    options = parser.parse_args()
-
-    train, test = prepare(options.data)
-    _, y_train = read_xmlc(train)
-    _, y_test = read_xmlc(test, n_labels=y_train.shape[1])
-    propensity = inverse_propensity(y_train)
-
-    runs: dict[tuple[str, int], list[Run]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for repetition in range(options.repeat):
-            for n_trees in options.n_trees:
-                for system in options.systems:
-                    print(f"run {repetition + 1}: {system}, {n_trees} tree(s)", file=sys.stderr, flush=True)
-                    run = run_system(system, train, test, Path(folder), n_trees, options.threads)
-                    top = np.load(run.predictions)
-                    run.figures |= evaluate(y_test, top, inverse_propensity=propensity)
-                    runs.setdefault((system, n_trees), []).append(run)
-
-    rows = [summary(system, n_trees, measured) for (system, n_trees), measured in runs.items()]
-    show(rows, options.threads, Path(train).parent.name)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
-    return 0
+    parser.add_argument("--output", type=Path, help="the folder of results.json, table.md and results.png")
+    options = parser.parse_args(arguments)
+    for name in ("threads", "repeat", "limit"):
+        if getattr(options, name) <= 0:
+            parser.error(f"--{name} must be above 0, got {getattr(options, name)}")
+    return options
 
 
-def summary(system: str, n_trees: int, measured: list[Run]) -> dict[str, object]:
-    """The median of every figure; the training times one by one, since they show the noise."""
-    names = measured[0].figures
-    medians = {name: statistics.median(run.figures[name] for run in measured) for name in names}
-    seconds = [round(run.figures["train_s"], 2) for run in measured]
+def schedule(systems: Sequence[str], n_trees: Sequence[int], repeat: int) -> Iterator[tuple[int, str, int]]:
+    """All runs, interleaved: what slows the machine down for a while is not on one system's account alone.
+
+    Systems that know no ensembles are run with the first number of trees only.
+    """
+    for repetition in range(repeat):
+        first = repetition % len(systems)
+        for number in n_trees:
+            for system in [*systems[first:], *systems[:first]]:
+                if number == n_trees[0] or PEERS[system].ensembles:
+                    yield repetition, system, number
+
+
+def surroundings(title: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What the figures depend on beside the systems."""
     return {
-        "system": system,
-        "version": measured[0].version,
-        "n_trees": n_trees,
-        **medians,
-        "train_s_all": seconds,
+        "title": title,
+        "data": options.data,
+        "threads": options.threads,
+        "limit_s": options.limit,
+        "processor": processor(),
+        "vector_code": _native.vector_code(),
+        "python": platform.python_version(),
     }
 
 
-def show(rows: list[dict[str, object]], threads: int, data: str) -> None:
-    """One table; load, train and save together, and single rows, also as ratios to labeltree's with as many trees."""
-    ours = {row["n_trees"]: row for row in rows if row["system"] == "labeltree"}
-    table = Table(title=f"{data}, {threads} threads")
-    for column in (
-        "system", "trees", "load s", "train s", "load+train+save s", "x ours", "memory MB", "model MB",
-        "batch ms/row", "one row p50 ms", "x ours", "P@1", "P@3", "P@5", "nDCG@5", "PSP@5",
-    ):  # fmt: skip
-        table.add_column(column, justify="left" if column == "system" else "right")
-    for row in rows:
-        base = ours.get(row["n_trees"])
-
-        def ratio(name: str, row: dict[str, object] = row, base: dict[str, object] | None = base) -> str:
-            return "" if base is None else f"{float(row[name]) / float(base[name]):.1f}"  # type: ignore[arg-type] # figures
-
-        table.add_row(
-            f"{row['system']} {row['version']}", str(row["n_trees"]), f"{row['load_s']:.2f}", f"{row['train_s']:.2f}",
-            f"{row['total_s']:.2f}", ratio("total_s"), f"{row['memory_mb']:.0f}", f"{row['model_mb']:.1f}",
-            f"{row['batch_ms']:.3f}", f"{row['single_p50_ms']:.3f}", ratio("single_p50_ms"),
-            *(f"{100 * float(row[m]):.2f}" for m in ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5")),  # type: ignore[arg-type] # figures
-        )  # fmt: skip
-    Console(width=180).print(table)
+def processor() -> str:
+    """The name of the processor, as well as the system knows it."""
+    facts = Path("/proc/cpuinfo")
+    if facts.exists():
+        for line in facts.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

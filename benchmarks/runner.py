@@ -1,62 +1,89 @@
-"""One measurement of one system: a fresh process in an environment that has that system and nothing of ours."""
+"""One measurement of one system: two fresh processes in an environment that has that system and nothing of ours."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from dataclasses import dataclass
+import os
+import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.data import CACHE
-
-#: What to install for each system, in steps; labeltree itself is taken from the environment that runs this.
-SYSTEMS: dict[str, list[list[str]]] = {
-    "labeltree": [],
-    "napkinxc": [["numpy", "scipy"], ["napkinxc"]],
-    "omikuji": [["numpy", "scipy"], ["omikuji"]],
-    # PECOS wants torch for parts that are not measured: the CPU build is enough.
-    "pecos": [["torch==2.13.0"], ["numpy", "scipy", "setuptools<81"], ["libpecos"]],
-}
+from benchmarks.inputs import Inputs
+from benchmarks.peers import PEERS, InstallationError, python_of, script_of
+from benchmarks.process import run_process
 
 
 @dataclass
 class Run:
-    """What one process measured."""
+    """What was measured; where a stage came to no end, what was known until then.
 
-    version: str
-    figures: dict[str, float]
-    predictions: Path
+    `stopped` is the stage ("train" or "predict") that ran into the limit of `limit_s` seconds, `failure` the reason
+    of one that failed.
+    """
 
+    system: str
+    n_trees: int
+    limit_s: float
+    version: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+    stopped: str = ""
+    failure: str = ""
 
-def environment(system: str) -> str:
-    """The Python that has the system, installed on first use."""
-    if not SYSTEMS[system]:
-        return sys.executable
-    folder = CACHE / "environments" / system
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        for packages in SYSTEMS[system]:
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        (folder / "ready").touch()
-    return str(python)
+    @property
+    def complete(self) -> bool:
+        return not self.stopped and not self.failure
 
 
-def run_system(system: str, train: Path, test: Path, folder: Path, n_trees: int, threads: int) -> Run:
-    """Train, save and predict; see `benchmarks/systems/measure.py` for what each script reports."""
-    script = Path(__file__).parent / "systems" / f"{system}_system.py"
-    output = folder / f"{system}-{n_trees}.npy"
-    arguments = [train.resolve(), test.resolve(), folder / f"{system}-{n_trees}", output, n_trees, threads]
-    log = folder / f"{system}-{n_trees}.log"
-    with open(log, "w") as messages:  # peers tell much; it is of interest only if they fail
-        done = subprocess.run(
-            [environment(system), script, *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=messages,
-            text=True,
+def measure(
+    system: str, inputs: Inputs, folder: Path, *, n_trees: int, threads: int, seed: int, limit_s: float
+) -> tuple[Run, Path]:
+    """Train, save, open and predict; returns the run and, if it is complete, the file of the predicted labels.
+
+    `benchmarks/systems/measure.py` says what each script reports.
+    """
+    peer = PEERS[system]
+    run = Run(system, n_trees, limit_s, figures={"load_average": os.getloadavg()[0]})
+    predictions = folder / "predictions.npy"
+    try:
+        python = python_of(peer)
+    except InstallationError as error:
+        run.failure = f"it cannot be installed: {error}"
+        return run, predictions
+    job = {
+        "train": str(inputs.train),
+        "test": str(inputs.test_features()),
+        "inputs": {form: str(inputs.path(form)) for form in peer.inputs},
+        "n_labels": inputs.n_labels,
+        "model": str(_emptied(folder / "model") / "model"),
+        "predictions": str(predictions),
+        "n_trees": n_trees,
+        "threads": threads,
+        "seed": seed,
+    }
+    for stage in ("train", "predict"):
+        ended = run_process(
+            [python, str(script_of(peer)), stage, json.dumps(job)],
+            folder,
+            limit_s=limit_s,
+            threads=threads,
+            between=peer.tree_messages if stage == "train" else None,
         )
-    if done.returncode != 0:
-        raise SystemExit(f"{system} failed with exit code {done.returncode}:\n{log.read_text()[-2000:]}")
-    report = json.loads(done.stdout.splitlines()[-1])
-    return Run(report.pop("version"), report, output)
+        run.version = str(ended.report.pop("version", run.version))
+        run.figures |= ended.report
+        if stage == "train" and "memory_mb" in run.figures:
+            run.figures["memory_mb"] += ended.children_mb
+        if ended.seconds_between is not None:
+            run.figures["tree_s"] = ended.seconds_between
+        if ended.timed_out:
+            run.stopped = stage
+        elif ended.exit_code != 0:
+            run.failure = f"{stage}: exit code {ended.exit_code}\n{ended.last_messages}"
+        if not run.complete:
+            break
+    return run, predictions
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder

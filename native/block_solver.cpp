@@ -11,6 +11,7 @@
 #include "local_block.h"
 #include "parallel_for.h"
 #include "random.h"
+#include "single_features.h"
 
 namespace labeltree {
 
@@ -19,7 +20,7 @@ namespace {
 // The examples of one block, made by the first of its column groups that runs, freed by the last.
 struct SharedRows {
   LocalBlock local;
-  std::vector<int32_t> feature_order;  // local features by ascending feature, the bias left out
+  SingleFeatures singles;
   std::vector<float> squared_norm;
   std::vector<float> cost;
 };
@@ -66,25 +67,56 @@ std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
   return positive;
 }
 
+// The weights of the group's columns that are not pruned, the bias left out.
 GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group,
-                          const LaneDescent& descent, float prune) {
+                          const std::vector<uint32_t>& positive, const LaneDescent& descent,
+                          const SolverOptions& options) {
+  const int lanes = descent.lanes();
+  const int32_t n_local = shared.local.n_features() - (options.bias != 0);
+  const SingleFeatures& singles = shared.singles;
+  const size_t n_singles = singles.feature.size();
+  std::vector<uint32_t> large(n_local), supported(block.n_rows);
   GroupWeights kept;
-  for (const int32_t local : shared.feature_order) {
-    const float* w = descent.weights() + static_cast<int64_t>(local) * descent.lanes();
-    const size_t before = kept.column.size();
-    for (int j = 0; j < group.end - group.begin; ++j) {
-      if (w[j] == 0) continue;
-      if (std::fabs(w[j]) < prune) {
-        ++kept.n_pruned;
-        continue;
+  kept.n_pruned = lane_kernels().find_large(descent.weights(), n_local, lanes, options.prune, large.data());
+  lane_kernels().find_large(descent.alpha(), block.n_rows, lanes, 0, supported.data());
+
+  const auto keep = [&](int lane, float weight) {
+    kept.column.push_back(static_cast<uint32_t>(block.columns[group.begin + lane]));
+    kept.weight.push_back(weight);
+  };
+  const auto end_feature = [&](int32_t feature) {
+    const uint32_t end = static_cast<uint32_t>(kept.column.size());
+    if (end == (kept.entry_end.empty() ? 0 : kept.entry_end.back())) return;
+    kept.feature.push_back(feature);
+    kept.entry_end.push_back(end);
+  };
+  size_t single = 0;
+  const auto keep_singles_before = [&](int32_t feature) {
+    for (; single < n_singles && singles.feature[single] < feature; ++single) {
+      const int32_t row = singles.row[single];
+      for (uint32_t left = supported[row]; left != 0; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const float alpha = descent.alpha()[static_cast<int64_t>(row) * lanes + lane];
+        const float weight = singles.value[single] * (positive[row] >> lane & 1 ? alpha : -alpha);
+        if (std::fabs(weight) >= options.prune) {
+          keep(lane, weight);
+        } else {
+          ++kept.n_pruned;
+        }
       }
-      kept.column.push_back(static_cast<uint32_t>(block.columns[group.begin + j]));
-      kept.weight.push_back(w[j]);
+      end_feature(singles.feature[single]);
     }
-    if (kept.column.size() == before) continue;
-    kept.feature.push_back(shared.local.feature[local]);
-    kept.entry_end.push_back(static_cast<uint32_t>(kept.column.size()));
+  };
+  for (int32_t local = 0; local < n_local; ++local) {
+    if (large[local] == 0) continue;
+    keep_singles_before(shared.local.feature[local]);
+    for (uint32_t left = large[local]; left != 0; left &= left - 1) {
+      const int lane = __builtin_ctz(left);
+      keep(lane, descent.weights()[static_cast<int64_t>(local) * lanes + lane]);
+    }
+    end_feature(shared.local.feature[local]);
   }
+  keep_singles_before(std::numeric_limits<int32_t>::max());
   return kept;
 }
 
@@ -201,12 +233,16 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& desc
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
-  const DescentProblem problem{shared->local,       shared->squared_norm.data(),
-                               shared->cost.data(), options_.loss,
-                               options_.tol,        options_.max_iter};
-  descent.run(problem, positive_lanes(block, group, assignment_), group.end - group.begin,
-              mix_seed(options_.seed, task), progress_);
-  results_[task] = kept_weights(*shared, block, group, descent, options_.prune);
+  const DescentProblem problem{shared->local,
+                               shared->squared_norm.data(),
+                               shared->singles.squared_norm.data(),
+                               shared->cost.data(),
+                               options_.loss,
+                               options_.tol,
+                               options_.max_iter};
+  const std::vector<uint32_t> positive = positive_lanes(block, group, assignment_);
+  descent.run(problem, positive, group.end - group.begin, mix_seed(options_.seed, task), progress_);
+  results_[task] = kept_weights(*shared, block, group, positive, descent, options_);
   {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += descent.n_unconverged();
@@ -227,11 +263,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
   if (!block.shared) {
     auto shared = std::make_shared<SharedRows>();
     shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_);
-    const LocalBlock& local = shared->local;
-    shared->feature_order.resize(local.n_features() - (options_.bias != 0));
-    std::iota(shared->feature_order.begin(), shared->feature_order.end(), 0);
-    std::sort(shared->feature_order.begin(), shared->feature_order.end(),
-              [&](int32_t a, int32_t b) { return local.feature[a] < local.feature[b]; });
+    LocalBlock& local = shared->local;
     shared->squared_norm.resize(block.n_rows);
     shared->cost.resize(block.n_rows);
     for (int64_t i = 0; i < block.n_rows; ++i) {
@@ -244,6 +276,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       // A weight of 0 must not divide by 0, nor a huge one overflow.
       shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
     }
+    shared->singles = take_singles(local);
     block.shared = std::move(shared);
   }
   std::shared_ptr<SharedRows> shared = block.shared;

@@ -40,7 +40,9 @@ float apply_link(Link link, float score) {
       break;
     default: {
       const float h = std::max(1 - score, 0.0f);  // in this order NaN stays NaN
-      p = std::exp(link == Link::exp2 ? -h * h : -h * h * h);
+      float power = h * h;
+      for (int n = 2; n < static_cast<int>(link); ++n) power *= h;
+      p = std::exp(-power);
     }
   }
   return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too
@@ -136,14 +138,38 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
         const auto* weight = weights.data + views_.block_entry_begin[block];
         const int32_t* feature = views_.feature.data + views_.block_begin[block];
         const uint32_t* entry_begin = views_.entry_begin.data + views_.block_begin[block] + block;
-        for (size_t k = 0; k < query.index.size(); ++k) {
-          const int32_t wanted = query.index[k];
-          const uint32_t* bucket = index.begin.data() + (wanted >> index.shift);
-          uint32_t at = bucket[0];
-          while (at < bucket[1] && feature[at] < wanted) ++at;
-          if (at == bucket[1] || feature[at] != wanted) continue;
-          for (uint32_t e = entry_begin[at]; e < entry_begin[at + 1]; ++e) {
-            out[column[e]] += query.value[k] * decode_weight(weight[e]);
+        // A large model is mostly not in cache. Each step asks for what the next one reads, for many features
+        // at a time, so that the waits overlap.
+        constexpr size_t chunk = 64;
+        uint32_t at[chunk], last[chunk];
+        float value[chunk];
+        for (size_t begin = 0; begin < query.index.size(); begin += chunk) {
+          const size_t n_wanted = std::min(chunk, query.index.size() - begin);
+          const int32_t* wanted = query.index.data() + begin;
+          for (size_t k = 0; k < n_wanted; ++k) {
+            __builtin_prefetch(index.begin.data() + (wanted[k] >> index.shift));
+          }
+          for (size_t k = 0; k < n_wanted; ++k) {
+            const uint32_t* bucket = index.begin.data() + (wanted[k] >> index.shift);
+            at[k] = bucket[0];
+            last[k] = bucket[1];
+            __builtin_prefetch(feature + at[k]);
+            __builtin_prefetch(entry_begin + at[k]);
+          }
+          size_t n_found = 0;
+          for (size_t k = 0; k < n_wanted; ++k) {
+            uint32_t f = at[k];
+            while (f < last[k] && feature[f] < wanted[k]) ++f;
+            if (f == last[k] || feature[f] != wanted[k]) continue;
+            at[n_found] = entry_begin[f];
+            last[n_found] = entry_begin[f + 1];
+            value[n_found] = query.value[begin + k];
+            __builtin_prefetch(column + at[n_found]);
+            __builtin_prefetch(weight + at[n_found]);
+            ++n_found;
+          }
+          for (size_t k = 0; k < n_found; ++k) {
+            for (uint32_t e = at[k]; e < last[k]; ++e) out[column[e]] += value[k] * decode_weight(weight[e]);
           }
         }
       },

@@ -1,23 +1,15 @@
 #include "label_clustering.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numeric>
 
-#include "aligned_floats.h"
-#include "local_block.h"
+#include "kmeans.h"
 #include "parallel_for.h"
 #include "random.h"
 
 namespace labeltree {
 
 namespace {
-
-constexpr int64_t kRowsPerTask = 512;
-
-// Columns of the matrix of centroids: a width whose rows are aligned for the vectors that read them.
-int padded(int k) { return k <= 4 ? 4 : k <= 8 ? 8 : (k + 15) / 16 * 16; }
 
 // Labels of one node: `seen` have vectors, `unseen` have none.
 struct Node {
@@ -26,143 +18,21 @@ struct Node {
   int64_t size() const { return static_cast<int64_t>(seen.size() + unseen.size()); }
 };
 
-// k-means over the vectors of one node's labels.
-class KMeans {
- public:
-  KMeans(const LocalBlock& block, int k, const ClusteringOptions& options, uint64_t seed, int n_threads)
-      : block_(block),
-        k_(k),
-        lanes_(padded(k)),
-        n_(static_cast<int32_t>(block.n_rows())),
-        options_(options),
-        random_(seed),
-        n_threads_(n_threads),
-        cluster_(n_) {
-    centroids_.reset(static_cast<int64_t>(block.n_features()) * lanes_);
-    similarity_.reset(static_cast<int64_t>(n_) * lanes_);
-  }
-
-  // The cluster of every row.
-  const std::vector<int32_t>& run(const Progress& progress) {
-    start_from_random_rows();
-    double before = -1;
-    for (int iteration = 0; iteration < options_.max_iter; ++iteration) {
-      parallel_ranges(n_threads_, n_, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-        progress.check();
-        lane_kernels().multiply(block_.rows(), begin, end, centroids_.data(), lanes_, similarity_.data());
-      });
-      options_.balanced ? assign_balanced() : assign_nearest();
-      const double now = mean_similarity();
-      if (now - before < options_.eps) break;
-      before = now;
-      move_centroids();
-    }
-    return cluster_;
-  }
-
- private:
-  const float* similarity(int32_t row) const {
-    return similarity_.data() + static_cast<int64_t>(row) * lanes_;
-  }
-
-  void start_from_random_rows() {
-    std::vector<int32_t> rows(n_);
-    std::iota(rows.begin(), rows.end(), 0);
-    for (int c = 0; c < k_; ++c) {
-      std::swap(rows[c], rows[c + random_.below(n_ - c)]);
-      for (int64_t k = block_.row_begin[rows[c]]; k < block_.row_begin[rows[c] + 1]; ++k) {
-        centroids_.data()[static_cast<int64_t>(block_.index[k]) * lanes_ + c] = block_.value[k];
-      }
-    }
-  }
-
-  void assign_nearest() {
-    for (int32_t i = 0; i < n_; ++i) {
-      cluster_[i] = static_cast<int32_t>(std::max_element(similarity(i), similarity(i) + k_) - similarity(i));
-    }
-  }
-
-  // Rows choose in the order of what they would lose by their second choice; a cluster that is full is out.
-  void assign_balanced() {
-    std::vector<int32_t> room(k_);
-    for (int c = 0; c < k_; ++c) room[c] = n_ / k_ + (c < n_ % k_);
-    std::vector<float> regret(n_);
-    for (int32_t i = 0; i < n_; ++i) {
-      const float* s = similarity(i);
-      float first = s[0], second = -2;
-      for (int c = 1; c < k_; ++c) {
-        if (s[c] > first) {
-          second = first;
-          first = s[c];
-        } else if (s[c] > second) {
-          second = s[c];
-        }
-      }
-      regret[i] = first - second;
-    }
-    std::vector<int32_t> order(n_);
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return regret[a] > regret[b]; });
-    for (const int32_t i : order) {
-      const float* s = similarity(i);
-      int best = -1;
-      for (int c = 0; c < k_; ++c) {
-        if (room[c] > 0 && (best < 0 || s[c] > s[best])) best = c;
-      }
-      cluster_[i] = best;
-      --room[best];
-    }
-  }
-
-  double mean_similarity() const {
-    double sum = 0;
-    for (int32_t i = 0; i < n_; ++i) sum += similarity(i)[cluster_[i]];
-    return sum / n_;
-  }
-
-  // One cluster is summed by one thread, in the order of its rows: the sum does not depend on the threads.
-  void move_centroids() {
-    std::vector<int32_t> begin(k_ + 1, 0), rows(n_);
-    for (const int32_t c : cluster_) ++begin[c + 1];
-    for (int c = 0; c < k_; ++c) begin[c + 1] += begin[c];
-    std::vector<int32_t> at(begin.begin(), begin.end() - 1);
-    for (int32_t i = 0; i < n_; ++i) rows[at[cluster_[i]]++] = i;
-    const int32_t n_features = block_.n_features();
-    centroids_.reset(static_cast<int64_t>(n_features) * lanes_);
-    parallel_for(n_threads_, k_, [&](int64_t c, int) {
-      std::vector<float> sum(n_features, 0.0f);
-      for (int32_t r = begin[c]; r < begin[c + 1]; ++r) {
-        for (int64_t k = block_.row_begin[rows[r]]; k < block_.row_begin[rows[r] + 1]; ++k) {
-          sum[block_.index[k]] += block_.value[k];
-        }
-      }
-      double squares = 0;
-      for (const float s : sum) squares += static_cast<double>(s) * s;
-      const float scale = squares > 0 ? static_cast<float>(1 / std::sqrt(squares)) : 0;
-      for (int32_t f = 0; f < n_features; ++f) {
-        if (sum[f] != 0) centroids_.data()[static_cast<int64_t>(f) * lanes_ + c] = sum[f] * scale;
-      }
-    });
-  }
-
-  const LocalBlock& block_;
-  int k_, lanes_;
-  int32_t n_;
-  const ClusteringOptions& options_;
-  Random random_;
-  int n_threads_;
-  std::vector<int32_t> cluster_;
-  AlignedFloats centroids_, similarity_;
-};
-
 class TreeBuilder {
  public:
-  TreeBuilder(const LabelVectors& vectors, const ClusteringOptions& options, Progress& progress)
+  TreeBuilder(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+              const ClusteringOptions& options, Progress& progress)
       : vectors_(vectors),
         matrix_(vectors.matrix()),
+        examples_(examples),
         options_(options),
         progress_(progress),
-        makers_(std::max(options.n_threads, 1)) {}
+        n_workers_(std::max(options.n_threads, 1)) {
+    for (int worker = 0; worker < n_workers_; ++worker) {
+      makers_.emplace_back(matrix_.n_features());
+      counters_.emplace_back(examples, n_examples);
+    }
+  }
 
   TreeArrays build();
 
@@ -170,40 +40,79 @@ class TreeBuilder {
   bool is_preleaf(const Node& node, int depth) const {
     return node.size() <= options_.max_leaves || (options_.max_depth > 0 && depth + 1 >= options_.max_depth);
   }
-  std::vector<Node> split(const Node& node, uint64_t seed, int worker, int n_threads);
+  std::vector<Node> split(Node& node, uint64_t seed, int first_worker, int n_workers);
+  std::vector<Node> take_frequent(Node& node, int worker);
+  int even_arity(int64_t n_labels) const;
 
   const LabelVectors& vectors_;
   FeatureMatrix matrix_;
+  const LabelExamples& examples_;
   const ClusteringOptions& options_;
   Progress& progress_;
-  std::vector<std::unique_ptr<LocalBlockMaker>> makers_;
+  int n_workers_;
+  std::vector<LocalBlockMaker> makers_;
+  std::vector<ExampleCounter> counters_;
 };
 
-std::vector<Node> TreeBuilder::split(const Node& node, uint64_t seed, int worker, int n_threads) {
-  const int64_t wanted = (node.size() + options_.max_leaves - 1) / options_.max_leaves;
-  const int k =
-      static_cast<int>(std::min<int64_t>(options_.balanced ? wanted : options_.arity, options_.arity));
-  std::vector<Node> parts(k);
+// The parts of a node: its frequent labels one by one, the others clustered.
+std::vector<Node> TreeBuilder::split(Node& node, uint64_t seed, int first_worker, int n_workers) {
+  std::vector<Node> parts = take_frequent(node, first_worker);
+  if (node.size() == 0) return parts;
+  const size_t n_frequent = parts.size();
+  const int k = options_.kmeans.balanced ? even_arity(node.size()) : options_.arity;
+  parts.resize(n_frequent + k);
+  Node* clusters = parts.data() + n_frequent;
   const int32_t n_seen = static_cast<int32_t>(node.seen.size());
   if (n_seen <= k) {
-    for (int32_t i = 0; i < n_seen; ++i) parts[i].seen.push_back(node.seen[i]);
+    for (int32_t i = 0; i < n_seen; ++i) clusters[i].seen.push_back(node.seen[i]);
+  } else if (k == 1) {
+    clusters[0].seen = node.seen;
   } else {
-    if (!makers_[worker]) makers_[worker] = std::make_unique<LocalBlockMaker>(matrix_.n_features());
-    const LocalBlock block = makers_[worker]->make(matrix_, node.seen.data(), n_seen, 0, progress_);
-    KMeans kmeans(block, k, options_, seed, n_threads);
-    const std::vector<int32_t>& cluster = kmeans.run(progress_);
-    for (int32_t i = 0; i < n_seen; ++i) parts[cluster[i]].seen.push_back(node.seen[i]);
+    std::vector<LocalBlockMaker*> makers;
+    for (int worker = 0; worker < n_workers; ++worker) makers.push_back(&makers_[first_worker + worker]);
+    const std::vector<int32_t> cluster =
+        KMeans(matrix_, options_.kmeans, makers).run(node.seen.data(), n_seen, k, seed, progress_);
+    for (int32_t i = 0; i < n_seen; ++i) clusters[cluster[i]].seen.push_back(node.seen[i]);
   }
   // The unseen go where there is most room.
   std::vector<int64_t> size(k);
-  for (int c = 0; c < k; ++c) size[c] = static_cast<int64_t>(parts[c].seen.size());
+  for (int c = 0; c < k; ++c) size[c] = static_cast<int64_t>(clusters[c].seen.size());
   for (const int32_t label : node.unseen) {
     const auto smallest = std::min_element(size.begin(), size.end());
-    parts[smallest - size.begin()].unseen.push_back(label);
+    clusters[smallest - size.begin()].unseen.push_back(label);
     ++*smallest;
   }
   std::erase_if(parts, [](const Node& part) { return part.size() == 0; });
   return parts;
+}
+
+// The smallest arity with which clusters of equal size need no more levels than with the largest one allowed.
+int TreeBuilder::even_arity(int64_t n_labels) const {
+  const int64_t n_preleaves = (n_labels + options_.max_leaves - 1) / options_.max_leaves;
+  const auto reached = [](int64_t arity, int levels, int64_t wanted) {
+    int64_t nodes = 1;
+    for (int level = 0; level < levels && nodes < wanted; ++level) nodes *= arity;
+    return nodes >= wanted;
+  };
+  int levels = 1;
+  while (!reached(options_.arity, levels, n_preleaves)) ++levels;
+  int arity = 1;
+  while (!reached(arity, levels, n_preleaves)) ++arity;
+  return arity;
+}
+
+// A label that many of the node's examples have would bring all of them into whatever cluster it went to:
+// kept here it costs no more and is decided in one step less.
+std::vector<Node> TreeBuilder::take_frequent(Node& node, int worker) {
+  std::vector<Node> frequent;
+  if (options_.frequent_share <= 0) return frequent;
+  const double least = options_.frequent_share * static_cast<double>(counters_[worker].count(node.seen));
+  std::erase_if(node.seen, [&](int32_t label) {
+    if (static_cast<double>(examples_.count(label)) < least) return false;
+    frequent.push_back({{label}, {}});
+    return true;
+  });
+  return frequent;
 }
 
 TreeArrays TreeBuilder::build() {
@@ -231,16 +140,16 @@ TreeArrays TreeBuilder::build() {
       if (parts[i].size() <= 1) parts[i].clear();
     };
     // A large node is worth all threads; small ones are shared out.
-    const int64_t large = std::max<int64_t>(n_labels / (4 * std::max(options_.n_threads, 1)), 2048);
+    const int64_t large = std::max<int64_t>(n_labels / (4 * n_workers_), 2048);
     std::vector<int64_t> small;
     for (size_t i = 0; i < level.size(); ++i) {
       if (level[i].size() > large) {
-        split_node(static_cast<int64_t>(i), 0, options_.n_threads);
+        split_node(static_cast<int64_t>(i), 0, n_workers_);
       } else {
         small.push_back(static_cast<int64_t>(i));
       }
     }
-    parallel_for(options_.n_threads, static_cast<int64_t>(small.size()),
+    parallel_for(n_workers_, static_cast<int64_t>(small.size()),
                  [&](int64_t i, int worker) { split_node(small[i], worker, 1); });
 
     std::vector<Node> next_level;
@@ -275,8 +184,9 @@ TreeArrays TreeBuilder::build() {
 
 }  // namespace
 
-TreeArrays cluster_labels(const LabelVectors& vectors, const ClusteringOptions& options, Progress& progress) {
-  return TreeBuilder(vectors, options, progress).build();
+TreeArrays cluster_labels(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+                          const ClusteringOptions& options, Progress& progress) {
+  return TreeBuilder(vectors, examples, n_examples, options, progress).build();
 }
 
 }  // namespace labeltree

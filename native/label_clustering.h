@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kmeans.h"
 #include "label_vectors.h"
 #include "progress.h"
 
@@ -12,10 +13,10 @@ namespace labeltree {
 struct ClusteringOptions {
   int arity = 16;
   int max_leaves = 100;  // a node with at most so many labels gets them as leaves
-  bool balanced = true;  // clusters of equal size (give or take one), or as they come
   int max_depth = 0;     // of the tree, in edges; 0 for no limit
-  int max_iter = 20;     // of one k-means
-  float eps = 1e-4f;     // k-means stops when the mean similarity gains less than this
+  // A label that at least this share of a node's examples have is a leaf right below that node; 0 for none.
+  double frequent_share = 0;
+  KMeansOptions kmeans;
   uint64_t seed = 0;
   int n_threads = 1;
 };
@@ -27,6 +28,7 @@ struct TreeArrays {
 };
 
 // Labels without a vector are spread evenly: every label gets a leaf.
-TreeArrays cluster_labels(const LabelVectors& vectors, const ClusteringOptions& options, Progress& progress);
+TreeArrays cluster_labels(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+                          const ClusteringOptions& options, Progress& progress);
 
 }  // namespace labeltree

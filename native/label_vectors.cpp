@@ -15,20 +15,20 @@ constexpr int64_t kLabelsPerTask = 256;
 // A dense sum that knows which features it touched.
 class SparseSum {
  public:
-  explicit SparseSum(int64_t n_features) : sum_(n_features, 0.0f) {}
+  explicit SparseSum(int64_t n_features) : sum_(n_features, 0.0f), is_touched_(n_features, 0) {}
 
   void add(const FeatureRow& row, float weight) {
     for (size_t k = 0; k < row.index.size(); ++k) {
-      float& sum = sum_[row.index[k]];
-      if (sum == 0) touched_.push_back(row.index[k]);
-      sum += weight * row.value[k];
+      const int32_t feature = row.index[k];
+      sum_[feature] += weight * row.value[k];
+      if (is_touched_[feature]) continue;
+      is_touched_[feature] = 1;
+      touched_.push_back(feature);
     }
   }
 
-  // Appends the unit vector without its entries below `prune` to `out`, and forgets it.
+  // Appends the unit vector without its entries below `prune` to `out`, in no order, and forgets it.
   void take(float prune, FeatureRow& out) {
-    std::sort(touched_.begin(), touched_.end());
-    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
     double squares = 0;
     float largest = 0;
     for (const int32_t f : touched_) {
@@ -42,6 +42,7 @@ class SparseSum {
     for (const int32_t f : touched_) {
       const double value = sum_[f] * scale;
       sum_[f] = 0;
+      is_touched_[f] = 0;
       if (value == 0 || std::fabs(value) < bound) continue;
       out.index.push_back(f);
       out.value.push_back(static_cast<float>(value));
@@ -54,31 +55,15 @@ class SparseSum {
 
  private:
   std::vector<float> sum_;
+  std::vector<uint8_t> is_touched_;
   std::vector<int32_t> touched_;
 };
 
-// Label -> its rows, ascending.
-void transpose(const LabelMatrixView& labels, int32_t n_labels, std::vector<int64_t>& begin,
-               std::vector<int32_t>& rows) {
-  begin.assign(n_labels + 1, 0);
-  for (int64_t k = 0; k < labels.indptr[labels.n_rows]; ++k) ++begin[labels.indices[k] + 1];
-  for (int32_t j = 0; j < n_labels; ++j) begin[j + 1] += begin[j];
-  rows.resize(begin[n_labels]);
-  std::vector<int64_t> at(begin.begin(), begin.end() - 1);
-  for (int64_t i = 0; i < labels.n_rows; ++i) {
-    for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
-      rows[at[labels.indices[k]]++] = static_cast<int32_t>(i);
-    }
-  }
-}
-
 }  // namespace
 
-LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
+LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
                            const float* sample_weight, float prune, int n_threads, Progress& progress) {
-  std::vector<int64_t> begin;
-  std::vector<int32_t> rows;
-  transpose(labels, n_labels, begin, rows);
+  const int32_t n_labels = examples.n_labels();
   progress.start(n_labels);
 
   const int64_t n_tasks = (n_labels + kLabelsPerTask - 1) / kLabelsPerTask;
@@ -93,10 +78,11 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView&
     FeatureRow row;
     for (int64_t label = first; label < last; ++label) {
       progress.check();
-      for (int64_t k = begin[label]; k < begin[label + 1]; ++k) {
+      for (int64_t k = examples.begin[label]; k < examples.begin[label + 1]; ++k) {
+        const int32_t example = examples.rows[k];
         row.clear();
-        features.append(rows[k], row);
-        sums[worker]->add(row, sample_weight ? sample_weight[rows[k]] : 1.0f);
+        features.append(example, row);
+        sums[worker]->add(row, sample_weight ? sample_weight[example] : 1.0f);
       }
       const size_t before = part.index.size();
       sums[worker]->take(prune, part);

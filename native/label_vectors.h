@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "feature_matrix.h"
-#include "node_assignment.h"
+#include "label_examples.h"
 #include "progress.h"
 
 namespace labeltree {
@@ -24,7 +24,7 @@ struct LabelVectors {
 
 // The sum of the label's rows (times sample_weight, if not null), scaled to unit length; entries below
 // `prune` are dropped (never all of them) and the rest is scaled again.
-LabelVectors label_vectors(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
+LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
                            const float* sample_weight, float prune, int n_threads, Progress& progress);
 
 }  // namespace labeltree

@@ -31,6 +31,7 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
   DescentPass pass;
   pass.rows = problem.rows.rows();
   pass.squared_norm = problem.squared_norm;
+  pass.single_norm = problem.single_norm;
   pass.cost = problem.cost;
   pass.positive = positive.data();
   pass.weights = weights_.data();

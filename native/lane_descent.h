@@ -14,7 +14,8 @@ namespace labeltree {
 // Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i).
 struct DescentProblem {
   const LocalBlock& rows;
-  const float* squared_norm;  // per row
+  const float* squared_norm;  // per row, with its single features
+  const float* single_norm;   // per row, of its single features, which are not in `rows`
   const float* cost;          // per row
   Loss loss;
   float tol;     // violations of the optimality conditions may differ by so much, in units of the margin
@@ -29,6 +30,8 @@ class LaneDescent {
 
   // The weights of problem j: weights()[feature * lanes() + j].
   const float* weights() const { return weights_.data(); }
+  // The dual variable of row i in problem j: alpha()[i * lanes() + j]. Never negative.
+  const float* alpha() const { return alpha_.data(); }
   int lanes() const { return lanes_; }
   int n_unconverged() const { return __builtin_popcount(running_); }
   int64_t n_row_visits() const { return n_row_visits_; }

@@ -2,10 +2,6 @@
 
 #include "simd.h"
 
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
-
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
@@ -139,7 +135,7 @@ void descend(DescentPass& pass) {
       const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
       const Floats alpha = load<Floats>(alpha_row + first);
       Floats violation;
-      Floats next = loss.step(sign * step[j], alpha, violation);
+      Floats next = loss.step(sign * step[j] + pass.single_norm[row] * alpha, alpha, violation);
       const Ints moving =
           lane_mask<Ints>(pass.used, first) & ((violation > pass.tolerance) | (violation < -pass.tolerance));
       const uint32_t lanes = lane_bits(moving, first);
@@ -212,11 +208,42 @@ void multiply(const LocalRows& rows, int64_t begin, int64_t end, const float* co
   }
 }
 
+template <int Lanes>
+int64_t find_large(const float* weights, int64_t n_features, float bound, uint32_t* large) {
+  using V = LaneVector<Lanes>;
+  using Floats = typename V::Floats;
+  int64_t n_small = 0;
+  for (int64_t f = 0; f < n_features; ++f) {
+    uint32_t bits = 0, nonzero = 0;
+    for (int j = 0; j < V::kCount; ++j) {
+      const Floats w = load<Floats>(weights + f * Lanes + j * V::kWidth);
+      bits |= lane_bits((w >= bound) | (w <= -bound), j * V::kWidth);
+      nonzero |= lane_bits(w != 0.0f, j * V::kWidth);
+    }
+    large[f] = bits & nonzero;
+    n_small += __builtin_popcount(nonzero & ~bits);
+  }
+  return n_small;
+}
+
+int64_t find_large(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large) {
+  switch (lanes) {
+    case 4:
+      return find_large<4>(weights, n_features, bound, large);
+    case 8:
+      return find_large<8>(weights, n_features, bound, large);
+    case 16:
+      return find_large<16>(weights, n_features, bound, large);
+    default:
+      return find_large<32>(weights, n_features, bound, large);
+  }
+}
+
 }  // namespace
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
 extern const LaneKernels kernels;
-const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, multiply};
+const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, multiply, find_large};
 
 }  // namespace labeltree::LABELTREE_ISA

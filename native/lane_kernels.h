@@ -21,8 +21,9 @@ struct LocalRows {
 // Lane j of row i: alpha[i * lanes + j] and bit j of positive[i] (the class).
 struct DescentPass {
   LocalRows rows;
-  const float* squared_norm;
-  const float* cost;  // C times the weight of the example
+  const float* squared_norm;  // of the whole row
+  const float* single_norm;   // of what is left out of `rows`: features that no other row has
+  const float* cost;          // C times the weight of the example
   const uint32_t* positive;
   float* weights;  // [feature][lane], rows aligned to 64 bytes (or to the row's length, if that is less)
   float* alpha;    // [row][lane], aligned likewise
@@ -43,6 +44,9 @@ struct LaneKernels {
   // multiple of 4 up to any width.
   void (*multiply)(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
                    float* similarity);
+  // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound, lanes being 4, 8, 16 or 32. Returns how
+  // many of the weights are neither 0 nor large.
+  int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
 };
 
 // The best kernels for this processor, or those that LABELTREE_ISA names in the environment.

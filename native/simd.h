@@ -6,6 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
+
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
@@ -67,16 +71,18 @@ inline Ints lane_mask(uint32_t bits, int first) {
 template <class Ints>
 inline uint32_t lane_bits(Ints mask, int first) {
   constexpr int width = sizeof(Ints) / 4;
+#if defined(__AVX512DQ__)
+  if constexpr (width == 16) return static_cast<uint32_t>(_mm512_movepi32_mask((__m512i)mask)) << first;
+#endif
+#if defined(__AVX__)
+  if constexpr (width == 8) return static_cast<uint32_t>(_mm256_movemask_ps((__m256)mask)) << first;
+#endif
+#if defined(__SSE__)
+  if constexpr (width == 4) return static_cast<uint32_t>(_mm_movemask_ps((__m128)mask)) << first;
+#endif
   uint32_t bits = 0;
   for (int j = 0; j < width; ++j) bits |= static_cast<uint32_t>(mask[j] & 1) << j;
   return bits << first;
-}
-
-template <class Ints>
-inline bool any(Ints mask) {
-  int32_t sum = 0;
-  for (unsigned j = 0; j < sizeof(Ints) / 4; ++j) sum |= mask[j];
-  return sum != 0;
 }
 
 // e^x to about 2 units in the last place for |x| <= 87, clamped beyond.

@@ -1,6 +1,8 @@
 """What every system's script reports, and how. Only NumPy and SciPy: it runs in the peers' environments.
 
-A script defines a class with `load`, `train`, `save`, `predict_batch`, `predict_one` and `version` and calls `main`.
+A script defines a subclass of `System` and calls `main` with it. It runs twice, in two fresh processes: ``train`` reads
+the training file, trains and saves; ``predict`` opens the model and asks it. Every figure is reported, as a line of
+JSON on standard output, as soon as it is known: what a process that is stopped has told counts.
 """
 
 import json
@@ -8,73 +10,160 @@ import os
 import resource
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
 
 K = 5
 
-
-def read_rows(path):
-    """The features of an XMLC file as a CSR matrix, for systems that have no reader of their own."""
-    with open(path, encoding="ascii") as lines:
-        n_rows, n_features, _ = map(int, next(lines).split())
-        indptr, indices, data = [0], [], []
-        for line in lines:
-            for entry in line.split():
-                feature, colon, value = entry.partition(":")
-                if colon:
-                    indices.append(int(feature))
-                    data.append(float(value))
-            indptr.append(len(indices))
-    return sp.csr_matrix((np.array(data, np.float32), indices, indptr), shape=(n_rows, n_features))
+#: Single rows are asked so many, and so many seconds, at most: some read their trees anew for every call.
+MOST_SINGLE_ROWS, MOST_SINGLE_SECONDS = 2000, 10
 
 
-def size_on_disk(path):
-    return sum(os.path.getsize(os.path.join(root, f)) for root, _, files in os.walk(path) for f in files) or (
-        os.path.getsize(path) if os.path.isfile(path) else 0
-    )
+class System:
+    """One system under test. `job` has the paths and numbers that `benchmarks/runner.py` sets."""
+
+    #: So many rows are handed over at once in batch prediction; None for all.
+    batch_rows = None
+
+    def __init__(self, job):
+        self.job = job
+
+    def load(self):
+        """Read the training file; left out by systems that read it as they train."""
+
+    def train(self):
+        """Train; may set `self.tree_seconds`, the part of it that building the tree took."""
+        raise NotImplementedError
+
+    def save(self):
+        """Write the model to `job.model`; left out by systems that do so as they train."""
+
+    def open(self):
+        """Open the model, in a process that has done nothing else."""
+        raise NotImplementedError
+
+    def queries(self, X):
+        """Rows in the form the system takes them; not timed."""
+        return X
+
+    def predict_batch(self, queries):
+        """The K best labels of some rows, in the system's own form."""
+        raise NotImplementedError
+
+    def labels(self, predictions):
+        """What `predict_batch` returned as an array of labels, -1 where there are fewer; not timed."""
+        return predictions
+
+    def predict_one(self, query):
+        """The K best labels of one row."""
+        raise NotImplementedError
 
 
 def main(system_class):
-    train, test, model, output, n_trees, threads = sys.argv[1:]
-    system = system_class(model, int(n_trees), int(threads))
-    figures = {"version": system.version}
+    stage, job = sys.argv[1:]
+    report = reporter()
+    job = SimpleNamespace(**json.loads(job))
+    report(version=system_class.version)
+    {"train": train, "predict": predict}[stage](system_class(job), report)
 
-    start = time.perf_counter()
-    system.load(train)
-    figures["load_s"] = time.perf_counter() - start
 
-    start = time.perf_counter()
-    system.train()
-    figures["train_s"] = time.perf_counter() - start
-    figures["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def reporter():
+    """A function that writes figures to standard output, which nobody else can write to any more."""
+    stream = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
 
-    start = time.perf_counter()
-    system.save()
-    figures["save_s"] = time.perf_counter() - start
-    # Some read the file as they train, some write the model: the three together compare.
-    figures["total_s"] = figures["load_s"] + figures["train_s"] + figures["save_s"]
-    figures["model_mb"] = size_on_disk(model) / 1e6
+    def report(**figures):
+        print(json.dumps(figures), file=stream, flush=True)
 
-    X = read_rows(test)
-    start = time.perf_counter()
-    top = np.asarray(system.predict_batch(X), dtype=np.int64)
-    figures["batch_ms"] = (time.perf_counter() - start) / X.shape[0] * 1e3
+    return report
 
-    rows = [X[i] for i in range(min(500, X.shape[0]))]
-    seconds = []
-    for row in rows:
+
+def train(system, report):
+    report(imports_mb=peak_memory())
+    total = 0.0
+    cpu = time.process_time()
+    for stage in ("load", "train", "save"):
+        action = getattr(system, stage)
+        if getattr(System, stage) is getattr(type(system), stage):
+            continue  # it has no such stage
         start = time.perf_counter()
-        system.predict_one(row)
-        seconds.append(time.perf_counter() - start)
-        if sum(seconds) > 10:  # some read their trees anew for every call
-            break
-    figures["single_p50_ms"] = float(np.median(seconds)) * 1e3
-    figures["single_p99_ms"] = float(np.quantile(seconds, 0.99)) * 1e3
+        action()
+        seconds = time.perf_counter() - start
+        total += seconds
+        report(**{f"{stage}_s": seconds})
+        if stage == "load":
+            report(load_memory_mb=peak_memory())
+        if stage == "train":
+            report(memory_mb=peak_memory())
+            if hasattr(system, "tree_seconds"):
+                report(tree_s=system.tree_seconds)
+    # Some read the file as they train, some write the model: the three together compare.
+    report(total_s=total, cpu_s=time.process_time() - cpu, model_mb=size_on_disk(system.job.model) / 1e6)
 
-    np.save(output, top)
-    print(json.dumps(figures))
+
+def predict(system, report):
+    start = time.perf_counter()
+    system.open()
+    report(open_ms=(time.perf_counter() - start) * 1e3)
+
+    X = sp.load_npz(system.job.test)
+    n_rows = X.shape[0]
+    step = system.batch_rows or n_rows
+    found, seconds = [], 0.0
+    for first in range(0, n_rows, step):
+        queries = system.queries(X[first : first + step])
+        start = time.perf_counter()
+        predictions = system.predict_batch(queries)
+        seconds += time.perf_counter() - start
+        found.append(np.asarray(system.labels(predictions), dtype=np.int64)[:, :K])
+    np.save(system.job.predictions, np.concatenate(found))
+    report(batch_ms=seconds / n_rows * 1e3)
+
+    times = []
+    for i in range(min(n_rows, MOST_SINGLE_ROWS)):
+        (query,) = as_list(system.queries(X[i]))
+        start = time.perf_counter()
+        system.predict_one(query)
+        times.append(time.perf_counter() - start)
+        if sum(times) > MOST_SINGLE_SECONDS:
+            break
+    report(
+        single_p50_ms=float(np.median(times)) * 1e3,
+        single_p99_ms=float(np.quantile(times, 0.99)) * 1e3,
+        single_rows=len(times),
+    )
+
+
+def unit_rows(X):
+    """Rows scaled to unit length, for systems that do not do so themselves."""
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float32).ravel())
+    data = X.data / np.repeat(np.maximum(norms, np.finfo(np.float32).tiny), np.diff(X.indptr))
+    return sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+
+
+def as_list(queries):
+    """One query in a list, also where it is a matrix with one row."""
+    return queries if isinstance(queries, list) else [queries]
+
+
+def peak_memory():
+    """The most memory this process ever had, in MB."""
+    # Not ru_maxrss on Linux: it begins with what the process that started this one had.
+    if os.path.exists("/proc/self/status"):
+        with open("/proc/self/status") as lines:
+            kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        return kilobytes / 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+def size_on_disk(path):
+    """Bytes of a file, or of all files in a folder."""
+    if os.path.isfile(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(root, f)) for root, _, files in os.walk(path) for f in files)
 
 
 def padded(rows):

@@ -1,28 +1,34 @@
 from importlib.metadata import version
 
-from measure import K, main, padded
+from measure import K, System, main, padded
 from napkinxc.datasets import load_libsvm_file
 from napkinxc.models import PLT
 
 
-class NapkinXC:
+class NapkinXC(System):
     version = version("napkinxc")
 
-    def __init__(self, path, n_trees, threads):
-        # Squared hinge is what its own results are best with on text; everything else as it comes.
-        self.model = PLT(path, ensemble=n_trees, loss="squaredHinge", liblinear_c=1, threads=threads, seed=0)
+    def plt(self, **parameters):
+        return PLT(self.job.model, ensemble=self.job.n_trees, threads=self.job.threads, **parameters)
 
-    def load(self, train):
-        self.X, self.y = load_libsvm_file(train)
+    def load(self):
+        self.X, self.y = load_libsvm_file(self.job.train)
 
     def train(self):
-        self.model.fit(self.X, self.y)
+        # Squared hinge is what its own results are best with on text; everything else as it comes.
+        # It writes the model as it trains, and says when it has the tree: see `tree_messages` in peers.py.
+        model = self.plt(loss="squaredHinge", liblinear_c=1, seed=self.job.seed, verbose=True)
+        model.fit(self.X, self.y)
 
-    def save(self):
-        pass  # training has written the model
+    def open(self):
+        self.model = self.plt()
+        self.model.load()
 
     def predict_batch(self, X):
-        return padded(self.model.predict(X, top_k=K))
+        return self.model.predict(X, top_k=K)
+
+    def labels(self, predictions):
+        return padded(predictions)
 
     def predict_one(self, row):
         return self.model.predict(row, top_k=K)

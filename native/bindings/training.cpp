@@ -30,9 +30,10 @@ nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Ar
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
-    const LabelVectors vectors = label_vectors(features.matrix, labels, n_labels, weight, label_vector_prune,
-                                               options.n_threads, progress);
-    tree = cluster_labels(vectors, options, progress);
+    const LabelExamples examples(labels, n_labels);
+    const LabelVectors vectors =
+        label_vectors(features.matrix, examples, weight, label_vector_prune, options.n_threads, progress);
+    tree = cluster_labels(vectors, examples, labels.n_rows, options, progress);
   }
   return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
 }
@@ -103,14 +104,20 @@ void bind_training(nb::module_& m) {
       .def_rw("prune", &SolverOptions::prune)
       .def_rw("seed", &SolverOptions::seed)
       .def_rw("n_threads", &SolverOptions::n_threads);
+  nb::class_<KMeansOptions>(m, "KMeansOptions")
+      .def(nb::init<>())
+      .def_rw("balanced", &KMeansOptions::balanced)
+      .def_rw("first_sample", &KMeansOptions::first_sample)
+      .def_rw("sample", &KMeansOptions::sample)
+      .def_rw("max_iter", &KMeansOptions::max_iter)
+      .def_rw("eps", &KMeansOptions::eps);
   nb::class_<ClusteringOptions>(m, "ClusteringOptions")
       .def(nb::init<>())
       .def_rw("arity", &ClusteringOptions::arity)
       .def_rw("max_leaves", &ClusteringOptions::max_leaves)
-      .def_rw("balanced", &ClusteringOptions::balanced)
       .def_rw("max_depth", &ClusteringOptions::max_depth)
-      .def_rw("max_iter", &ClusteringOptions::max_iter)
-      .def_rw("eps", &ClusteringOptions::eps)
+      .def_rw("frequent_share", &ClusteringOptions::frequent_share)
+      .def_rw("kmeans", &ClusteringOptions::kmeans)
       .def_rw("seed", &ClusteringOptions::seed)
       .def_rw("n_threads", &ClusteringOptions::n_threads);
 

@@ -31,7 +31,7 @@ from labeltree.validation import (
 )
 
 #: The links each loss may have, its default first. docs/how-it-works.md has the figures that the defaults rest on.
-LINKS = {"squared_hinge": ("exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
+LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
@@ -40,9 +40,10 @@ _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "arity": Number(2, LARGEST_INTEGER, integer=True),
     "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
     "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
+    "frequent_share": Number(0, 1),
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
-    "link": Choice(("auto", "exp3", "exp2", "clip", "sigmoid")),
+    "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
@@ -76,13 +77,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         A node with at most so many labels has them as its children.
     max_depth : int, optional
         The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+    frequent_share : float
+        A label that at least this share of a node's examples have is a leaf right below that node, beside the
+        clusters of the others; 0 for none.
     label_vector_prune : float
         Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
     loss : {"squared_hinge", "logistic"}
         What the node classifiers minimise, with an L2 penalty.
-    link : {"auto", "exp3", "exp2", "clip", "sigmoid"}
-        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)³) (the default),
-        exp(-max(0, 1 - s)²), or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
+    link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
+        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 5 (the
+        default), 4, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
     C : float, optional
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
     tol : float
@@ -149,14 +153,15 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         *,
         tree: Any = "kmeans",
         arity: int = 32,
-        max_leaves: int = 200,
+        max_leaves: int = 100,
         max_depth: int | None = None,
+        frequent_share: float = 0.01,
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
         C: float | None = None,
-        tol: float = 0.1,
-        max_iter: int = 20,
+        tol: float = 0.2,
+        max_iter: int = 10,
         prune: float = 0.1,
         normalize: bool = True,
         bias: bool = True,
@@ -172,6 +177,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.arity = arity
         self.max_leaves = max_leaves
         self.max_depth = max_depth
+        self.frequent_share = frequent_share
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
@@ -195,7 +201,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         """The settings of Parabel: three balanced binary trees, squared hinge, beam search of width 10."""
         preset = {
             "n_trees": 3, "arity": 2, "max_leaves": 100, "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1,
-            "max_iter": 20, "prune": 0.1, "label_vector_prune": 0.0, "search": "beam", "beam": 10,
+            "max_iter": 20, "prune": 0.1, "frequent_share": 0.0, "label_vector_prune": 0.0, "search": "beam", "beam": 10,
         }  # fmt: skip
         return cls(**{**preset, **parameters})
 
@@ -205,7 +211,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         preset = {
             "n_trees": 3, "tree": "unbalanced_kmeans", "arity": 100, "max_leaves": 100, "max_depth": 3,
             "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 20, "prune": 0.1,
-            "label_vector_prune": 0.0, "search": "beam", "beam": 10,
+            "frequent_share": 0.0, "label_vector_prune": 0.0, "search": "beam", "beam": 10,
         }  # fmt: skip
         return cls(**{**preset, **parameters})
 
@@ -217,7 +223,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         """
         preset = {
             "n_trees": 1, "arity": 2, "max_leaves": 100, "loss": "logistic", "C": 12.0, "tol": 0.1, "max_iter": 1000,
-            "prune": 0.1, "label_vector_prune": 0.0, "search": "exact",
+            "prune": 0.1, "frequent_share": 0.0, "label_vector_prune": 0.0, "search": "exact",
         }  # fmt: skip
         return cls(**{**preset, **parameters})
 
@@ -315,6 +321,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 max_leaves=self.max_leaves,
                 max_depth=self.max_depth,
                 balanced=self.tree == "kmeans",
+                frequent_share=self.frequent_share,
                 label_vector_prune=self.label_vector_prune,
                 sample_weight=weight,
                 seed=seed,

@@ -58,43 +58,71 @@ class Clustering:
     max_leaves: int
     balanced: bool = True
     max_depth: int | None = None
-    max_iter: int = 20
+    frequent_share: float = 0.0
+    first_sample: int = 128
+    sample: int = 2048
+    max_iter: int = 8
     eps: float = 1e-4
     seed: int = 0
 
-    def kmeans(self, vectors: Floats, k: int, seed: int) -> list[int]:
-        """The cluster of each vector; the first centroids are vectors drawn at random."""
-        random = Random(seed)
-        rows = list(range(len(vectors)))
-        for c in range(k):
-            other = c + random.below(len(rows) - c)
-            rows[c], rows[other] = rows[other], rows[c]
-        centroids = vectors[rows[:k]]
-        before = -1.0
-        for _ in range(self.max_iter):
-            similarity = vectors @ centroids.T
-            cluster = balanced_assignment(similarity) if self.balanced else similarity.argmax(axis=1).tolist()
-            now = similarity[np.arange(len(vectors)), cluster].mean()
-            if now - before < self.eps:
-                break
-            before = now
-            centroids = np.array([unit(vectors[np.array(cluster) == c].sum(axis=0)) for c in range(k)])
-        return cluster
+    def assign(self, similarity: Floats) -> list[int]:
+        return balanced_assignment(similarity) if self.balanced else similarity.argmax(axis=1).tolist()
 
-    def split(self, labels: list[int], vectors: Floats, seed: int) -> list[list[int]]:
-        """The parts of a node: seen labels clustered, unseen ones where there is most room."""
+    def kmeans(self, vectors: Floats, k: int, seed: int) -> list[int]:
+        """The cluster of each vector; centroids start from vectors drawn at random and see ever more of them."""
+        random = Random(seed)
+        order = list(range(len(vectors)))
+        size = min(len(vectors), self.sample * k)
+        for i in range(size):
+            other = i + random.below(len(order) - i)
+            order[i], order[other] = order[other], order[i]
+        drawn = vectors[order[:size]]
+        centroids = drawn[:k]
+        used = 0
+        while used < size:
+            used = min(size, 2 * used if used else self.first_sample * k)
+            before = -1.0
+            for _ in range(self.max_iter):
+                similarity = drawn[:used] @ centroids.T
+                cluster = self.assign(similarity)
+                now = similarity[np.arange(used), cluster].mean()
+                if now - before < self.eps:
+                    break
+                before = now
+                centroids = np.array([unit(drawn[:used][np.array(cluster) == c].sum(axis=0)) for c in range(k)])
+        if size < len(vectors):
+            return self.assign(vectors @ centroids.T)
+        at = dict(zip(order, cluster, strict=True))
+        return [at[i] for i in range(len(vectors))]
+
+    def even_arity(self, n_labels: int) -> int:
+        """The smallest arity that needs no more levels than the largest allowed."""
+        wanted = -(-n_labels // self.max_leaves)
+        levels = next(n for n in range(1, 64) if self.arity**n >= wanted)
+        return next(k for k in range(1, self.arity + 1) if k**levels >= wanted)
+
+    def split(self, labels: list[int], vectors: Floats, y: Any, seed: int) -> list[list[int]]:
+        """The parts of a node: frequent labels alone, other seen ones clustered, unseen ones where there is room."""
         seen = [j for j in labels if vectors[j].any()]
         unseen = [j for j in labels if not vectors[j].any()]
-        wanted = -(-len(labels) // self.max_leaves)
-        k = min(wanted, self.arity) if self.balanced else self.arity
-        cluster = list(range(len(seen))) if len(seen) <= k else self.kmeans(vectors[seen], k, seed)
+        n_examples = int((y[:, seen].sum(axis=1) > 0).sum())
+        frequent = [j for j in seen if self.frequent_share and y[:, j].sum() >= self.frequent_share * n_examples]
+        seen = [j for j in seen if j not in frequent]
+        if not seen and not unseen:
+            return [[j] for j in frequent]
+        k = self.even_arity(len(seen) + len(unseen)) if self.balanced else self.arity
+        if len(seen) <= k:
+            cluster = list(range(len(seen)))
+        else:
+            cluster = [0] * len(seen) if k == 1 else self.kmeans(vectors[seen], k, seed)
         parts = [[j for j, own in zip(seen, cluster, strict=True) if own == c] for c in range(k)]
         for label in unseen:
             min(parts, key=len).append(label)
-        return [part for part in parts if part]
+        return [[j] for j in frequent] + [part for part in parts if part]
 
-    def tree(self, vectors: Floats) -> LabelTree:
+    def tree(self, vectors: Floats, y: Any) -> LabelTree:
         """Level by level, each node with a random seed of its own."""
+        y = y.toarray()
         order = sorted(range(len(vectors)), key=lambda j: (not vectors[j].any(), j))
         parent, label = [-1], [-1]
         level = [(0, order)]
@@ -107,7 +135,7 @@ class Clustering:
                 parts = (
                     []
                     if last or len(labels) <= self.max_leaves
-                    else self.split(labels, vectors, mixed_seed(self.seed, first + i))
+                    else self.split(labels, vectors, y, mixed_seed(self.seed, first + i))
                 )
                 for part in parts if len(parts) > 1 else [[j] for j in labels]:
                     if len(part) > 1:

@@ -20,6 +20,8 @@ LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "clip": lambda s: np.clip((1 + s) / 2, 0, 1),
     "exp2": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 2)),
     "exp3": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 3)),
+    "exp4": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 4)),
+    "exp5": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 5)),
 }
 
 

@@ -33,7 +33,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
         ("label_vector_prune", [-1, None, np.inf], "a finite number of at least 0"),
         ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
-        ("link", ["logit", None], "one of 'auto', 'exp3', 'exp2', 'clip', 'sigmoid'"),
+        ("link", ["logit", None], "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid'"),
         ("search", ["dfs", None, True], "one of 'exact', 'beam'"),
         ("tree", ["huffman", None, 3], "one of 'kmeans', 'unbalanced_kmeans', 'flat', a LabelTree"),
         ("normalize", [1, None, "yes"], "True or False"),

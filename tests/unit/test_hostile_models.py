@@ -331,7 +331,7 @@ def test_inner_arrays_that_lie_are_found_when_they_are_used(directory, name, ind
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["weight", "bias", "scale"])
-@pytest.mark.parametrize("link", ["exp3", "exp2", "clip", "sigmoid"])
+@pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"])
 def test_numbers_that_are_not_finite_do_no_harm(saved, tmp_path, name, value, link):
     source = saved.with_name("int8") if name == "scale" else saved
     directory = shutil.copytree(source, tmp_path / "model")

@@ -15,7 +15,6 @@ from tests.reference.clustering import Clustering, label_vectors
 
 from labeltree import LabelTree, _native
 from labeltree.labels import read_labels
-from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import _csr_view
 
 pytestmark = pytest.mark.native
@@ -24,18 +23,30 @@ pytestmark = pytest.mark.native
 def kernel_tree(
     X: Any, y: Any, how: Clustering, prune: float = 0.0, sample_weight: Any = None, n_threads: int = 1
 ) -> LabelTree:
-    return kmeans_tree(
-        _csr_view(sp.csr_matrix(X), normalize=True),
-        read_labels(sp.csr_matrix(y)),
-        arity=how.arity,
-        max_leaves=how.max_leaves,
-        max_depth=how.max_depth,
-        balanced=how.balanced,
-        label_vector_prune=prune,
-        sample_weight=None if sample_weight is None else sample_weight.astype(np.float32),
-        seed=how.seed,
-        n_threads=n_threads,
-        progress=_native.Progress(),
+    labels = read_labels(sp.csr_matrix(y))
+    options = _native.ClusteringOptions()
+    options.arity = how.arity
+    options.max_leaves = how.max_leaves
+    options.max_depth = how.max_depth or 0
+    options.frequent_share = how.frequent_share
+    options.kmeans.balanced = how.balanced
+    options.kmeans.first_sample = how.first_sample
+    options.kmeans.sample = how.sample
+    options.kmeans.max_iter = how.max_iter
+    options.kmeans.eps = how.eps
+    options.seed = how.seed
+    options.n_threads = n_threads
+    return LabelTree(
+        *_native.cluster_labels(
+            _csr_view(sp.csr_matrix(X), normalize=True),
+            labels.indptr,
+            labels.indices,
+            labels.n_labels,
+            None if sample_weight is None else sample_weight.astype(np.float32),
+            prune,
+            options,
+            _native.Progress(),
+        )
     )
 
 
@@ -49,6 +60,12 @@ WAYS = [
     Clustering(arity=3, max_leaves=4, balanced=False),
     Clustering(arity=16, max_leaves=5, balanced=False, seed=4),
     Clustering(arity=8, max_leaves=2, balanced=False, max_depth=2),
+    Clustering(arity=5, max_leaves=8, seed=5, first_sample=2, sample=8, max_iter=3),
+    Clustering(arity=3, max_leaves=4, seed=6, first_sample=1, sample=4),
+    Clustering(arity=8, max_leaves=4, balanced=False, seed=7, first_sample=2, sample=4),
+    Clustering(arity=4, max_leaves=4, seed=8, frequent_share=0.1),
+    Clustering(arity=3, max_leaves=1, seed=9, frequent_share=0.03, first_sample=2, sample=4),
+    Clustering(arity=4, max_leaves=4, balanced=False, seed=10, frequent_share=0.05),
 ]
 
 
@@ -56,7 +73,7 @@ WAYS = [
 def test_the_kernel_builds_the_same_tree_as_its_twin(how: Clustering) -> None:
     X, y = documents(250, 120, 70, seed=1)
     for prune in (0.0, 0.1):
-        expected = how.tree(label_vectors(X, y, prune))
+        expected = how.tree(label_vectors(X, y, prune), y)
         found = kernel_tree(X, y, how, prune)
         assert found.to_nested() == expected.to_nested()
 
@@ -66,7 +83,7 @@ def test_weights_of_examples_weigh_in_label_vectors() -> None:
     weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 4.0], size=250)
     how = Clustering(arity=4, max_leaves=4)
     found = kernel_tree(X, y, how, 0.05, weight)
-    assert found.to_nested() == how.tree(label_vectors(X, y, 0.05, weight)).to_nested()
+    assert found.to_nested() == how.tree(label_vectors(X, y, 0.05, weight), y).to_nested()
     assert found != kernel_tree(X, y, how, 0.05)
 
 

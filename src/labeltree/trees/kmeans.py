@@ -18,6 +18,7 @@ def kmeans_tree(
     max_leaves: int,
     max_depth: int | None,
     balanced: bool,
+    frequent_share: float,
     label_vector_prune: float,
     sample_weight: NDArray[np.float32] | None,
     seed: int,
@@ -29,7 +30,8 @@ def kmeans_tree(
     options.arity = arity
     options.max_leaves = max_leaves
     options.max_depth = max_depth or 0
-    options.balanced = balanced
+    options.kmeans.balanced = balanced
+    options.frequent_share = frequent_share
     options.seed = seed
     options.n_threads = n_threads
     child_begin, label = _native.cluster_labels(

@@ -1,0 +1,137 @@
+"""The systems that are measured, and where each is installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.data import CACHE
+
+OURS = "labeltree"
+
+
+@dataclass(frozen=True)
+class Peer:
+    """How a system is installed and what must be known to read its figures.
+
+    Attributes
+    ----------
+    packages : tuple of tuples of str
+        What pip installs, in steps; nothing for labeltree, which is taken from the environment that runs this.
+    environment : str
+        The name of its virtual environment.
+    script : str
+        Its file in `benchmarks/systems`.
+    inputs : tuple of str
+        The forms of the training data that it needs beside the text file; see `benchmarks/inputs.py`.
+    ensembles : bool
+        Whether it trains several trees; if not, it is run once, whatever the numbers of trees.
+    reads_text : bool
+        Whether its loading time is that of a reader of the text format.
+    tree_messages : tuple of two str, optional
+        What it writes on standard error when it begins to build a tree and when it has built it.
+    note : str
+        What the table says about it.
+    """
+
+    packages: tuple[tuple[str, ...], ...]
+    environment: str
+    script: str
+    inputs: tuple[str, ...] = ()
+    ensembles: bool = False
+    reads_text: bool = False
+    tree_messages: tuple[str, str] | None = None
+    note: str = ""
+
+
+_FASTTEXT = (("numpy", "scipy"), ("fasttext-numpy2",))  # the original does not work with NumPy 2
+_READY_MADE = "reads no text files: its loading time is that of a ready-made .npz"
+_WORDS = (
+    "knows no weights of features: a feature is a word; learning rate 0.5, 25 passes; reads its own text format "
+    "as it trains"
+)
+
+PEERS: dict[str, Peer] = {
+    OURS: Peer((), "", "labeltree_system.py", ensembles=True, reads_text=True),
+    "omikuji": Peer(
+        (("numpy", "scipy"), ("omikuji",)),
+        "omikuji",
+        "omikuji_system.py",
+        ensembles=True,
+        reads_text=True,
+        note="predicts one row at a time, in batches too; builds its trees while it trains them",
+    ),
+    "napkinxc": Peer(
+        (("numpy", "scipy"), ("napkinxc",)),
+        "napkinxc",
+        "napkinxc_system.py",
+        ensembles=True,
+        reads_text=True,
+        tree_messages=("Building tree", "Saving tree"),
+        note="squared hinge, C = 1; saves as it trains; of several trees, reads every one anew in every call",
+    ),
+    "pecos": Peer(
+        # It wants torch for parts that are not measured: the CPU build is enough.
+        (("torch==2.13.0",), ("numpy", "scipy", "setuptools<81"), ("libpecos",)),
+        "pecos",
+        "pecos_system.py",
+        inputs=("features", "labels"),
+        ensembles=True,
+        note=f"{_READY_MADE}; beam search of width 10",
+    ),
+    "vowpalwabbit": Peer(
+        (("numpy", "scipy"), ("vowpalwabbit",)),
+        "vowpalwabbit",
+        "vowpalwabbit_system.py",
+        inputs=("vowpalwabbit",),
+        note="--plt, 16 children, 3 passes; learns in one thread; reads its own text format as it trains",
+    ),
+    "fasttext-hs": Peer(
+        _FASTTEXT,
+        "fasttext",
+        "fasttext_hs_system.py",
+        inputs=("fasttext",),
+        note=f"hierarchical softmax; {_WORDS}",
+    ),
+    "fasttext-ova": Peer(
+        _FASTTEXT, "fasttext", "fasttext_ova_system.py", inputs=("fasttext",), note=f"one-vs-all; {_WORDS}"
+    ),
+    "sklearn": Peer(
+        (("numpy", "scipy", "scikit-learn"),),
+        "sklearn",
+        "sklearn_system.py",
+        inputs=("features", "labels"),
+        note=f"OneVsRestClassifier(LinearSVC()); {_READY_MADE}",
+    ),
+}
+
+
+class InstallationError(Exception):
+    """A peer could not be installed; the message is what pip said last."""
+
+
+def python_of(peer: Peer) -> str:
+    """The Python that has the peer, installed on first use."""
+    if not peer.packages:
+        return sys.executable
+    folder = CACHE / "environments" / peer.environment
+    python = folder / "bin" / "python"
+    ready = folder / "ready"
+    if not ready.exists():
+        _run([sys.executable, "-m", "venv", "--clear", str(folder)])
+        for packages in peer.packages:
+            _run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *packages])
+        ready.touch()
+    return str(python)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise InstallationError(done.stdout.strip()[-2000:])
+
+
+def script_of(peer: Peer) -> Path:
+    return Path(__file__).parent / "systems" / peer.script

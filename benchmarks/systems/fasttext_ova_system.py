@@ -1,0 +1,9 @@
+from fasttext_model import FastText
+from measure import main
+
+
+class OneVersusAll(FastText):
+    loss = "ova"
+
+
+main(OneVersusAll)
