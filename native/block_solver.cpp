@@ -290,6 +290,16 @@ void Trainer::assemble() {
   for (size_t g = groups_.size(); g-- > 0;) first_group[groups_[g].block] = g;
   for (size_t b = n_blocks; b-- > 0;) first_group[b] = std::min(first_group[b], first_group[b + 1]);
 
+  // Room for all at once: to grow would take twice the memory, and the results are given up one by one.
+  size_t n_features = 0, n_weights = 0;
+  for (const GroupWeights& group : results_) {
+    n_features += group.feature.size();
+    n_weights += group.weight.size();
+  }
+  arrays_.feature.reserve(n_features);
+  arrays_.entry_begin.reserve(n_features + n_blocks);
+  arrays_.column.reserve(n_weights);
+  arrays_.weight.reserve(n_weights);
   arrays_.block_begin.assign(n_blocks + 1, 0);
   arrays_.block_entry_begin.assign(n_blocks + 1, 0);
   for (size_t b = 0; b < n_blocks; ++b) {

@@ -349,7 +349,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.loss_ = self.loss
 
     def _parameters_as_trained(self) -> dict[str, Any]:
-        return {**self.get_params(deep=False), "normalize": self.normalize_, "loss": self.loss_}
+        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name.
+        trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link()}
+        return {**self.get_params(deep=False), **trained}
 
     # -- storage ---------------------------------------------------------------------------------------------------
 

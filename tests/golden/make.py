@@ -65,6 +65,9 @@ def cases() -> dict[str, Case]:
         "multiclass-int32": Case(np.array([3, 1, 4, 15, 9, 26], dtype=np.int32)[of_row]),
         "multiclass-float64": Case(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])[of_row]),
         "multiclass-bool": Case(of_row > 2),
+        "frequent-labels": Case(
+            lists(texts), "float32", {"arity": 2, "max_leaves": 2, "frequent_share": 0.3}
+        ),
         "given-tree-logistic": Case(indicator, "float32", {"tree": given, "loss": "logistic"}),
     }
 

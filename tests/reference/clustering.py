@@ -89,7 +89,9 @@ class Clustering:
                 if now - before < self.eps:
                     break
                 before = now
-                centroids = np.array([unit(drawn[:used][np.array(cluster) == c].sum(axis=0)) for c in range(k)])
+                centroids = np.array(
+                    [unit(drawn[:used][np.array(cluster) == c].sum(axis=0)) for c in range(k)]
+                )
         if size < len(vectors):
             return self.assign(vectors @ centroids.T)
         at = dict(zip(order, cluster, strict=True))
@@ -106,7 +108,9 @@ class Clustering:
         seen = [j for j in labels if vectors[j].any()]
         unseen = [j for j in labels if not vectors[j].any()]
         n_examples = int((y[:, seen].sum(axis=1) > 0).sum())
-        frequent = [j for j in seen if self.frequent_share and y[:, j].sum() >= self.frequent_share * n_examples]
+        frequent = [
+            j for j in seen if self.frequent_share and y[:, j].sum() >= self.frequent_share * n_examples
+        ]
         seen = [j for j in seen if j not in frequent]
         if not seen and not unseen:
             return [[j] for j in frequent]

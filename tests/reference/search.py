@@ -53,6 +53,7 @@ def node_probabilities(
     W, bias = decoded(weights, len(x))
     with np.errstate(over="ignore"):
         eta = LINKS[link](W @ x + bias)
+    eta[eta < np.finfo(np.float32).smallest_subnormal] = 0  # as in the kernel: siblings may all be 0
     return normalized(weights.tree, eta) if normalize_siblings else eta
 
 

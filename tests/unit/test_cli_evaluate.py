@@ -19,7 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluate")
     train = write_rows(folder / "train.txt", make_rows(300, seed=1))
     write_rows(folder / "test.txt", make_rows(50, seed=2))
-    LabelTreeClassifier(random_state=0, max_leaves=3, arity=2).fit(*read_xmlc(train)).save(folder / "model")
+    shape = {"arity": 2, "max_leaves": 3, "frequent_share": 0}
+    LabelTreeClassifier(random_state=0, **shape).fit(*read_xmlc(train)).save(folder / "model")
     return folder
 
 

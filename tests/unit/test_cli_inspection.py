@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_rows(folder / "test.txt", make_rows(20, seed=2))
     (folder / "labels.txt").write_text("".join(f"L{i}\n" for i in range(N_LABELS)))
     (folder / "features.txt").write_text("".join(f"word{i}\n" for i in range(N_FEATURES)))
-    model = LabelTreeClassifier(2, random_state=0, max_leaves=3, arity=2)
+    model = LabelTreeClassifier(2, random_state=0, max_leaves=3, arity=2, frequent_share=0)
     model.fit(*read_xmlc(train)).save(folder / "model")
     return folder
 

@@ -46,7 +46,7 @@ def test_json(data: Path, tmp_path: Path) -> None:
     assert set(report["seconds"]) == {"reading", "clustering", "training", "saving"}
     assert all(seconds >= 0 for seconds in report["seconds"].values())
     model = LabelTreeClassifier.load(tmp_path / "model")
-    assert report["parameters"] == model.get_params()
+    assert {**report["parameters"], "link": "exp4"} == model.get_params()
     assert report["parameters"]["n_jobs"] == -1
     trees = [(tree["nodes"], tree["depth"], tree["arity"]) for tree in report["trees"]]
     assert trees == [(tree.n_nodes, tree.depth, tree.arity) for tree in model.trees_]
@@ -56,7 +56,7 @@ def test_json(data: Path, tmp_path: Path) -> None:
 def test_every_parameter_is_taken(data: Path, tmp_path: Path) -> None:
     given = {
         "n_trees": 2, "tree": "unbalanced_kmeans", "arity": 4, "max_leaves": 3, "max_depth": 5,
-        "label_vector_prune": 0.02, "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01, "max_iter": 9,
+        "frequent_share": 0.2, "label_vector_prune": 0.02, "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01, "max_iter": 9,
         "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
         "n_jobs": 1, "random_state": 3, "verbose": -1,
     }  # fmt: skip

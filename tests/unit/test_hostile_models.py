@@ -309,7 +309,7 @@ def test_outer_arrays_that_lie(directory, name, index, value, message):
         ("feature", 1, 0, "features are not ascending"),
         ("entry_begin", 2, 2**32 - 1, "entry_begin decreases"),
         ("entry_begin", 0, 1, "entry_begin does not span"),
-        ("column", 0, 2**16 - 1, "a column is out of range"),
+        ("column", 0, 2**8 - 1, "a column is out of range"),
         ("column", -1, 3, "a column is out of range"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.reference.solver import node_problems
 from labeltree import LabelTreeClassifier
 from labeltree.datasets import load_tate
 
-SHAPE: dict[str, Any] = {"arity": 4, "max_leaves": 20, "random_state": 0, "n_jobs": 2}
+SHAPE: dict[str, Any] = {"arity": 4, "max_leaves": 20, "frequent_share": 0.0, "random_state": 0, "n_jobs": 2}
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_a_wide_beam_is_exact(drawn: Drawn, k: int, threshold: float) -> None:
 
 def test_a_wider_beam_finds_more_and_costs_more() -> None:
     X, y = documents(200, 150, 60)
-    model = LabelTreeClassifier(arity=2, max_leaves=2, random_state=0).fit(X, y)
+    model = LabelTreeClassifier(arity=2, max_leaves=2, frequent_share=0, random_state=0).fit(X, y)
     exact = model.predict_topk(X, k=5).probabilities.astype(np.float64)
     model.search = "beam"
     found, costs = [], []

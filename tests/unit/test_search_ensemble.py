@@ -125,8 +125,9 @@ def test_an_average_is_never_above_all_its_parts() -> None:
 
 def test_trees_of_a_trained_model_differ_and_their_average_is_better() -> None:
     X, y = documents(500, 200, 60)
-    one = LabelTreeClassifier(arity=2, max_leaves=3, random_state=0).fit(X[:300], y[:300])
-    three = LabelTreeClassifier(3, arity=2, max_leaves=3, random_state=0).fit(X[:300], y[:300])
+    shape = {"arity": 2, "max_leaves": 3, "frequent_share": 0}
+    one = LabelTreeClassifier(**shape, random_state=0).fit(X[:300], y[:300])
+    three = LabelTreeClassifier(3, **shape, random_state=0).fit(X[:300], y[:300])
     assert three.tree_ == one.tree_
     assert len({tree.to_json() for tree in three.trees_}) == 3
 

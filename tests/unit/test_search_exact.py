@@ -174,7 +174,9 @@ def test_a_trained_model() -> None:
     """The same on a real tree: trained, deep, and with rows of real weights."""
     X, y = documents(300, 200, 60, unlabelled=0.1)
     for parameters in ({}, {"loss": "logistic", "normalize_siblings": True}, {"link": "clip"}):
-        model = LabelTreeClassifier(arity=3, max_leaves=4, random_state=0, **parameters).fit(X, y)
+        model = LabelTreeClassifier(
+            arity=3, max_leaves=4, frequent_share=0, random_state=0, **parameters
+        ).fit(X, y)
         dense = X.toarray()
         marginals = exact_marginals(model, dense)
         unit = dense.astype(np.float64) / np.linalg.norm(dense.astype(np.float64), axis=1, keepdims=True)

@@ -20,7 +20,15 @@ from rich.markup import escape
 
 #: Where an option stands on the help page.
 PANELS = {
-    "The tree": ("n_trees", "tree", "arity", "max_leaves", "max_depth", "label_vector_prune"),
+    "The tree": (
+        "n_trees",
+        "tree",
+        "arity",
+        "max_leaves",
+        "max_depth",
+        "frequent_share",
+        "label_vector_prune",
+    ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
     "The search for labels": ("search", "beam", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),

@@ -25,6 +25,9 @@ ESTIMATORS = {"LabelTreeClassifier": "labeltree.classifier"}
 _Estimator = TypeVar("_Estimator", bound=LabelTreePredictor)
 _Answer = TypeVar("_Answer")
 
+#: What the link "auto" meant for each loss before it was saved by name.
+_FIRST_LINKS = {"squared_hinge": "exp3", "logistic": "sigmoid"}
+
 
 def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredictor:
     """Open a saved model of any class; `load_classifier` says how.
@@ -37,7 +40,7 @@ def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredict
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     LabelTreeClassifier(max_leaves=9).fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
     ...     load(f"{folder}/pets")
-    LabelTreeClassifier(max_leaves=9)
+    LabelTreeClassifier(link='exp4', max_leaves=9)
     """
 
     def open_any(directory: Path, document: Document) -> LabelTreePredictor:
@@ -186,4 +189,6 @@ def _decode_parameters(
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value
+    if decoded.get("link") == "auto":  # the first models were saved so
+        decoded["link"] = _FIRST_LINKS.get(decoded.get("loss"), "auto")
     return decoded
