@@ -190,5 +190,5 @@ def _decode_parameters(
         else:
             decoded[name] = value
     if decoded.get("link") == "auto":  # the first models were saved so
-        decoded["link"] = _FIRST_LINKS.get(decoded.get("loss"), "auto")
+        decoded["link"] = _FIRST_LINKS.get(decoded.get("loss", ""), "auto")
     return decoded
