@@ -25,22 +25,22 @@ inline void multiply_row(const LocalRows& rows, int64_t row, const float* column
   for (int j = 0; j < V::kCount; ++j) sum[j] = Floats{};
   const int64_t end = rows.row_begin[row + 1];
   int64_t k = rows.row_begin[row];
-  if constexpr (V::kCount <= 2) {  // two chains of additions hide the latency of one
-    Floats other[V::kCount] = {};
-    for (; k + 1 < end; k += 2) {
-      const float* w0 = columns + rows.index[k] * stride;
-      const float* w1 = columns + rows.index[k + 1] * stride;
-      for (int j = 0; j < V::kCount; ++j) {
-        sum[j] += rows.value[k] * load<Floats>(w0 + j * V::kWidth);
-        other[j] += rows.value[k + 1] * load<Floats>(w1 + j * V::kWidth);
-      }
+  // Two chains of additions hide the latency of one. As many for every instruction set: sums are rounded
+  // alike.
+  Floats other[V::kCount] = {};
+  for (; k + 1 < end; k += 2) {
+    const float* w0 = columns + rows.index[k] * stride;
+    const float* w1 = columns + rows.index[k + 1] * stride;
+    for (int j = 0; j < V::kCount; ++j) {
+      sum[j] += rows.value[k] * load<Floats>(w0 + j * V::kWidth);
+      other[j] += rows.value[k + 1] * load<Floats>(w1 + j * V::kWidth);
     }
-    for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
   }
-  for (; k < end; ++k) {
+  if (k < end) {
     const float* w = columns + rows.index[k] * stride;
     for (int j = 0; j < V::kCount; ++j) sum[j] += rows.value[k] * load<Floats>(w + j * V::kWidth);
   }
+  for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
 }
 
 // Adds the row times step[first .. last) to those vectors of the weights.

@@ -152,17 +152,19 @@ def test_silent_where_there_is_no_terminal(monkeypatch, stderr) -> None:
     assert stderr is None or "training" in stderr.getvalue()
 
 
-def test_more_children_than_fit_into_16_bits(tmp_path) -> None:
-    n_labels = 70_000
+@pytest.mark.parametrize(
+    ("n_labels", "dtype"),
+    [(256, np.uint8), (257, np.uint16), (65_536, np.uint16), (65_537, np.uint32), (70_000, np.uint32)],
+)
+def test_columns_take_as_few_bytes_as_the_children_need(n_labels, dtype, tmp_path) -> None:
+    labels = [0, n_labels // 2, n_labels - 2, n_labels - 1]
     X = sp.csr_matrix(np.eye(4, dtype=np.float32))
-    y = sp.csr_matrix(
-        (np.ones(4, np.float32), ([0, 1, 2, 3], [0, 65_535, 65_536, 69_999])), shape=(4, n_labels)
-    )
+    y = sp.csr_matrix((np.ones(4, np.float32), ([0, 1, 2, 3], labels)), shape=(4, n_labels))
     model = LabelTreeClassifier(tree="flat", random_state=0, prune=0).fit(X, y)
-    assert model.weights_[0].arrays["column"].dtype == np.uint32
+    assert model.weights_[0].arrays["column"].dtype == dtype
     model.save(tmp_path / "model")
     loaded = LabelTreeClassifier.load(tmp_path / "model", verify=True)
-    assert loaded.predict_topk(X, 1).labels.ravel().tolist() == [0, 65_535, 65_536, 69_999]
+    assert loaded.predict_topk(X, 1).labels.ravel().tolist() == labels
 
 
 @pytest.mark.parametrize(
