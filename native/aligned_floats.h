@@ -18,6 +18,7 @@ class AlignedFloats {
   void reset(int64_t n) {
     if (n > capacity_) {
       data_.reset();
+      capacity_ = 0;
       const size_t bytes = n * sizeof(float);
       const auto alignment = std::align_val_t(bytes < kLargePage ? 64 : kLargePage);
       data_ = std::unique_ptr<float[], Free>(static_cast<float*>(::operator new[](bytes, alignment)),

@@ -67,7 +67,8 @@ std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
   return positive;
 }
 
-// The weights of the group's columns that are not pruned, the bias left out.
+// The weights of the group's columns that are not pruned, the bias left out. (A block has two rows or more,
+// so the bias is never a single feature.)
 GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group,
                           const std::vector<uint32_t>& positive, const LaneDescent& descent,
                           const SolverOptions& options) {

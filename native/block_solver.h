@@ -16,8 +16,8 @@ namespace labeltree {
 struct SolverOptions {
   Loss loss = Loss::squared_hinge;
   float C = 1;
-  float tol = 0.1f;   // largest violation of the optimality conditions, in units of the margin
-  int max_iter = 20;  // passes over the examples
+  float tol = 0.2f;   // twice the largest violation of the optimality conditions, in units of the margin
+  int max_iter = 10;  // passes over the examples
   float bias = 1;     // the value of the bias feature; 0 for none
   float prune = 0.1f;
   uint64_t seed = 0;
@@ -26,7 +26,7 @@ struct SolverOptions {
 
 struct TrainingReport {
   int64_t n_columns = 0;      // binary problems solved
-  int64_t n_unconverged = 0;  // of them, stopped by max_iter
+  int64_t n_unconverged = 0;  // of them, stopped by max_iter before no example moved them
   int64_t n_constant = 0;     // nodes whose examples are all of one class: they have a constant score
   int64_t n_row_visits = 0;   // rows visited, summed over passes and column groups
   int64_t n_pruned = 0;       // weights that were dropped

@@ -58,6 +58,9 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   block_of_.assign(tree.n_nodes, -1);
   for (size_t i = 0; i < inner_.size(); ++i) block_of_[inner_[i]] = static_cast<int32_t>(i) + 1;
 
+  if (views_.n_features < 1 || views_.n_features > std::numeric_limits<int32_t>::max()) {
+    corrupt("the number of features is out of range");
+  }
   const int64_t n_blocks = this->n_blocks();
   const auto n_columns = std::visit([](const auto& s) { return s.size; }, views_.column);
   const auto n_weights = std::visit([](const auto& s) { return s.size; }, views_.weight);
@@ -83,7 +86,7 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
 }
 
 BlockStore::~BlockStore() {
-  for (int32_t b = 0; index_ && b < n_blocks(); ++b) delete index_[b].load();
+  for (int32_t b = 0; b < n_blocks(); ++b) delete index_[b].load();
 }
 
 void BlockStore::verify_block(int32_t block) const {
@@ -159,6 +162,10 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
           size_t n_found = 0;
           for (size_t k = 0; k < n_wanted; ++k) {
             uint32_t f = at[k];
+            if (last[k] - f > 8) {  // ids that crowd together
+              f = static_cast<uint32_t>(std::lower_bound(feature + f, feature + last[k], wanted[k]) -
+                                        feature);
+            }
             while (f < last[k] && feature[f] < wanted[k]) ++f;
             if (f == last[k] || feature[f] != wanted[k]) continue;
             at[n_found] = entry_begin[f];

@@ -48,7 +48,8 @@ struct BlockViews {
 };
 
 // Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
-// About one in each bucket, so that finding a feature takes the same short time in blocks of any size.
+// About one in each bucket if the features are spread evenly, so that finding one takes the same short time
+// in blocks of any size.
 struct FeatureIndex {
   int shift = 0;
   std::vector<uint32_t> begin;
@@ -118,7 +119,7 @@ inline float decode_weight(int8_t w) { return w; }
 
 template <class Visit>
 void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
-  index(block);
+  index(block);  // checks the block
   const float scale = views_.scale.size ? views_.scale[first_node(block) + column] : 1.0f;
   std::visit(
       [&](const auto& columns, const auto& weights) {

@@ -10,7 +10,7 @@
 
 namespace labeltree {
 
-// One example: its non-zero features in ascending order, with values.
+// One example: its non-zero features, in the order they were given, with values.
 struct FeatureRow {
   std::vector<int32_t> index;
   std::vector<float> value;

@@ -6,6 +6,7 @@
 
 #include "lane_kernels.h"
 #include "parallel_for.h"
+#include "random.h"
 
 namespace labeltree {
 
@@ -37,15 +38,15 @@ std::vector<int32_t> KMeans::run(const int32_t* rows, int32_t n, int k, uint64_t
   similarity.reset(static_cast<int64_t>(m) * lanes_);
   start_from_first_rows(sample);
   // The first steps need few rows: it starts with some of the sample and goes on with twice as many.
-  for (int32_t used = 0; used < m;) {
-    used = used == 0 ? std::min(m, options_.first_sample * k) : std::min(m, 2 * used);
+  for (int64_t used = 0; used < m;) {
+    used = std::min<int64_t>(m, used == 0 ? static_cast<int64_t>(options_.first_sample) * k : 2 * used);
     double before = -1;
     for (int iteration = 0; iteration < options_.max_iter; ++iteration) {
       parallel_ranges(n_threads(), used, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
         progress.check();
         compare(sample, begin, end, similarity.data());
       });
-      cluster = assign(similarity, used);
+      cluster = assign(similarity, static_cast<int32_t>(used));
       const double now = mean_similarity(similarity, cluster);
       if (now - before < options_.eps) break;
       before = now;
@@ -146,6 +147,7 @@ void KMeans::move_centroids(const LocalBlock& block, const std::vector<int32_t>&
   if (member_.empty()) {
     member_.assign(block.n_rows(), -1);
     squares_.assign(lanes_, 0.0);
+    n_members_.assign(lanes_, 0);
     centroids_.reset(static_cast<int64_t>(block.n_features()) * lanes_);
   }
   for (size_t row = 0; row < cluster.size(); ++row) {
@@ -155,7 +157,8 @@ void KMeans::move_centroids(const LocalBlock& block, const std::vector<int32_t>&
     member_[row] = cluster[row];
   }
   for (int c = 0; c < lanes_; ++c) {
-    scale_[c] = squares_[c] > 0 ? static_cast<float>(1 / std::sqrt(squares_[c])) : 0;
+    // What is left of a cluster that lost all its rows is rounding.
+    scale_[c] = n_members_[c] > 0 && squares_[c] > 0 ? static_cast<float>(1 / std::sqrt(squares_[c])) : 0;
   }
 }
 
@@ -168,6 +171,7 @@ void KMeans::add_row(const LocalBlock& block, size_t row, int32_t cluster, float
     gained += static_cast<double>(sum - before) * (sum + before);
   }
   squares_[cluster] += gained;
+  n_members_[cluster] += sign > 0 ? 1 : -1;
 }
 
 }  // namespace labeltree

@@ -8,7 +8,6 @@
 #include "feature_matrix.h"
 #include "local_block.h"
 #include "progress.h"
-#include "random.h"
 
 namespace labeltree {
 
@@ -48,10 +47,11 @@ class KMeans {
   const KMeansOptions& options_;
   const std::vector<LocalBlockMaker*>& makers_;
   int k_ = 0, lanes_ = 0;
-  AlignedFloats centroids_;      // [feature of the sample][lane], to be multiplied by
-  std::vector<float> scale_;     // [lane]
-  std::vector<double> squares_;  // [lane], of the sums that the centroids are
-  std::vector<int32_t> member_;  // per row: the sum it is in, or -1
+  AlignedFloats centroids_;         // [feature of the sample][lane], to be multiplied by
+  std::vector<float> scale_;        // [lane]
+  std::vector<double> squares_;     // [lane], of the sums that the centroids are
+  std::vector<int32_t> n_members_;  // [lane]
+  std::vector<int32_t> member_;     // per row: the sum it is in, or -1
 };
 
 }  // namespace labeltree

@@ -27,12 +27,10 @@ class TreeBuilder {
         examples_(examples),
         options_(options),
         progress_(progress),
-        n_workers_(std::max(options.n_threads, 1)) {
-    for (int worker = 0; worker < n_workers_; ++worker) {
-      makers_.emplace_back(matrix_.n_features());
-      counters_.emplace_back(examples, n_examples);
-    }
-  }
+        n_examples_(n_examples),
+        n_workers_(std::max(options.n_threads, 1)),
+        makers_(n_workers_),
+        counters_(n_workers_) {}
 
   TreeArrays build();
 
@@ -40,26 +38,29 @@ class TreeBuilder {
   bool is_preleaf(const Node& node, int depth) const {
     return node.size() <= options_.max_leaves || (options_.max_depth > 0 && depth + 1 >= options_.max_depth);
   }
-  std::vector<Node> split(Node& node, uint64_t seed, int first_worker, int n_workers);
+  std::vector<Node> split(Node& node, int depth, uint64_t seed, int first_worker, int n_workers);
   std::vector<Node> take_frequent(Node& node, int worker);
-  int even_arity(int64_t n_labels) const;
+  int even_arity(int64_t n_labels, int depth) const;
 
   const LabelVectors& vectors_;
   FeatureMatrix matrix_;
   const LabelExamples& examples_;
   const ClusteringOptions& options_;
   Progress& progress_;
+  int64_t n_examples_;
   int n_workers_;
-  std::vector<LocalBlockMaker> makers_;
-  std::vector<ExampleCounter> counters_;
+  // Per worker, made when it first needs one: they are as long as there are features, and examples.
+  std::vector<std::unique_ptr<LocalBlockMaker>> makers_;
+  std::vector<std::unique_ptr<ExampleCounter>> counters_;
 };
 
 // The parts of a node: its frequent labels one by one, the others clustered.
-std::vector<Node> TreeBuilder::split(Node& node, uint64_t seed, int first_worker, int n_workers) {
+std::vector<Node> TreeBuilder::split(Node& node, int depth, uint64_t seed, int first_worker, int n_workers) {
   std::vector<Node> parts = take_frequent(node, first_worker);
   if (node.size() == 0) return parts;
   const size_t n_frequent = parts.size();
-  const int k = options_.kmeans.balanced ? even_arity(node.size()) : options_.arity;
+  const int k = options_.kmeans.balanced ? even_arity(node.size(), depth)
+                                         : static_cast<int>(std::min<int64_t>(options_.arity, node.size()));
   parts.resize(n_frequent + k);
   Node* clusters = parts.data() + n_frequent;
   const int32_t n_seen = static_cast<int32_t>(node.seen.size());
@@ -69,7 +70,10 @@ std::vector<Node> TreeBuilder::split(Node& node, uint64_t seed, int first_worker
     clusters[0].seen = node.seen;
   } else {
     std::vector<LocalBlockMaker*> makers;
-    for (int worker = 0; worker < n_workers; ++worker) makers.push_back(&makers_[first_worker + worker]);
+    for (int worker = first_worker; worker < first_worker + n_workers; ++worker) {
+      if (!makers_[worker]) makers_[worker] = std::make_unique<LocalBlockMaker>(matrix_.n_features());
+      makers.push_back(makers_[worker].get());
+    }
     const std::vector<int32_t> cluster =
         KMeans(matrix_, options_.kmeans, makers).run(node.seen.data(), n_seen, k, seed, progress_);
     for (int32_t i = 0; i < n_seen; ++i) clusters[cluster[i]].seen.push_back(node.seen[i]);
@@ -87,17 +91,17 @@ std::vector<Node> TreeBuilder::split(Node& node, uint64_t seed, int first_worker
 }
 
 // The smallest arity with which clusters of equal size need no more levels than with the largest one allowed.
-int TreeBuilder::even_arity(int64_t n_labels) const {
+int TreeBuilder::even_arity(int64_t n_labels, int depth) const {
   const int64_t n_preleaves = (n_labels + options_.max_leaves - 1) / options_.max_leaves;
-  const auto reached = [](int64_t arity, int levels, int64_t wanted) {
+  const int most_levels = options_.max_depth > 0 ? options_.max_depth - 1 - depth : 32;
+  const auto reached = [&](int64_t arity, int levels) {
     int64_t nodes = 1;
-    for (int level = 0; level < levels && nodes < wanted; ++level) nodes *= arity;
-    return nodes >= wanted;
+    for (int level = 0; level < levels && nodes < n_preleaves; ++level) nodes *= arity;
+    return nodes >= n_preleaves;
   };
-  int levels = 1;
-  while (!reached(options_.arity, levels, n_preleaves)) ++levels;
-  int arity = 1;
-  while (!reached(arity, levels, n_preleaves)) ++arity;
+  int levels = 1, arity = 1;
+  while (levels < most_levels && !reached(options_.arity, levels)) ++levels;
+  while (arity < options_.arity && !reached(arity, levels)) ++arity;
   return arity;
 }
 
@@ -106,7 +110,8 @@ int TreeBuilder::even_arity(int64_t n_labels) const {
 std::vector<Node> TreeBuilder::take_frequent(Node& node, int worker) {
   std::vector<Node> frequent;
   if (options_.frequent_share <= 0) return frequent;
-  const double least = options_.frequent_share * static_cast<double>(counters_[worker].count(node.seen));
+  if (!counters_[worker]) counters_[worker] = std::make_unique<ExampleCounter>(examples_, n_examples_);
+  const double least = options_.frequent_share * static_cast<double>(counters_[worker]->count(node.seen));
   std::erase_if(node.seen, [&](int32_t label) {
     if (static_cast<double>(examples_.count(label)) < least) return false;
     frequent.push_back({{label}, {}});
@@ -135,8 +140,8 @@ TreeArrays TreeBuilder::build() {
     std::vector<std::vector<Node>> parts(level.size());
     const auto split_node = [&](int64_t i, int worker, int n_threads) {
       if (is_preleaf(level[i], depth)) return;
-      parts[i] = split(level[i], mix_seed(options_.seed, tree.label.size() + i), worker, n_threads);
-      // Vectors so alike that k-means cannot part them.
+      parts[i] = split(level[i], depth, mix_seed(options_.seed, tree.label.size() + i), worker, n_threads);
+      // Vectors so alike that k-means cannot part them; none was taken as frequent, or there were two parts.
       if (parts[i].size() <= 1) parts[i].clear();
     };
     // A large node is worth all threads; small ones are shared out.

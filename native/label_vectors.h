@@ -23,7 +23,7 @@ struct LabelVectors {
 };
 
 // The sum of the label's rows (times sample_weight, if not null), scaled to unit length; entries below
-// `prune` are dropped (never all of them) and the rest is scaled again.
+// `prune` are dropped (never all of them) and the rest, in no order, is scaled again.
 LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
                            const float* sample_weight, float prune, int n_threads, Progress& progress);
 

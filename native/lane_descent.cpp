@@ -61,10 +61,11 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
         nap_[row] = moved_[row] ? 0 : std::clamp(2 * nap_[row], 1, kLongestNap);
         wake_[row] = static_cast<int32_t>(n_passes_ + nap_[row]);
       }
-      running_ = pass.moved_lanes;
-    } else if (static_cast<int64_t>(order_.size()) == n_rows) {
-      running_ = 0;
-    } else {
+    }
+    const bool all_asked = static_cast<int64_t>(order_.size()) == n_rows;
+    // A lane has converged when no row moved it since all rows were asked.
+    running_ = all_asked ? pass.moved_lanes : running_ | pass.moved_lanes;
+    if (pass.moved_lanes == 0 && !all_asked) {
       std::fill(wake_.begin(), wake_.end(), 0);  // nothing moved, but not everybody was asked
     }
   }

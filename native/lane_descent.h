@@ -18,7 +18,7 @@ struct DescentProblem {
   const float* single_norm;   // per row, of its single features, which are not in `rows`
   const float* cost;          // per row
   Loss loss;
-  float tol;     // violations of the optimality conditions may differ by so much, in units of the margin
+  float tol;     // a lane moves if it violates its optimality condition by more than half of this
   int max_iter;  // passes over the rows
 };
 

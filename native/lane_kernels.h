@@ -44,8 +44,8 @@ struct LaneKernels {
   // multiple of 4 up to any width.
   void (*multiply)(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
                    float* similarity);
-  // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound, lanes being 4, 8, 16 or 32. Returns how
-  // many of the weights are neither 0 nor large.
+  // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound and it is not 0; lanes is 4, 8, 16 or 32.
+  // Returns how many of the weights are neither 0 nor large.
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
 };
 

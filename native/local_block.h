@@ -26,7 +26,7 @@ class LocalBlockMaker {
  public:
   explicit LocalBlockMaker(int64_t n_features) : local_(n_features, -1) {}
 
-  // Features are numbered as they first appear: frequent ones get small numbers and stay together in cache.
+  // Features are numbered as they first appear.
   // With a bias other than 0 every row ends with that value at one more feature, numbered n_features() - 1
   // and listed in `feature` as matrix.n_features().
   LocalBlock make(const FeatureMatrix& matrix, const int32_t* rows, int64_t n_rows, float bias,

@@ -47,11 +47,11 @@ def models_and_rows(
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_features = draw(st.sampled_from([1, 5, 60]))
     weight_type = draw(st.sampled_from(["float32", "bfloat16", "int8"]))
-    column_type = draw(st.sampled_from([np.uint16, np.uint32]))
+    column_type = draw(st.sampled_from([np.uint8, np.uint16, np.uint32]))
     weights = [random_tree_weights(tree, n_features, rng, weight_type, 0.5, column_type) for tree in trees]
     link = draw(st.sampled_from(["sigmoid", "clip", "exp2", "exp3", "exp4", "exp5"]))
     parameters = {"normalize_siblings": draw(st.booleans()), **parameters}
-    # Rows of no, few and all features: a kernel looks them up in different ways.
+    # Rows of no, few and all features.
     X = rng.normal(size=(4, n_features)) * (np.arange(n_features) < [[0], [1], [3], [n_features]])
     model = hand_made_classifier(weights, n_features, link, **parameters)
     return model, rng.permuted(X, axis=1).astype(np.float32)

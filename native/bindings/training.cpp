@@ -27,6 +27,8 @@ nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Ar
                   const ClusteringOptions& options, Progress& progress) {
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
+  require(options.kmeans.first_sample > 0 && options.kmeans.sample > 0 && options.kmeans.max_iter > 0,
+          "k-means needs a sample and a step");
   TreeArrays tree;
   {
     nb::gil_scoped_release release;

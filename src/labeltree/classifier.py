@@ -72,7 +72,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
         (1-vs-all), or as given (one tree for each of `n_trees`).
     arity : int
-        The largest number of children of a node that is not a parent of leaves.
+        The largest number of clusters that the labels of a node are split into.
     max_leaves : int
         A node with at most so many labels has them as its children.
     max_depth : int, optional
@@ -85,12 +85,13 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     loss : {"squared_hinge", "logistic"}
         What the node classifiers minimise, with an L2 penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
-        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 5 (the
-        default), 4, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
+        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
+        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
     C : float, optional
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
     tol : float
-        A node is trained until no example violates its optimality conditions by more than this.
+        A node is trained until no example violates its optimality conditions by more than half of this, in units of
+        the score. Features that are not scaled (`normalize` off) may need less.
     max_iter : int
         The largest number of passes over the examples of a node.
     prune : float

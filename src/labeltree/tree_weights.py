@@ -48,7 +48,10 @@ class TreeWeights:
     @classmethod
     def from_training(cls, tree: LabelTree, arrays: dict[str, NDArray[Any]]) -> TreeWeights:
         """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
-        return cls(tree, {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1))})
+        return cls(
+            tree,
+            {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
+        )
 
     def store(self, n_features: int, link: str) -> _native.BlockStore:
         """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""

@@ -97,13 +97,14 @@ class Clustering:
         at = dict(zip(order, cluster, strict=True))
         return [at[i] for i in range(len(vectors))]
 
-    def even_arity(self, n_labels: int) -> int:
-        """The smallest arity that needs no more levels than the largest allowed."""
+    def even_arity(self, n_labels: int, depth: int) -> int:
+        """The smallest arity that needs no more levels than the largest allowed, and `max_depth`, do."""
         wanted = -(-n_labels // self.max_leaves)
-        levels = next(n for n in range(1, 64) if self.arity**n >= wanted)
-        return next(k for k in range(1, self.arity + 1) if k**levels >= wanted)
+        left = 64 if self.max_depth is None else self.max_depth - 1 - depth
+        levels = next((n for n in range(1, left) if self.arity**n >= wanted), left)
+        return next((k for k in range(1, self.arity) if k**levels >= wanted), self.arity)
 
-    def split(self, labels: list[int], vectors: Floats, y: Any, seed: int) -> list[list[int]]:
+    def split(self, labels: list[int], depth: int, vectors: Floats, y: Any, seed: int) -> list[list[int]]:
         """The parts of a node: frequent labels alone, other seen ones clustered, unseen ones where there is room."""
         seen = [j for j in labels if vectors[j].any()]
         unseen = [j for j in labels if not vectors[j].any()]
@@ -114,7 +115,7 @@ class Clustering:
         seen = [j for j in seen if j not in frequent]
         if not seen and not unseen:
             return [[j] for j in frequent]
-        k = self.even_arity(len(seen) + len(unseen)) if self.balanced else self.arity
+        k = self.even_arity(len(seen) + len(unseen), depth) if self.balanced else self.arity
         if len(seen) <= k:
             cluster = list(range(len(seen)))
         else:
@@ -139,7 +140,7 @@ class Clustering:
                 parts = (
                     []
                     if last or len(labels) <= self.max_leaves
-                    else self.split(labels, vectors, y, mixed_seed(self.seed, first + i))
+                    else self.split(labels, depth, vectors, y, mixed_seed(self.seed, first + i))
                 )
                 for part in parts if len(parts) > 1 else [[j] for j in labels]:
                     if len(part) > 1:

@@ -137,7 +137,7 @@ def test_the_number_of_threads_does_not_change_a_bit(loss: str) -> None:
 def test_a_looser_tolerance_takes_fewer_passes_and_is_less_precise(loss: str) -> None:
     X, y = documents(300, 80, 20, seed=6)
     passes, objectives = [], []
-    for tol in (1.0, 0.1, 0.01, 1e-4):
+    for tol in (1.0, 0.2, 0.01, 1e-4):
         model, W = trained(X, y, loss=loss, C=10.0, tree="flat", tol=tol)
         problems = node_problems(model.tree_, X, y, normalize=True, bias=True)
         objectives.append(sum(problem.objective(W[problem.node], loss, 10.0) for problem in problems))
@@ -147,7 +147,7 @@ def test_a_looser_tolerance_takes_fewer_passes_and_is_less_precise(loss: str) ->
     assert passes == sorted(passes)
     assert passes[0] < passes[-1]
     assert objectives == sorted(objectives, reverse=True)
-    # The default of 0.1 is within a few per cent of the optimum.
+    # The default of 0.2 is within a few per cent of the optimum.
     assert objectives[1] <= objectives[-1] * 1.05
 
 

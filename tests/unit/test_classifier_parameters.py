@@ -32,6 +32,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
         ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
         ("label_vector_prune", [-1, None, np.inf], "a finite number of at least 0"),
+        ("frequent_share", [-0.1, 1.1, None, np.nan, "1"], "a finite number of at least 0 and at most 1"),
         ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
         ("link", ["logit", None], "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid'"),
         ("search", ["dfs", None, True], "one of 'exact', 'beam'"),

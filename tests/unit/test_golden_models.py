@@ -72,6 +72,10 @@ def test_saving_it_again_writes_the_same_bytes(golden, tmp_path):
             assert {key: new["parameters"][key] for key in same} == {
                 key: old["parameters"][key] for key in same
             }
+            first = {"auto": "sigmoid" if old["parameters"]["loss"] == "logistic" else "exp3"}
+            link = old["parameters"]["link"]
+            assert new["parameters"]["link"] == first.get(link, link)
+            assert new["parameters"].keys() - old["parameters"].keys() <= {"frequent_share"}
             written = {"library_version": "", "parameters": {}}
             assert {**old, **written} == {**new, **written}
         else:

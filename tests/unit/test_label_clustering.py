@@ -60,6 +60,8 @@ WAYS = [
     Clustering(arity=3, max_leaves=4, balanced=False),
     Clustering(arity=16, max_leaves=5, balanced=False, seed=4),
     Clustering(arity=8, max_leaves=2, balanced=False, max_depth=2),
+    Clustering(arity=4, max_leaves=2, max_depth=2, seed=3),
+    Clustering(arity=6, max_leaves=1, max_depth=3, seed=4),
     Clustering(arity=5, max_leaves=8, seed=5, first_sample=2, sample=8, max_iter=3),
     Clustering(arity=3, max_leaves=4, seed=6, first_sample=1, sample=4),
     Clustering(arity=8, max_leaves=4, balanced=False, seed=7, first_sample=2, sample=4),
@@ -95,6 +97,8 @@ def test_weights_of_examples_weigh_in_label_vectors() -> None:
         max_leaves=st.integers(1, 12),
         balanced=st.booleans(),
         max_depth=st.none() | st.integers(1, 4),
+        first_sample=st.sampled_from([1, 3, 128]),
+        sample=st.sampled_from([2, 5, 2048]),
         seed=st.integers(0, 2**31 - 2),
     ),
     st.integers(0, 2**32 - 1),
@@ -158,9 +162,13 @@ def test_seeds_differ_and_threads_do_not() -> None:
 @pytest.mark.parametrize("balanced", [True, False])
 def test_large_nodes_are_split_by_several_threads_alike(balanced: bool) -> None:
     rng = np.random.default_rng(0)
-    y = sp.csr_matrix((np.ones(9000), rng.integers(0, 3000, 9000), np.arange(9001)), shape=(9000, 3000))
-    X = sp.random(9000, 50, 0.1, "csr", np.float32, rng)
-    how = Clustering(arity=5, max_leaves=100, balanced=balanced)
+    n = 20_000  # labels; more than are assigned by one thread at a time
+    common = n + rng.integers(0, 3, n)
+    y = sp.csr_matrix((np.ones(2 * n), np.c_[common, rng.permutation(n)].ravel(), np.arange(0, 2 * n + 1, 2)))
+    X = sp.random(n, 50, 0.1, "csr", np.float32, rng)
+    how = Clustering(
+        arity=5, max_leaves=200, balanced=balanced, frequent_share=0.1, first_sample=8, sample=32
+    )
     expected = kernel_tree(X, y, how)
     for n_threads in (2, 3):
         assert kernel_tree(X, y, how, n_threads=n_threads) == expected

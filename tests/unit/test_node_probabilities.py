@@ -58,7 +58,7 @@ def test_smaller_weights_are_near_the_weights(weight_type: str, precision: float
 
 
 def test_few_features_in_a_large_block_and_many_in_a_small_one() -> None:
-    """Blocks are searched for a query's features, or the query for the block's: both find the same."""
+    """Whatever the share of the features that a query and a block have."""
     rng = np.random.default_rng(2)
     tree = LabelTree.flat(3)
     W = rng.normal(size=(4, 5000)).astype(np.float32)

@@ -171,7 +171,8 @@ def test_columns_take_as_few_bytes_as_the_children_need(n_labels, dtype, tmp_pat
     ("scale", "tol", "gap"), [(1.0, 1e-5, 1e-3), (30.0, 1e-5, 1e-3), (1e3, 1e-7, 0.05), (1e4, 1e-9, 0.05)]
 )
 def test_logistic_nodes_with_features_of_any_size(scale, tol, gap) -> None:
-    # cost times squared norm up to 1e9: one coordinate's equation is then solved far from 0.
+    # cost times squared norm up to 1e9: one coordinate's equation is then solved far from 0, where examples violate
+    # their conditions by little: tol has to be smaller.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 200)) * scale
     y = (X[:, 0] + X[:, 1] * rng.normal(size=60) > 0).astype(int)

@@ -38,10 +38,11 @@ def test_every_node_is_as_good_as_liblinear(artworks: tuple[Any, Any, Any], loss
         assert problem.objective(W[problem.node], loss, C) <= problem.optimum(loss, C) * (1 + 1e-4)
 
 
+@pytest.mark.parametrize("frequent_share", [0.0, 0.01])
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
-def test_every_search_is_exact(artworks: tuple[Any, Any, Any], loss: str) -> None:
+def test_every_search_is_exact(artworks: tuple[Any, Any, Any], loss: str, frequent_share: float) -> None:
     X, y, X_new = artworks
-    model = LabelTreeClassifier(loss=loss, **SHAPE).fit(X, y)
+    model = LabelTreeClassifier(loss=loss, **{**SHAPE, "frequent_share": frequent_share}).fit(X, y)
     labels, probabilities, evaluations = model.predict_topk(X_new, k=5, return_evaluations=True)
     above = model.predict_proba(X_new, top_k=None, threshold=0.05)
     rows = X_new.toarray()
@@ -54,4 +55,5 @@ def test_every_search_is_exact(artworks: tuple[Any, Any, Any], loss: str) -> Non
         best, cost = predict_top_labels(model.tree_, eta, 5)
         assert [q for _, q in best] == probabilities[i].tolist()
         assert evaluations[i] <= cost
-    assert evaluations.mean() < model.tree_.n_nodes / 4
+    # 400 examples: one in a hundred is four of them, and many labels are that frequent.
+    assert evaluations.mean() < model.tree_.n_nodes / (2 if frequent_share else 4)

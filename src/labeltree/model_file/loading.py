@@ -189,6 +189,9 @@ def _decode_parameters(
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value
-    if decoded.get("link") == "auto":  # the first models were saved so
+    # The first models: all labels were clustered, and the link was not saved by name.
+    if "frequent_share" in cls._get_param_names():  # type: ignore[attr-defined] # of the estimator
+        decoded.setdefault("frequent_share", 0.0)
+    if decoded.get("link") == "auto":
         decoded["link"] = _FIRST_LINKS.get(decoded.get("loss", ""), "auto")
     return decoded
