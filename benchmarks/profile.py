@@ -42,7 +42,7 @@ def solving_note(training: Training, seconds: dict[str, float]) -> str:
     visits = sum(report["n_row_visits"] for report in training.model.training_report_)
     looked_up = visits * training.features_per_row
     return (
-        f"solving: {visits:,} visits of a row, each for up to 32 nodes; about {looked_up / 1e9:.3g} G features, "
+        f"solving: {visits:,} visits of a row, each for up to 32 nodes; at most {looked_up / 1e9:.3g} G features, "
         f"{looked_up / seconds['nodes: solve'] / 1e6:,.0f} M of them per second"
     )
 

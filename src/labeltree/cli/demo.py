@@ -68,7 +68,7 @@ def demo(
 
     console.print()
     console.print(
-        titled("How the tree groups subjects", ": the most frequent below some children of the root")
+        titled("How the tree groups subjects", ": the most frequent in some of its clusters")
     )
     groups = _groups(classifier, [catalogue.subject_names[subject] for subject in data.subject_ids.tolist()])
     for name in groups:
@@ -91,10 +91,11 @@ def demo(
 
 
 def _groups(classifier: Any, names: list[str]) -> list[str]:
-    """Lines that say which labels are below the first children of the root."""
+    """Lines that say which labels are in the first clusters below the root."""
     tree, counts = classifier.tree_, classifier.label_counts_
     lines = []
-    for child in tree.children(0)[:N_GROUPS]:
+    clusters = [child for child in tree.children(0) if not tree.is_leaf[child]]
+    for child in clusters[:N_GROUPS]:
         labels = tree.labels_under(child)
         most_frequent = labels[(-counts[labels]).argsort(kind="stable")]
         lines.append(
