@@ -67,9 +67,7 @@ def demo(
         console.print(artwork)
 
     console.print()
-    console.print(
-        titled("How the tree groups subjects", ": the most frequent in some of its clusters")
-    )
+    console.print(titled("How the tree groups subjects", ": the most frequent in some of its clusters"))
     groups = _groups(classifier, [catalogue.subject_names[subject] for subject in data.subject_ids.tolist()])
     for name in groups:
         console.print(f"  {name}", no_wrap=True, overflow="ellipsis")
