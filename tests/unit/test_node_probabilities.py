@@ -69,3 +69,20 @@ def test_few_features_in_a_large_block_and_many_in_a_small_one() -> None:
         x[0, rng.permutation(5000)[:n_nonzero]] = rng.normal(size=n_nonzero) / 10
         expected = node_probabilities(model.weights_[0], x[0].astype(np.float64), "sigmoid")
         np.testing.assert_allclose(kernel_probabilities(model, x, 0), expected, rtol=1e-4)
+
+
+def test_features_that_crowd_together_are_found() -> None:
+    """A block's features are looked up in buckets of ids; here nearly all of them are in the first and the last."""
+    rng = np.random.default_rng(3)
+    n_features = 100_000
+    stored = np.r_[0:200:2, 50_000, n_features - 200 : n_features : 3, n_features - 1]
+    W = np.zeros((4, n_features), dtype=np.float32)
+    W[:, stored] = rng.normal(size=(4, len(stored)))
+    model = hand_made_classifier([tree_weights(LabelTree.flat(3), W, np.zeros(4))], n_features, "sigmoid")
+    # Beside those that are there, their absent neighbours; and more than are looked up at a time.
+    asked = np.unique(np.r_[0:210, 49_999:50_002, n_features - 210 : n_features])
+    for some in (asked, asked[::2], asked[1::2], rng.choice(asked, 70, replace=False), stored[-1:]):
+        x = np.zeros((1, n_features), dtype=np.float32)
+        x[0, some] = rng.normal(size=len(some)) / 10
+        expected = node_probabilities(model.weights_[0], x[0].astype(np.float64), "sigmoid")
+        np.testing.assert_allclose(kernel_probabilities(model, x, 0), expected, rtol=1e-4)
