@@ -173,3 +173,13 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows")
     return weight
+
+
+def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
+    """One finite number above 0 for each tree."""
+    weight = np.asarray(tree_weight, dtype=np.float64)
+    if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError(
+            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"
+        )
+    return [float(value) for value in weight]
