@@ -15,13 +15,20 @@ from tests.reference.clustering import Clustering, label_vectors
 
 from labeltree import LabelTree, _native
 from labeltree.labels import read_labels
+from labeltree.trees.label_vectors import make_label_vectors
 from labeltree.validation import _csr_view
 
 pytestmark = pytest.mark.native
 
 
 def kernel_tree(
-    X: Any, y: Any, how: Clustering, prune: float = 0.0, sample_weight: Any = None, n_threads: int = 1
+    X: Any,
+    y: Any,
+    how: Clustering,
+    prune: float = 0.0,
+    sample_weight: Any = None,
+    n_threads: int = 1,
+    label_vectors: Any = "features",
 ) -> LabelTree:
     labels = read_labels(sp.csr_matrix(y))
     options = _native.ClusteringOptions()
@@ -36,17 +43,17 @@ def kernel_tree(
     options.kmeans.eps = how.eps
     options.seed = how.seed
     options.n_threads = n_threads
+    vectors = make_label_vectors(
+        label_vectors,
+        prune,
+        _csr_view(sp.csr_matrix(X), normalize=True),
+        labels,
+        None if sample_weight is None else sample_weight.astype(np.float32),
+        n_threads,
+        _native.Progress(),
+    )
     return LabelTree(
-        *_native.cluster_labels(
-            _csr_view(sp.csr_matrix(X), normalize=True),
-            labels.indptr,
-            labels.indices,
-            labels.n_labels,
-            None if sample_weight is None else sample_weight.astype(np.float32),
-            prune,
-            options,
-            _native.Progress(),
-        )
+        *_native.cluster_labels(vectors, labels.indptr, labels.indices, options, _native.Progress())
     )
 
 
