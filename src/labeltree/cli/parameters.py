@@ -27,6 +27,8 @@ PANELS = {
         "max_leaves",
         "max_depth",
         "frequent_share",
+        "collapse",
+        "label_vectors",
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
@@ -39,7 +41,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
+        "note": "Here: a word, a file that LabelTree.to_json wrote, or for several trees as many of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
