@@ -65,7 +65,8 @@ class NodeBlocks:
         n_nodes = np.where(parents < 0, 1, tree.child_begin[parents + 1] - first)
         begin = np.zeros(len(parents) + 1, dtype=np.int64)
         np.cumsum(n_nodes, out=begin[1:])
-        node = np.arange(begin[-1]) + np.repeat(first - begin[:-1], n_nodes)
+        node = np.repeat(first - begin[:-1], n_nodes)
+        node += np.arange(begin[-1])
         return cls(rows, parents, begin, np.repeat(rows, n_nodes), node)
 
     @property
