@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_random_state
 
 from labeltree.labels import LabelRows, read_labels
 from labeltree.prediction import LabelTreePredictor
+from labeltree.presets import PublishedSettings
 from labeltree.progress import Phases, phases
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
@@ -27,6 +28,7 @@ from labeltree.validation import (
     check_features,
     check_parameters,
     check_sample_weight,
+    check_tree_weight,
     n_threads,
 )
 
@@ -52,13 +54,14 @@ _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "bias": Flag(),
     "search": Choice(("exact", "beam")),
     "beam": Number(1, LARGEST_INTEGER, integer=True),
+    "missing_estimates": Choice(("path", "zero")),
     "normalize_siblings": Flag(),
     "n_jobs": Number(integer=True, optional=True),
     "verbose": Number(integer=True),
 }
 
 
-class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin, BaseEstimator):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
     Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
@@ -106,6 +109,11 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.
     beam : int
         The width of the beam.
+    tree_weight : sequence of float, optional
+        How much each tree counts in the average of their probabilities, 1 by default.
+    missing_estimates : {"path", "zero"}
+        Of several trees, each proposes its own k best labels. What a tree says about a label that only others
+        proposed: its probability, found by walking the label's path, or 0, which is faster and less exact.
     normalize_siblings : bool
         Scale the probabilities of siblings that sum to less than 1 (they cannot, were they exact).
     n_jobs : int, optional
@@ -168,6 +176,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         bias: bool = True,
         search: str = "exact",
         beam: int = 10,
+        tree_weight: Any = None,
+        missing_estimates: str = "path",
         normalize_siblings: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -190,44 +200,12 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.bias = bias
         self.search = search
         self.beam = beam
+        self.tree_weight = tree_weight
+        self.missing_estimates = missing_estimates
         self.normalize_siblings = normalize_siblings
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    # -- settings of published systems -----------------------------------------------------------------------------
-
-    @classmethod
-    def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of Parabel: three balanced binary trees, squared hinge, beam search of width 10."""
-        preset = {
-            "n_trees": 3, "arity": 2, "max_leaves": 100, "frequent_share": 0.0, "label_vector_prune": 0.0,
-            "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 20, "prune": 0.1,
-            "search": "beam", "beam": 10,
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
-
-    @classmethod
-    def bonsai(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of Bonsai: three shallow trees of 100 unbalanced clusters per node, beam search of width 10."""
-        preset = {
-            "n_trees": 3, "tree": "unbalanced_kmeans", "arity": 100, "max_leaves": 100, "max_depth": 3,
-            "frequent_share": 0.0, "label_vector_prune": 0.0, "loss": "squared_hinge", "link": "exp2", "C": 1.0,
-            "tol": 0.1, "max_iter": 20, "prune": 0.1, "search": "beam", "beam": 10,
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
-
-    @classmethod
-    def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of napkinXC: one balanced binary tree, logistic loss, exact search.
-
-        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
-        """
-        preset = {
-            "n_trees": 1, "arity": 2, "max_leaves": 100, "frequent_share": 0.0, "label_vector_prune": 0.0,
-            "loss": "logistic", "C": 12.0, "tol": 0.1, "max_iter": 1000, "prune": 0.1, "search": "exact",
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
 
     # -- training --------------------------------------------------------------------------------------------------
 
@@ -296,6 +274,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+        if self.tree_weight is not None:
+            check_tree_weight(self.tree_weight, self.n_trees)
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
         """The user's trees, if any."""

@@ -223,7 +223,9 @@ class LabelTreePredictor(TrainedTrees):
             )
             for weights, store in zip(self.weights_, stores, strict=True)
         ]
-        probability = float(np.mean([path[-1].probability_so_far for path in paths]))
+        probability = float(
+            np.average([path[-1].probability_so_far for path in paths], weights=self._weights_of_trees())
+        )
         return Explanation(label, probability, paths)
 
     def _sparse_probabilities(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
-from labeltree.validation import check_features, n_threads
+from labeltree.validation import check_features, check_tree_weight, n_threads
 
 
 class TrainedTrees:
@@ -26,6 +27,8 @@ class TrainedTrees:
 
     search: str
     beam: int
+    tree_weight: Sequence[float] | None
+    missing_estimates: str
     normalize_siblings: bool
     n_jobs: int | None
 
@@ -73,12 +76,19 @@ class TrainedTrees:
         return self._forest_and_stores()[0]
 
     def _forest_and_stores(self) -> tuple[_native.Forest, list[_native.BlockStore]]:
-        link = self._link()
+        link, tree_weight = self._link(), self._weights_of_trees()
         cached = self.__dict__.get("_cached_forest")
-        if cached is None or cached[0] != link:
+        if cached is None or cached[0] != (link, tree_weight):
             stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
-            cached = self.__dict__["_cached_forest"] = (link, (_native.Forest(stores), stores))
+            forest = _native.Forest(stores, tree_weight)
+            cached = self.__dict__["_cached_forest"] = ((link, tree_weight), (forest, stores))
         return cast("tuple[_native.Forest, list[_native.BlockStore]]", cached[1])
+
+    def _weights_of_trees(self) -> list[float]:
+        """How much each tree counts in the average."""
+        if self.tree_weight is None:
+            return [1.0] * len(self.weights_)
+        return check_tree_weight(self.tree_weight, len(self.weights_))
 
     def _link(self) -> str:
         """The link of the node classifiers."""
@@ -131,6 +141,7 @@ class TrainedTrees:
             threshold,
             self._normalizes_siblings,
             beam,
+            self.missing_estimates == "zero",
             allowed,
             threads,
             labels,

@@ -185,3 +185,13 @@ def check_threshold(threshold: Any) -> None:
     """Raise `ValueError` unless a value can be a probability."""
     if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
+
+
+def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
+    """One finite number above 0 for each tree."""
+    weight = np.asarray(tree_weight, dtype=np.float64)
+    if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError(
+            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"
+        )
+    return [float(value) for value in weight]

@@ -30,7 +30,7 @@ PANELS = {
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
-    "The search for labels": ("search", "beam", "normalize_siblings"),
+    "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
 
@@ -41,6 +41,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
         "metavar": "WORD|FILE",
         "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
     },
+    "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }

@@ -173,6 +173,10 @@ def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDA
         return decode_labels(document.labels, tensors, document.n_labels), counts
 
 
+def _is_list_of_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(number) in (int, float) for number in value)
+
+
 def _decode_parameters(
     cls: type[LabelTreePredictor], parameters: Mapping[str, Any], trees: list[LabelTree]
 ) -> dict[str, Any]:
@@ -185,7 +189,7 @@ def _decode_parameters(
             decoded[name] = trees[0]
         elif value == {"stored": "trees"}:
             decoded[name] = list(trees)
-        elif isinstance(value, dict | list):
+        elif isinstance(value, dict | list) and not _is_list_of_numbers(value):
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value

@@ -109,6 +109,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return {"stored": "tree"}
     if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree) for tree in value):
         return {"stored": "trees"}
+    if name == "tree_weight":
+        return [float(weight) for weight in value]
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model
     raise ValueError(
