@@ -183,9 +183,9 @@ class LabelTreePredictor(TrainedTrees):
         """
         features = self._features_of_one(x)
         mask = self._label_names().mask(allow, deny)
-        found = _native.Enumeration(self._forest(), features, 0, self._normalizes_siblings, mask)
+        found = self._enumeration(features, mask)
         # An iterator rather than a generator: what is wrong with x is said now, not at the first label.
-        return ((self.classes_[position], probability) for position, probability in iter(found.next, None))
+        return ((self.classes_[position], probability) for position, probability in found)
 
     def explain(
         self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
@@ -202,6 +202,8 @@ class LabelTreePredictor(TrainedTrees):
             Names to use for the features; by default the names of the frame the model was trained on, or numbers.
         """
         features = self._features_of_one(x)
+        if self._has_node_estimators:
+            raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         elif len(feature_names) != self.n_features_in_:
