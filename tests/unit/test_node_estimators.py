@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -55,7 +56,7 @@ def brute_force(
     return np.stack([label_marginals(tree, row) for row in eta])
 
 
-LINEAR = LogisticRegression(C=10.0)
+LINEAR = LogisticRegression(C=10.0, solver="liblinear")
 UNIT = normalize(X)
 EXPECTED = np.stack([brute_force(tree, LINEAR, UNIT, UNIT[:20]) for tree in TREES])
 
@@ -137,7 +138,7 @@ def test_estimators_on_dense_rows() -> None:
 
 
 def test_pipelines() -> None:
-    pipeline = make_pipeline(SelectKBest(chi2, k=10), LogisticRegression())
+    pipeline = make_pipeline(SelectKBest(chi2, k=10), clone(LINEAR))
     model = model_of(pipeline).fit(X, Y)
     expected = brute_force(TREES[0], pipeline, UNIT, UNIT[:20])
     np.testing.assert_allclose(model.predict_proba(TEST, top_k=None).toarray(), expected, rtol=1e-5)
@@ -163,7 +164,9 @@ def test_the_same_seed_gives_the_same_model() -> None:
     states = [estimator.random_state for estimator in first.weights_[0].estimators.values()]
     assert len(set(states)) == len(states)
     p = first.predict_proba(X_DENSE, top_k=None).toarray()
-    np.testing.assert_array_equal(fitted(n_jobs=2).predict_proba(X_DENSE, top_k=None).toarray(), p)
+    with parallel_config("threading"):  # which start sooner than processes
+        parallel = fitted(n_jobs=2)
+    np.testing.assert_array_equal(parallel.predict_proba(X_DENSE, top_k=None).toarray(), p)
     assert (fitted(random_state=1).predict_proba(X_DENSE, top_k=None).toarray() != p).any()
     # A seed of the estimator's own stands.
     own = model_of(clone(forest).set_params(random_state=7)).fit(X_DENSE, Y)
