@@ -47,7 +47,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
 }
 
 #: Python objects, which nobody can type.
-_IN_PYTHON_ONLY = ("node_estimator",)
+IN_PYTHON_ONLY = ("node_estimator",)
 
 _KINDS: dict[str, Any] = {
     "int": int,
@@ -129,7 +129,7 @@ def with_parameters(*names: str) -> Callable[[Callable[..., None]], Callable[...
     options = [
         _option(parameter, optional=bool(names))
         for name, parameter in classifier_parameters().items()
-        if (not names or name in names) and name not in _IN_PYTHON_ONLY
+        if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
