@@ -124,6 +124,35 @@ class Enumeration:
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""
 
+class SearchStrategy(enum.Enum):
+    best_first = 0
+
+    all_above = 1
+
+    beam = 2
+
+class GuidedSearch:
+    """A search for many rows at once over probabilities that it is given."""
+
+    def __init__(self, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, n_rows: int, strategy: SearchStrategy, k: int, beam: int, threshold: float, node_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, node_allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def wanted(self) -> tuple:
+        """The rows and parents (-1: the root alone) of the blocks to score next."""
+
+    def give(self, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Go on with the probabilities of all wanted nodes, block after block."""
+
+    def found(self) -> tuple:
+        """What was found: indptr, labels and probabilities, best first."""
+
+def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
+    """
+
+def apply_link_to_all(link: Link, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fill the probabilities that scores stand for."""
+
 class HeaderRule(enum.Enum):
     """Whether the first line is a header."""
 

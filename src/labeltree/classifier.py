@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.labels import LabelRows, read_labels
+from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
@@ -114,6 +115,12 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         Scale every row of X to unit length, in training and prediction.
     bias : bool
         Add a feature that is 1 in every row.
+    node_estimator : classifier of scikit-learn, optional
+        Put a copy of this into every node instead of the linear classifiers; it must have `predict_proba`. It gets the
+        node's rows of X (scaled by `normalize`, sparse if X is) with classes 0 and 1, and `sample_weight` if it takes
+        that. Where its own `random_state` is None, each node gets an integer that depends on the seed. The parameters
+        from `loss` to `prune`, and `bias`, are then left at their defaults. Much slower than the linear classifiers,
+        and neither `save` nor `explain` is possible: pickle such a model.
     search : {"exact", "beam"}
         How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level. All labels
         above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.
@@ -140,7 +147,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     tree_, trees_ : LabelTree, list of LabelTree
         The first tree, and all.
     weights_ : list of TreeWeights
-        The trained weights of each tree.
+        The trained weights of each tree; with a `node_estimator`, a list of `NodeEstimators`.
     training_report_ : list of dict
         Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
         and the most passes over the rows that a problem took.
@@ -186,6 +193,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         prune: float = 0.1,
         normalize: bool = True,
         bias: bool = True,
+        node_estimator: Any = None,
         search: str = "exact",
         beam: int = 10,
         tree_weight: Any = None,
@@ -212,6 +220,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.prune = prune
         self.normalize = normalize
         self.bias = bias
+        self.node_estimator = node_estimator
         self.search = search
         self.beam = beam
         self.tree_weight = tree_weight
@@ -266,17 +275,24 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
                     partial(recipe.grow, features, labels, weight, seed, threads),
                 )
                 grown = time.perf_counter()
-                trained, report = train_tree(
-                    tree, features, labels, weight, solver, seed, threads, shown, name
-                )
+                if self.node_estimator is None:
+                    trained, report = train_tree(
+                        tree, features, labels, weight, solver, seed, threads, shown, name
+                    )
+                else:
+                    rows = check_estimator_features(checked, X, normalize=self.normalize)
+                    trained, report = fit_node_estimators(  # type: ignore[assignment] # what else weights_ may hold
+                        self.node_estimator, tree, rows, labels, weight, seed, self.n_jobs, shown, name
+                    )
                 seconds["clustering"] += grown - started
                 seconds["training"] += time.perf_counter() - grown
                 weights.append(trained)
                 reports.append(report)
 
-        _warn_if_all_is_pruned(
-            self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
-        )
+        if self.node_estimator is None:
+            _warn_if_all_is_pruned(
+                self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+            )
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
@@ -294,6 +310,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+        check_node_estimator(self)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 

@@ -48,6 +48,9 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }
 
+#: Python objects, which nobody can type.
+IN_PYTHON_ONLY = ("node_estimator",)
+
 _KINDS: dict[str, Any] = {
     "int": int,
     "float": float,
@@ -128,7 +131,7 @@ def with_parameters(*names: str) -> Callable[[Callable[..., None]], Callable[...
     options = [
         _option(parameter, optional=bool(names))
         for name, parameter in classifier_parameters().items()
-        if not names or name in names
+        if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

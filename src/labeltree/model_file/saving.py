@@ -58,6 +58,11 @@ def save_classifier(
     [['cat']]
     """
     check_is_fitted(estimator, "weights_")
+    if estimator._has_node_estimators:
+        raise ValueError(
+            "a model with a node_estimator cannot be saved: the format holds numbers only, no Python objects; "
+            "use pickle or joblib.dump"
+        )
     # Everything that can be refused is, before the directory is touched; also what was loaded and is damaged.
     for trained in estimator.weights_:
         trained.store(estimator.n_features_in_, estimator._link()).verify()
