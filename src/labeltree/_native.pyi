@@ -199,8 +199,23 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+class Solver(enum.Enum):
+    descent = 0
+
+    adagrad = 1
+
+    sgd = 2
+
+    fobos = 3
+
 class SolverOptions:
     def __init__(self) -> None: ...
+
+    @property
+    def solver(self) -> Solver: ...
+
+    @solver.setter
+    def solver(self, arg: Solver, /) -> None: ...
 
     @property
     def loss(self) -> Loss: ...
@@ -225,6 +240,24 @@ class SolverOptions:
 
     @max_iter.setter
     def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def epochs(self) -> int: ...
+
+    @epochs.setter
+    def epochs(self, arg: int, /) -> None: ...
+
+    @property
+    def regularization(self) -> float: ...
+
+    @regularization.setter
+    def regularization(self, arg: float, /) -> None: ...
 
     @property
     def bias(self) -> float: ...

@@ -18,6 +18,7 @@ from labeltree.node_estimators import check_estimator_features, check_node_estim
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
+from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
@@ -53,6 +54,10 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
+    "solver": Choice(tuple(SOLVERS)),
+    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
+    "epochs": Number(1, LARGEST_INTEGER, integer=True),
+    "regularization": Number(0, 1e10, optional=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
@@ -108,6 +113,19 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         the score. Features that are not scaled (`normalize` off) may need less.
     max_iter : int
         The largest number of passes over the examples of a node.
+    solver : {"descent", "adagrad", "sgd", "fobos"}
+        How the node classifiers are learned: from all examples at once, by dual coordinate descent (with `C`, `tol`
+        and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent with
+        an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
+        without C). A parameter that the solver does not use must be left at its default.
+    learning_rate : float, optional
+        The size of an incremental step; SGD and FOBOS lower it to 0 in a straight line. By default for the squared
+        hinge 0.2, for the logistic loss 1.5 (AdaGrad) or 2 (SGD, FOBOS); rows that are much longer than 1
+        (`normalize` off) need less.
+    epochs : int
+        Passes over the examples of an incremental solver, each in another order.
+    regularization : float, optional
+        The weight of the penalty of SGD (by default 0) or FOBOS (by default 1e-6) against the loss of one example.
     prune : float
         Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
         features are larger, weights are smaller and so must this be.
@@ -190,6 +208,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         C: float | None = None,
         tol: float = 0.2,
         max_iter: int = 10,
+        solver: str = "descent",
+        learning_rate: float | None = None,
+        epochs: int = 3,
+        regularization: float | None = None,
         prune: float = 0.1,
         normalize: bool = True,
         bias: bool = True,
@@ -217,6 +239,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.regularization = regularization
         self.prune = prune
         self.normalize = normalize
         self.bias = bias
@@ -241,7 +267,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
             Rows without any label are welcome: the root then learns the probability that there is one.
         sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default.
+            How much each example counts, 1 by default: its loss is multiplied by this.
         """
         self._check_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
@@ -256,10 +282,14 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
+            solver=self.solver,
             loss=self.loss,
-            C=DEFAULT_C[self.loss] if self.C is None else self.C,
+            C=(DEFAULT_C[self.loss] if self.C is None else self.C) if self.solver == "descent" else 1.0,
             tol=self.tol,
             max_iter=self.max_iter,
+            incremental=incremental_settings(
+                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
+            ),
             bias=float(self.bias),
             prune=self.prune,
         )
@@ -310,6 +340,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+        check_solver_parameters(self)
         check_node_estimator(self)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)

@@ -32,6 +32,7 @@ PANELS = {
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
     "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
