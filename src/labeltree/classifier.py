@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
+from labeltree.label_weights import read_label_weight
 from labeltree.labels import LabelRows, read_labels
+from labeltree.losses import LOSSES
 from labeltree.prediction import LabelTreePredictor
 from labeltree.progress import Phases, phases
 from labeltree.training import SolverSettings, train_tree
@@ -21,8 +24,10 @@ from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
+    Constraint,
     Flag,
     Number,
+    WordOrNumber,
     adopt_features,
     check_features,
     check_parameters,
@@ -30,11 +35,7 @@ from labeltree.validation import (
     n_threads,
 )
 
-#: The links each loss may have, its default first. docs/how-it-works.md has the figures that the defaults rest on.
-LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
-DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
-
-_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+_CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
     "arity": Number(2, LARGEST_INTEGER, integer=True),
@@ -42,9 +43,10 @@ _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "frequent_share": Number(0, 1),
     "label_vector_prune": Number(0),
-    "loss": Choice(tuple(LINKS)),
-    "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, 1e10, open_low=True, optional=True),
+    "loss": Choice(tuple(LOSSES)),
+    "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
+    "C": WordOrNumber(("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True)),
+    "label_weight": Choice(("propensity",), (Mapping, list, tuple, np.ndarray), optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
@@ -82,9 +84,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         clusters of the others; 0 for none.
     label_vector_prune : float
         Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
-    loss : {"squared_hinge", "logistic"}
+    loss : {"squared_hinge", "logistic", "squared", "exponential"}
         What the node classifiers minimise, with an L2 penalty.
-    link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
+    link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
         default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
     C : float, optional
@@ -160,7 +162,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
-        C: float | None = None,
+        C: float | str | None = None,
+        label_weight: Any = None,
         tol: float = 0.2,
         max_iter: int = 10,
         prune: float = 0.1,
@@ -183,6 +186,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.loss = loss
         self.link = link
         self.C = C
+        self.label_weight = label_weight
         self.tol = tol
         self.max_iter = max_iter
         self.prune = prune
@@ -249,12 +253,13 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
+        label_weight = read_label_weight(self.label_weight, labels)
         given = self._given_trees(labels.n_labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
             loss=self.loss,
-            C=DEFAULT_C[self.loss] if self.C is None else self.C,
+            C=LOSSES[self.loss].default_C if self.C is None else self.C,
             tol=self.tol,
             max_iter=self.max_iter,
             bias=float(self.bias),
@@ -270,7 +275,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
                 grown = time.perf_counter()
                 trained, report = train_tree(
-                    tree, features, labels, weight, solver, seed, threads, shown, name
+                    tree,
+                    features,
+                    labels,
+                    weight,
+                    solver,
+                    seed,
+                    threads,
+                    shown,
+                    name,
+                    label_weight=label_weight,
                 )
                 seconds["clustering"] += grown - started
                 seconds["training"] += time.perf_counter() - grown
@@ -336,7 +350,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         return self._link_of(self.loss_)
 
     def _link_of(self, loss: str) -> str:
-        links = LINKS[loss]
+        links = LOSSES[loss].links
         if self.link == "auto":
             return links[0]
         if self.link not in links:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,13 +59,30 @@ class Choice:
 
     words: Sequence[str]
     types: tuple[type, ...] = ()
+    optional: bool = False
 
     def __str__(self) -> str:
         names = [repr(word) for word in self.words] + [f"a {kind.__name__}" for kind in self.types]
-        return "one of " + ", ".join(names)
+        return "one of " + ", ".join(names) + (" or None" if self.optional else "")
 
     def accepts(self, value: Any) -> bool:
+        if value is None:
+            return self.optional
         return (isinstance(value, str) and value in self.words) or isinstance(value, self.types)
+
+
+@dataclass(frozen=True)
+class WordOrNumber:
+    """A parameter that is one of some words, or a number."""
+
+    words: Sequence[str]
+    number: Number
+
+    def __str__(self) -> str:
+        return ", ".join(map(repr, self.words)) + f", {self.number}"
+
+    def accepts(self, value: Any) -> bool:
+        return (isinstance(value, str) and value in self.words) or self.number.accepts(value)
 
 
 @dataclass(frozen=True)
@@ -79,7 +96,10 @@ class Flag:
         return isinstance(value, bool | np.bool_)
 
 
-def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Number | Choice | Flag]) -> None:
+Constraint: TypeAlias = Number | Choice | WordOrNumber | Flag
+
+
+def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:
     """Raise `ValueError` for the first parameter that is not what it must be."""
     parameters = estimator.get_params(deep=False)
     for name, constraint in constraints.items():

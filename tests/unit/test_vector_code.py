@@ -12,7 +12,7 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains both losses on given data with blocks of several widths, and on trees it makes, and saves all arrays.
+# Trains all losses on given data with blocks of several widths, and on trees it makes, and saves all arrays.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
@@ -22,10 +22,12 @@ X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
 shapes = {"given": {"tree": LabelTree.from_json(str(given["tree"]))}, "made": {"arity": 9, "max_leaves": 2}}
 for shape, parameters in shapes.items():
-    for loss in ("squared_hinge", "logistic"):
-        model = LabelTreeClassifier(loss=loss, prune=0.0, random_state=0, **parameters).fit(X, y)
-        arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
-        found |= {f"{shape} {loss} {name}": array for name, array in arrays.items()}
+    for loss in ("squared_hinge", "logistic", "squared", "exponential"):
+        for weight in (None, "propensity"):
+            model = LabelTreeClassifier(loss=loss, label_weight=weight, prune=0.0, random_state=0, **parameters)
+            model.fit(X, y)
+            arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
+            found |= {f"{shape} {loss} {weight} {name}": array for name, array in arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 
