@@ -10,8 +10,8 @@ from statistics import mean
 
 from benchmarks.data import prepare
 from labeltree import LabelTreeClassifier
-from labeltree.classifier import LINKS
 from labeltree.data import read_xmlc
+from labeltree.losses import LOSSES
 from labeltree.metrics import evaluate
 
 SEEDS = (0, 1, 2)
@@ -24,11 +24,11 @@ def main(names: list[str]) -> None:
         train, test = prepare(name)
         X, y = read_xmlc(train)
         X_test, y_test = read_xmlc(test, n_features=X.shape[1], n_labels=y.shape[1])
-        for loss, links in LINKS.items():
+        for loss in LOSSES.values():
             models = [
-                LabelTreeClassifier(loss=loss, n_jobs=-1, random_state=seed).fit(X, y) for seed in SEEDS
+                LabelTreeClassifier(loss=loss.name, n_jobs=-1, random_state=seed).fit(X, y) for seed in SEEDS
             ]
-            for link in links:
+            for link in loss.links:
                 figures, asked = [], []
                 for model in models:
                     model.set_params(link=link)
@@ -38,7 +38,7 @@ def main(names: list[str]) -> None:
                 precision = " | ".join(
                     f"{100 * mean(f[m] for f in figures):.2f}" for m in ("P@1", "P@3", "P@5")
                 )
-                print(f"| {name} | {loss} | {link} | {precision} | {mean(asked):.0f} |")
+                print(f"| {name} | {loss.name} | {link} | {precision} | {mean(asked):.0f} |")
 
 
 if __name__ == "__main__":

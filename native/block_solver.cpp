@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "aligned_floats.h"
 #include "group_solver.h"
 #include "group_weights.h"
 #include "incremental_solver.h"
@@ -28,6 +29,7 @@ struct SharedRows {
 
 // One node whose children (or, for block 0, itself) are learned together.
 struct Block {
+  float C;
   int32_t first_node;
   std::vector<int32_t> columns;  // those that need learning, frequent ones first
   const int32_t* rows;
@@ -42,31 +44,34 @@ struct Group {
   int32_t begin, end;  // range of Block::columns
 };
 
-// Bit j of row i: whether example i of the block has a label below the group's j-th column.
-std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
-                                     const NodeAssignment& assignment) {
-  std::vector<uint32_t> positive(block.n_rows, 0);
+// Calls visit(example, lane, k) for every example of the block that has a label below one of the group's
+// columns; k is its place in assignment.rows.
+template <class Visit>
+void visit_positive(const Block& block, const Group& group, const NodeAssignment& assignment,
+                    const Visit& visit) {
   for (int32_t c = group.begin; c < group.end; ++c) {
     const int32_t node = block.first_node + block.columns[c];
     const int32_t* at = block.rows;
     const int32_t* end = block.rows + block.n_rows;
-    for (const int32_t* row = assignment.begin(node); row != assignment.begin(node) + assignment.n_rows(node);
-         ++row) {
-      at = std::lower_bound(at, end, *row);
-      positive[at - block.rows] |= 1u << (c - group.begin);
+    for (int64_t k = assignment.row_begin[node]; k < assignment.row_begin[node + 1]; ++k) {
+      at = std::lower_bound(at, end, assignment.rows[k]);
+      visit(at - block.rows, c - group.begin, k);
     }
   }
-  return positive;
 }
+
+// A weight of 0 must not divide by 0, nor a huge one overflow.
+float bounded_cost(float cost) { return std::clamp(cost, 1e-10f, 1e10f); }
 
 class Trainer {
  public:
   Trainer(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
-          const float* sample_weight, const SolverOptions& options, Progress& progress,
-          TrainingReport& report)
+          const std::vector<int32_t>& rows, const float* sample_weight, const SolverOptions& options,
+          Progress& progress, TrainingReport& report)
       : tree_(tree),
         features_(features),
         assignment_(assignment),
+        rows_(rows),
         sample_weight_(sample_weight),
         options_(options),
         progress_(progress),
@@ -86,19 +91,21 @@ class Trainer {
   void plan();
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
   void solve();
-  void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver);
+  void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver, AlignedFloats& lane_cost);
+  void fill_lane_cost(const Block& block, const Group& group, const std::vector<float>& cost,
+                      AlignedFloats& lane_cost) const;
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
 
   const LabelTreeView& tree_;
   const FeatureMatrix& features_;
   const NodeAssignment& assignment_;
+  const std::vector<int32_t>& rows_;
   const float* sample_weight_;
   const SolverOptions& options_;
   Progress& progress_;
   TrainingReport& report_;
 
   BlockArrays arrays_;
-  std::vector<int32_t> all_rows_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
@@ -108,10 +115,11 @@ class Trainer {
 void Trainer::plan() {
   const std::vector<int32_t> inner = inner_nodes(tree_);
   blocks_.resize(inner.size() + 1);
-  for (auto& block : blocks_) block = std::make_unique<Block>();
-  all_rows_.resize(features_.n_rows());
-  std::iota(all_rows_.begin(), all_rows_.end(), 0);
-  add_block(*blocks_[0], 0, 1, all_rows_.data(), features_.n_rows());
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    blocks_[b] = std::make_unique<Block>();
+    blocks_[b]->C = options_.block_C.empty() ? options_.C : options_.block_C[b];
+  }
+  add_block(*blocks_[0], 0, 1, rows_.data(), static_cast<int64_t>(rows_.size()));
   for (size_t i = 0; i < inner.size(); ++i) {
     const int32_t v = inner[i];
     add_block(*blocks_[i + 1], tree_.child_begin[v], tree_.n_children(v), assignment_.begin(v),
@@ -161,25 +169,35 @@ void Trainer::solve() {
   const int n_workers = std::max(options_.n_threads, 1);
   std::vector<std::unique_ptr<LocalBlockMaker>> makers(n_workers);
   std::vector<std::unique_ptr<GroupSolver>> solvers(n_workers);
+  std::vector<AlignedFloats> lane_costs(n_workers);
   parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int worker) {
     progress_.check();
     if (!makers[worker]) {
       makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
       solvers[worker] = make_group_solver(options_);
     }
-    solve_group(tasks[task], *makers[worker], *solvers[worker]);
+    solve_group(tasks[task], *makers[worker], *solvers[worker], lane_costs[worker]);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
 }
 
-void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver) {
+void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver,
+                          AlignedFloats& lane_cost) {
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
-  const std::vector<uint32_t> positive = positive_lanes(block, group, assignment_);
-  const GroupProblem problem{
-      shared->local,       block.rows, shared->squared_norm.data(), shared->singles.squared_norm.data(),
-      shared->cost.data(), positive,   group.end - group.begin};
+  const int n_columns = group.end - group.begin;
+  std::vector<uint32_t> positive(block.n_rows, 0);
+  visit_positive(block, group, assignment_, [&](int64_t i, int lane, int64_t) { positive[i] |= 1u << lane; });
+  if (!assignment_.weight.empty()) fill_lane_cost(block, group, shared->cost, lane_cost);
+  const GroupProblem problem{shared->local,
+                             block.rows,
+                             shared->squared_norm.data(),
+                             shared->singles.squared_norm.data(),
+                             shared->cost.data(),
+                             assignment_.weight.empty() ? nullptr : lane_cost.data(),
+                             positive,
+                             n_columns};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
   results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
                                 options_.bias != 0, options_.prune);
@@ -198,6 +216,17 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   }
 }
 
+// Negative examples cost what they do without weights of labels.
+void Trainer::fill_lane_cost(const Block& block, const Group& group, const std::vector<float>& cost,
+                             AlignedFloats& lane_cost) const {
+  const int lanes = lanes_for(group.end - group.begin);
+  lane_cost.reset(block.n_rows * lanes);
+  for (int64_t i = 0; i < block.n_rows; ++i) std::fill_n(lane_cost.data() + i * lanes, lanes, cost[i]);
+  visit_positive(block, group, assignment_, [&](int64_t i, int lane, int64_t k) {
+    lane_cost.data()[i * lanes + lane] = bounded_cost(cost[i] * assignment_.weight[k]);
+  });
+}
+
 std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& maker) const {
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
@@ -213,8 +242,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
-      // A weight of 0 must not divide by 0, nor a huge one overflow.
-      shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
+      shared->cost[i] = bounded_cost(block.C * weight);
     }
     shared->singles = take_singles(local, takes_singles(options_));
     block.shared = std::move(shared);
@@ -234,9 +262,10 @@ std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
 }
 
 BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
-                         const NodeAssignment& assignment, const float* sample_weight,
-                         const SolverOptions& options, Progress& progress, TrainingReport& report) {
-  return Trainer(tree, features, assignment, sample_weight, options, progress, report).train();
+                         const NodeAssignment& assignment, const std::vector<int32_t>& rows,
+                         const float* sample_weight, const SolverOptions& options, Progress& progress,
+                         TrainingReport& report) {
+  return Trainer(tree, features, assignment, rows, sample_weight, options, progress, report).train();
 }
 
 }  // namespace labeltree

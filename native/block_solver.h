@@ -18,6 +18,7 @@ struct SolverOptions {
   Solver solver = Solver::descent;
   Loss loss = Loss::squared_hinge;
   float C = 1;
+  std::vector<float> block_C;  // a C for each block in place of that; or empty
   float tol = 0.2f;   // twice the largest violation of the optimality conditions, in units of the margin
   int max_iter = 10;  // passes over the examples
   // Of the incremental solvers: see incremental_solver.h.
@@ -39,9 +40,11 @@ struct TrainingReport {
   int64_t n_passes = 0;       // passes over its rows that the slowest problem took
 };
 
+// A positive example counts assignment.weight times as much as a negative one.
 BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
                          const NodeAssignment& assignment,
-                         const float* sample_weight,  // per row, or null
+                         const std::vector<int32_t>& rows,  // the examples, ascending
+                         const float* sample_weight,        // per row, or null
                          const SolverOptions& options, Progress& progress, TrainingReport& report);
 
 }  // namespace labeltree

@@ -35,6 +35,9 @@ float apply_link(Link link, float score) {
     case Link::sigmoid:
       p = 1 / (1 + std::exp(-score));
       break;
+    case Link::sigmoid2:
+      p = 1 / (1 + std::exp(-2 * score));
+      break;
     case Link::clip:
       p = (1 + score) / 2;
       break;

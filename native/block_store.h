@@ -20,8 +20,9 @@ struct CorruptModel : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// How a score becomes a probability. Those named exp have their exponent for a number.
-enum class Link : int { sigmoid = 0, clip = 1, exp2 = 2, exp3 = 3, exp4 = 4, exp5 = 5 };
+// How a score becomes a probability. Those named exp have their exponent for a number; sigmoid2 is the
+// sigmoid of twice the score.
+enum class Link : int { sigmoid = 0, clip = 1, exp2 = 2, exp3 = 3, exp4 = 4, exp5 = 5, sigmoid2 = 6 };
 
 float apply_link(Link link, float score);
 

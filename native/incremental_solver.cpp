@@ -15,8 +15,6 @@ constexpr int64_t kRowsPerCall = 8192;
 // SGD keeps weights divided by what the penalty has left of them. Below this, they are multiplied out.
 constexpr double kSmallestScale = 1e-9;
 
-int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
-
 }  // namespace
 
 void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progress& progress) {
@@ -31,6 +29,7 @@ void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progres
   IncrementalPass pass;
   pass.rows = problem.rows.rows();
   pass.example_weight = problem.cost;
+  pass.lane_weight = problem.lane_cost;
   pass.positive = problem.positive.data();
   pass.weights = weights_.data();
   pass.squares = squares_.data();

@@ -21,7 +21,7 @@ class LaneDescent final : public GroupSolver {
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
 
   const float* weights() const override { return weights_.data(); }
-  // The dual variables, never negative.
+  // The dual variables; negative only for the squared loss.
   const float* alpha() const override { return alpha_.data(); }
   int lanes() const override { return lanes_; }
   int n_unconverged() const override { return __builtin_popcount(running_); }

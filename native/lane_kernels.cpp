@@ -1,5 +1,6 @@
 #include "lane_kernels.h"
 
+#include "loss_steps.h"
 #include "simd.h"
 
 namespace labeltree::LABELTREE_ISA {
@@ -57,66 +58,7 @@ inline void add_row(const LocalRows& rows, int64_t row, float* weights,
   }
 }
 
-// What one coordinate step does with one vector of lanes: `margin` is class times score; the new alpha is
-// returned, and by how much the old one violated its optimality condition is set.
-template <class V>
-struct SquaredHinge {
-  using Floats = typename V::Floats;
-  float diagonal, inverse_curvature;
-
-  SquaredHinge(float cost, float squared_norm)
-      : diagonal(0.5f / cost), inverse_curvature(1.0f / (squared_norm + diagonal)) {}
-
-  Floats step(Floats margin, Floats alpha, Floats& violation) const {
-    const Floats gradient = margin - 1.0f + diagonal * alpha;
-    violation = alpha == 0.0f ? minimum(gradient, Floats{}) : gradient;
-    return maximum(alpha - gradient * inverse_curvature, Floats{});
-  }
-};
-
-// The optimum of one coordinate is where alpha = cost * sigmoid(-u), u being the margin after the step:
-//   f(u) = u - base - reach * sigmoid(-u) = 0,  base = margin - squared_norm * alpha,  reach = squared_norm *
-//   cost.
-// Mirrored where the root is negative (u -> -u, base -> -base - reach), the root is never negative. There f
-// rises and is concave, so Newton's method moves straight to the root from any point below it; from above it
-// may overshoot and cycle. Good points below: base, the margin before the step, and a low estimate of
-// log(reach / (root - base)).
-template <class V>
-struct Logistic {
-  using Floats = typename V::Floats;
-  using Ints = typename V::Ints;
-  float cost, squared_norm;
-
-  Logistic(float cost, float squared_norm) : cost(cost), squared_norm(squared_norm) {}
-
-  static Floats sigmoid_of_negative(Floats u) { return 1.0f / (1.0f + exponential<Floats, Ints>(u)); }
-
-  Floats step(Floats margin, Floats alpha, Floats& violation) const {
-    const float reach = squared_norm * cost;
-    // In units of the margin: the sigmoid's slope is at most 1/4.
-    violation = 4.0f * (alpha / cost - sigmoid_of_negative(margin));
-
-    Floats base = margin - squared_norm * alpha;
-    const Ints mirrored = base + 0.5f * reach < 0.0f;
-    base = mirrored ? -base - reach : base;
-    const auto value = [&](Floats u) -> Floats { return u - base - reach * sigmoid_of_negative(u); };
-    Floats u = maximum(base, Floats{});
-    const auto raise = [&](Floats candidate) {
-      u = (candidate > u) & (value(candidate) <= 0.0f) ? candidate : u;
-    };
-    raise(mirrored ? -margin : margin);
-    const bool far = reach > 16;
-    if (far) raise(logarithm_from_below<Floats, Ints>(reach / (88.0f - minimum(base, Floats{}))));
-    if (far) raise(logarithm_from_below<Floats, Ints>(reach / (u + 1.0f - minimum(base, Floats{}))));
-    for (int iteration = 0; iteration < (far ? 8 : 4); ++iteration) {
-      const Floats p = sigmoid_of_negative(u);
-      u -= (u - base - reach * p) / (1.0f + reach * p * (1.0f - p));
-    }
-    return cost * sigmoid_of_negative(mirrored ? -u : u);
-  }
-};
-
-template <int Lanes, template <class> class LossStep>
+template <int Lanes, template <class, class> class LossStep, bool CostPerLane>
 void descend(DescentPass& pass) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
@@ -124,7 +66,7 @@ void descend(DescentPass& pass) {
   constexpr int half = V::kCount / 2;
   for (int64_t at = 0; at < pass.n_order; ++at) {
     const uint32_t row = pass.order[at];
-    const LossStep<V> loss(pass.cost[row], pass.squared_norm[row]);
+    const LossStep<V, float> loss(pass.cost[row], pass.squared_norm[row]);
     Floats step[V::kCount];
     multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
     float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
@@ -134,8 +76,14 @@ void descend(DescentPass& pass) {
       const Ints positive = lane_mask<Ints>(pass.positive[row], first);
       const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
       const Floats alpha = load<Floats>(alpha_row + first);
-      Floats violation;
-      Floats next = loss.step(sign * step[j] + pass.single_norm[row] * alpha, alpha, violation);
+      const Floats margin = sign * step[j] + pass.single_norm[row] * alpha;
+      Floats violation, next;
+      if constexpr (CostPerLane) {
+        const Floats cost = load<Floats>(pass.lane_cost + static_cast<int64_t>(row) * Lanes + first);
+        next = LossStep<V, Floats>(cost, pass.squared_norm[row]).step(margin, alpha, violation);
+      } else {
+        next = loss.step(margin, alpha, violation);
+      }
       const Ints moving =
           lane_mask<Ints>(pass.used, first) & ((violation > pass.tolerance) | (violation < -pass.tolerance));
       const uint32_t lanes = lane_bits(moving, first);
@@ -164,26 +112,40 @@ void descend(DescentPass& pass) {
   }
 }
 
-template <template <class> class LossStep>
+template <template <class, class> class LossStep, bool CostPerLane>
 void descend(int lanes, DescentPass& pass) {
   switch (lanes) {
     case 4:
-      return descend<4, LossStep>(pass);
+      return descend<4, LossStep, CostPerLane>(pass);
     case 8:
-      return descend<8, LossStep>(pass);
+      return descend<8, LossStep, CostPerLane>(pass);
     case 16:
-      return descend<16, LossStep>(pass);
+      return descend<16, LossStep, CostPerLane>(pass);
     default:
-      return descend<32, LossStep>(pass);
+      return descend<32, LossStep, CostPerLane>(pass);
+  }
+}
+
+template <template <class, class> class LossStep>
+void descend(int lanes, DescentPass& pass) {
+  if (pass.lane_cost != nullptr) {
+    descend<LossStep, true>(lanes, pass);
+  } else {
+    descend<LossStep, false>(lanes, pass);
   }
 }
 
 void descent_pass(Loss loss, int lanes, DescentPass& pass) {
   [[maybe_unused]] const FlushSubnormals flush;
-  if (loss == Loss::squared_hinge) {
-    descend<SquaredHinge>(lanes, pass);
-  } else {
-    descend<Logistic>(lanes, pass);
+  switch (loss) {
+    case Loss::squared_hinge:
+      return descend<SquaredHinge>(lanes, pass);
+    case Loss::logistic:
+      return descend<Logistic>(lanes, pass);
+    case Loss::squared:
+      return descend<Squared>(lanes, pass);
+    case Loss::exponential:
+      return descend<Exponential>(lanes, pass);
   }
 }
 
@@ -197,7 +159,7 @@ struct SquaredHingeSlope {
 template <class V>
 struct LogisticSlope {
   using Floats = typename V::Floats;
-  static Floats at(Floats margin) { return -Logistic<V>::sigmoid_of_negative(margin); }
+  static Floats at(Floats margin) { return -Logistic<V, float>::sigmoid_of_negative(margin); }
 };
 
 // What AdaGrad's sums of squared gradients start from: rows are of about unit length, so a feature has to
@@ -288,7 +250,9 @@ void learn(const IncrementalPass& pass) {
     for (int j = 0; j < V::kCount; ++j) {
       const int first = j * V::kWidth;
       const Ints positive = lane_mask<Ints>(pass.positive[row], first);
-      const Floats weight = Floats{} + pass.example_weight[row];
+      const Floats weight = pass.lane_weight != nullptr
+                                ? load<Floats>(pass.lane_weight + static_cast<int64_t>(row) * Lanes + first)
+                                : Floats{} + pass.example_weight[row];
       const Floats signed_weight = positive ? weight : -weight;
       const Floats margin = scale * (positive ? gradient[j] : -gradient[j]);
       const Floats slope = signed_weight * Slope<V>::at(margin);

@@ -8,7 +8,12 @@ namespace labeltree {
 
 constexpr int kMaxLanes = 32;
 
-enum class Loss : int { squared_hinge = 0, logistic = 1 };
+// The lanes that so many problems take.
+constexpr int lanes_for(int problems) {
+  return problems <= 4 ? 4 : problems <= 8 ? 8 : problems <= 16 ? 16 : 32;
+}
+
+enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponential = 3 };
 
 // How the columns of a block are learned: all examples at once, or one after another.
 enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3 };
@@ -27,6 +32,7 @@ struct DescentPass {
   const float* squared_norm;  // of the whole row
   const float* single_norm;   // of what is left out of `rows`: features that no other row has
   const float* cost;          // C times the weight of the example
+  const float* lane_cost;     // [row][lane], aligned as alpha is, in place of `cost`; or null
   const uint32_t* positive;
   float* weights;  // [feature][lane], rows aligned to 64 bytes (or to the row's length, if that is less)
   float* alpha;    // [row][lane], aligned likewise
@@ -43,6 +49,7 @@ struct DescentPass {
 struct IncrementalPass {
   LocalRows rows;
   const float* example_weight;
+  const float* lane_weight;  // [row][lane] instead, where labels have weights; or null
   const uint32_t* positive;
   float* weights;  // [feature][lane], as above
   float* squares;  // AdaGrad: the sums of the squared gradients of `weights`

@@ -12,23 +12,45 @@ namespace {
 constexpr int64_t kMostParts = 8;
 constexpr int32_t kRowsPerCheck = 1 << 16;
 
-// Calls visit(node) once for every node with a label of `row` below it: up from each leaf until a path that
-// was walked before. `seen[node]` holds the last row that came by.
-template <class Visit>
-void walk_up(const LabelMatrixView& labels, int32_t row, const std::vector<int32_t>& leaf,
-             const std::vector<int32_t>& parent, std::vector<int32_t>& seen, const Visit& visit) {
-  for (int64_t k = labels.indptr[row]; k < labels.indptr[row + 1]; ++k) {
-    for (int32_t v = leaf[labels.indices[k]]; v >= 0 && seen[v] != row; v = parent[v]) {
-      seen[v] = row;
-      visit(v);
+// Walks from the labels of a row up to the root. One per worker.
+class PathWalker {
+ public:
+  PathWalker(const LabelTreeView& tree, const std::vector<int32_t>& leaf, const std::vector<int32_t>& parent,
+             const float* label_weight)
+      : leaf_(leaf), parent_(parent), label_weight_(label_weight), seen_(tree.n_nodes, -1) {}
+
+  // Calls visit(node, label) once for every node with a label of `row` below it, the label being the heaviest
+  // of those: up from each leaf until a path that was walked before.
+  template <class Visit>
+  void walk(const LabelMatrixView& labels, int32_t row, const Visit& visit) {
+    const int32_t* begin = labels.indices + labels.indptr[row];
+    const int32_t* end = labels.indices + labels.indptr[row + 1];
+    if (label_weight_ != nullptr) {
+      sorted_.assign(begin, end);
+      std::stable_sort(sorted_.begin(), sorted_.end(),
+                       [&](int32_t a, int32_t b) { return label_weight_[a] > label_weight_[b]; });
+      begin = sorted_.data();
+      end = begin + sorted_.size();
+    }
+    for (; begin != end; ++begin) {
+      for (int32_t v = leaf_[*begin]; v >= 0 && seen_[v] != row; v = parent_[v]) {
+        seen_[v] = row;
+        visit(v, *begin);
+      }
     }
   }
-}
+
+ private:
+  const std::vector<int32_t>&leaf_, &parent_;
+  const float* label_weight_;
+  std::vector<int32_t> seen_;  // the last row that came by each node
+  std::vector<int32_t> sorted_;
+};
 
 }  // namespace
 
-NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads,
-                               const Progress& progress) {
+NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels,
+                               const float* label_weight, int n_threads, const Progress& progress) {
   const std::vector<int32_t> parent = parents(tree), leaf = leaves_of_labels(tree);
   // Each part is a range of rows; parts are few, since each needs a counter per node. Rows stay in order
   // within and between parts, so the lists do not depend on the number of parts.
@@ -40,10 +62,10 @@ NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView&
   parallel_for(n_threads, n_parts, [&](int64_t part, int) {
     std::vector<int64_t>& count = next[part];
     count.assign(tree.n_nodes, 0);
-    std::vector<int32_t> seen(tree.n_nodes, -1);
+    PathWalker walker(tree, leaf, parent, nullptr);
     for (int32_t row = part_begin(part); row < part_begin(part + 1); ++row) {
       if (row % kRowsPerCheck == 0) progress.check();
-      walk_up(labels, row, leaf, parent, seen, [&](int32_t v) { ++count[v]; });
+      walker.walk(labels, row, [&](int32_t v, int32_t) { ++count[v]; });
     }
   });
 
@@ -56,13 +78,17 @@ NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView&
   }
   assignment.row_begin[tree.n_nodes] = total;
   assignment.rows.resize(total);
+  if (label_weight != nullptr) assignment.weight.resize(total);
 
   parallel_for(n_threads, n_parts, [&](int64_t part, int) {
     std::vector<int64_t>& at = next[part];
-    std::vector<int32_t> seen(tree.n_nodes, -1);
+    PathWalker walker(tree, leaf, parent, label_weight);
     for (int32_t row = part_begin(part); row < part_begin(part + 1); ++row) {
       if (row % kRowsPerCheck == 0) progress.check();
-      walk_up(labels, row, leaf, parent, seen, [&](int32_t v) { assignment.rows[at[v]++] = row; });
+      walker.walk(labels, row, [&](int32_t v, int32_t heaviest) {
+        if (label_weight != nullptr) assignment.weight[at[v]] = label_weight[heaviest];
+        assignment.rows[at[v]++] = row;
+      });
     }
   });
   return assignment;

@@ -21,12 +21,14 @@ struct LabelMatrixView {
 struct NodeAssignment {
   std::vector<int64_t> row_begin;
   std::vector<int32_t> rows;
+  std::vector<float> weight;  // of each of `rows`: the largest of its labels below the node; empty for all 1
 
   int64_t n_rows(int32_t node) const { return row_begin[node + 1] - row_begin[node]; }
   const int32_t* begin(int32_t node) const { return rows.data() + row_begin[node]; }
 };
 
-NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels, int n_threads,
-                               const Progress& progress);
+NodeAssignment assign_to_nodes(const LabelTreeView& tree, const LabelMatrixView& labels,
+                               const float* label_weight,  // per label, or null
+                               int n_threads, const Progress& progress);
 
 }  // namespace labeltree

@@ -123,6 +123,30 @@ inline Floats exponential(Floats x) {
   return p * power;
 }
 
+// log(x) for x > 0 that is not subnormal, to about 2 units in the last place, or 1e-7 near 1: the exponent,
+// and a polynomial for the mantissa in [1/sqrt(2), sqrt(2)).
+template <class Floats, class Ints>
+inline Floats logarithm(Floats x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  const Ints exponent = (bits - 0x3f3504f3) >> 23;
+  const Ints mantissa = bits - (exponent << 23);
+  Floats r;
+  std::memcpy(&r, &mantissa, sizeof(r));
+  r -= 1.0f;
+  Floats p = Floats{} + 7.0376836292e-2f;
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  const Floats n = __builtin_convertvector(exponent, Floats);
+  return n * 0.693359375f + (r + (r * r * (p * r - 0.5f) - n * 2.12194440e-4f));
+}
+
 // log(x) for x > 0, at most 0.06 too low and never too high: the exponent, and the mantissa taken for its
 // logarithm.
 template <class Floats, class Ints>

@@ -2,6 +2,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "arrays.h"
@@ -12,6 +14,20 @@ namespace labeltree {
 
 namespace {
 
+// The given rows, which must ascend, or all for None.
+std::vector<int32_t> row_numbers(const std::optional<Array<int32_t>>& rows, int64_t n_rows) {
+  if (!rows) {
+    std::vector<int32_t> all(n_rows);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  const std::vector<int32_t> given(rows->data(), rows->data() + rows->size());
+  require(std::is_sorted(given.begin(), given.end()) &&
+              (given.empty() || (given.front() >= 0 && given.back() < n_rows)),
+          "rows must ascend within X");
+  return given;
+}
+
 nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                  Array<int64_t> label_indptr, Array<int32_t> label_indices, int n_threads) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
@@ -20,23 +36,30 @@ nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_lab
   NodeAssignment assignment;
   {
     nb::gil_scoped_release release;
-    assignment = assign_to_nodes(tree, labels, n_threads, Progress());
+    assignment = assign_to_nodes(tree, labels, nullptr, n_threads, Progress());
   }
   return nb::make_tuple(to_numpy(std::move(assignment.row_begin)), to_numpy(std::move(assignment.rows)));
 }
 
 nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
-               std::optional<Array<float>> sample_weight, const SolverOptions& options, Progress& progress) {
+               std::optional<Array<float>> sample_weight, std::optional<Array<float>> label_weight,
+               std::optional<Array<int32_t>> rows, const SolverOptions& options, Progress& progress) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
+  require(!label_weight || static_cast<int32_t>(label_weight->size()) == n_labels,
+          "label_weight must have one entry per label");
+  require(options.block_C.empty() || options.block_C.size() == inner_nodes(tree).size() + 1,
+          "block_C must have one entry per block");
   BlockArrays arrays;
   TrainingReport report;
   {
     nb::gil_scoped_release release;
-    const NodeAssignment assignment = assign_to_nodes(tree, labels, options.n_threads, progress);
-    arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
+    const NodeAssignment assignment = assign_to_nodes(
+        tree, labels, label_weight ? label_weight->data() : nullptr, options.n_threads, progress);
+    arrays = train_blocks(tree, features.matrix, assignment, row_numbers(rows, labels.n_rows), weight,
+                          options, progress, report);
   }
   nb::dict result;
   result["block_begin"] = to_numpy(std::move(arrays.block_begin));
@@ -67,7 +90,11 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("total", [](const Progress& p) { return p.total.load(); })
       .def("cancel", [](Progress& p) { p.cancelled = true; });
 
-  nb::enum_<Loss>(m, "Loss").value("squared_hinge", Loss::squared_hinge).value("logistic", Loss::logistic);
+  nb::enum_<Loss>(m, "Loss")
+      .value("squared_hinge", Loss::squared_hinge)
+      .value("logistic", Loss::logistic)
+      .value("squared", Loss::squared)
+      .value("exponential", Loss::exponential);
   nb::enum_<Solver>(m, "Solver")
       .value("descent", Solver::descent)
       .value("adagrad", Solver::adagrad)
@@ -78,6 +105,7 @@ void bind_training(nb::module_& m) {
       .def_rw("solver", &SolverOptions::solver)
       .def_rw("loss", &SolverOptions::loss)
       .def_rw("C", &SolverOptions::C)
+      .def_rw("block_C", &SolverOptions::block_C)
       .def_rw("tol", &SolverOptions::tol)
       .def_rw("max_iter", &SolverOptions::max_iter)
       .def_rw("learning_rate", &SolverOptions::learning_rate)
@@ -93,9 +121,11 @@ void bind_training(nb::module_& m) {
         nb::arg("n_threads"), "The rows with a label below each node, as row_begin and rows.");
   m.def("train_blocks", &train, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("n_labels"), nb::arg("features"), nb::arg("label_indptr").noconvert(),
-        nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(), nb::arg("options"),
+        nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(),
+        nb::arg("label_weight").noconvert().none(), nb::arg("rows").noconvert().none(), nb::arg("options"),
         nb::arg("progress"),
-        "Train all node classifiers of a tree; returns the arrays of the blocks and a report.");
+        "Train all node classifiers of a tree on all rows or some, others having no labels; returns the "
+        "arrays of the blocks and a report.");
 }
 
 }  // namespace labeltree

@@ -76,6 +76,8 @@ class Link(enum.Enum):
 
     exp5 = 5
 
+    sigmoid2 = 6
+
 def apply_link(link: Link, score: float) -> float:
     """The probability that a score stands for."""
 
@@ -199,6 +201,10 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+    squared = 2
+
+    exponential = 3
+
 class Solver(enum.Enum):
     descent = 0
 
@@ -228,6 +234,12 @@ class SolverOptions:
 
     @C.setter
     def C(self, arg: float, /) -> None: ...
+
+    @property
+    def block_C(self) -> list[float]: ...
+
+    @block_C.setter
+    def block_C(self, arg: Sequence[float], /) -> None: ...
 
     @property
     def tol(self) -> float: ...
@@ -286,9 +298,9 @@ class SolverOptions:
 def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
     """The rows with a label below each node, as row_begin and rows."""
 
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
     """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    Train all node classifiers of a tree on all rows or some, others having no labels; returns the arrays of the blocks and a report.
     """
 
 class KMeansOptions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Mapping
 from copy import copy
 from functools import partial
 from typing import Any
@@ -13,7 +14,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
+from labeltree.label_weights import read_label_weight
 from labeltree.labels import LabelRows, read_labels
+from labeltree.losses import LOSSES
 from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
@@ -30,6 +33,7 @@ from labeltree.validation import (
     Flag,
     Number,
     WordOrMatrix,
+    WordOrNumber,
     adopt_features,
     check_features,
     check_parameters,
@@ -38,20 +42,16 @@ from labeltree.validation import (
     n_threads,
 )
 
-#: The links each loss may have, its default first. docs/how-it-works.md has the figures that the defaults rest on.
-LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
-DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
-
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
     **TREE_CONSTRAINTS,
-    "label_vectors": WordOrMatrix(
-        LABEL_VECTORS, optional=True
-    ),  # None in a model that was saved without them
-    "loss": Choice(tuple(LINKS)),
-    "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, 1e10, open_low=True, optional=True),
+    # None in a model that was saved without them
+    "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
+    "loss": Choice(tuple(LOSSES)),
+    "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
+    "C": WordOrNumber(("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True)),
+    "label_weight": Choice(("propensity",), (Mapping, list, tuple, np.ndarray), optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "solver": Choice(tuple(SOLVERS)),
@@ -101,9 +101,9 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         label, both side by side, or vectors of your own in the order of `classes_` (which are not saved with a model).
     label_vector_prune : float
         Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
-    loss : {"squared_hinge", "logistic"}
+    loss : {"squared_hinge", "logistic", "squared", "exponential"}
         What the node classifiers minimise, with an L2 penalty.
-    link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
+    link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
         default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
     C : float, optional
@@ -205,7 +205,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
-        C: float | None = None,
+        C: float | str | None = None,
+        label_weight: Any = None,
         tol: float = 0.2,
         max_iter: int = 10,
         solver: str = "descent",
@@ -237,6 +238,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.loss = loss
         self.link = link
         self.C = C
+        self.label_weight = label_weight
         self.tol = tol
         self.max_iter = max_iter
         self.solver = solver
@@ -276,6 +278,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
+        label_weight = read_label_weight(self.label_weight, labels)
         recipes = self._tree_recipe().for_each(self.n_trees)
         for recipe in recipes:
             recipe.check(labels.n_labels)
@@ -284,7 +287,9 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         solver = SolverSettings(
             solver=self.solver,
             loss=self.loss,
-            C=(DEFAULT_C[self.loss] if self.C is None else self.C) if self.solver == "descent" else 1.0,
+            C=(LOSSES[self.loss].default_C if self.C is None else self.C)
+            if self.solver == "descent"
+            else 1.0,
             tol=self.tol,
             max_iter=self.max_iter,
             incremental=incremental_settings(
@@ -307,7 +312,16 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
                 grown = time.perf_counter()
                 if self.node_estimator is None:
                     trained, report = train_tree(
-                        tree, features, labels, weight, solver, seed, threads, shown, name
+                        tree,
+                        features,
+                        labels,
+                        weight,
+                        solver,
+                        seed,
+                        threads,
+                        shown,
+                        name,
+                        label_weight=label_weight,
                     )
                 else:
                     rows = check_estimator_features(checked, X, normalize=self.normalize)
@@ -361,7 +375,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         return self._link_of(self.loss_)
 
     def _link_of(self, loss: str) -> str:
-        links = LINKS[loss]
+        links = LOSSES[loss].links
         if self.link == "auto":
             return links[0]
         if self.link not in links:

@@ -64,6 +64,9 @@ def incremental_settings(
     if solver == "descent":
         return None
     chosen = SOLVERS[solver]
+    if loss not in chosen.learning_rate:
+        losses = " or ".join(map(repr, chosen.learning_rate))
+        raise ValueError(f"solver {solver!r} learns by loss {losses}, got {loss!r}")
     rate = chosen.learning_rate[loss] if learning_rate is None else learning_rate
     penalty = chosen.regularization if regularization is None else regularization
     if solver == "sgd" and rate * penalty >= 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,14 @@ from labeltree.trees import LabelTree
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
+    """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none.
+
+    `C` is a number, or one for each level of the tree, from the root down.
+    """
 
     solver: str
     loss: str
-    C: float
+    C: float | Sequence[float]
     tol: float
     max_iter: int
     incremental: IncrementalSettings | None
@@ -40,12 +44,21 @@ def train_tree(
     n_threads: int,
     phases: Phases,
     name: str = "",
+    *,
+    label_weight: NDArray[np.float32] | None = None,
+    rows: NDArray[np.int32] | None = None,
 ) -> tuple[TreeWeights, dict[str, Any]]:
-    """Train all nodes; returns the weights and the kernel's report."""
+    """Train all nodes; returns the weights and the kernel's report.
+
+    With `rows`, on these only, ascending; the others must have no labels.
+    """
     options = _native.SolverOptions()
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
-    options.C = settings.C
+    if isinstance(settings.C, Sequence):
+        options.block_C = block_values(tree, settings.C)
+    else:
+        options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter
     if settings.incremental is not None:
@@ -66,9 +79,21 @@ def train_tree(
             labels.indptr,
             labels.indices,
             sample_weight,
+            label_weight,
+            rows,
             options,
             progress,
         ),
     )
     report = arrays.pop("report")
     return TreeWeights.from_training(tree, arrays), report
+
+
+def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
+    """For each block the value of the level that its nodes are on; the root is on level 0.
+
+    Below the last given level its value holds: several trees need not be equally deep.
+    """
+    level = np.concatenate([[0], tree.depth_of_node[tree.inner_nodes] + 1])
+    values: list[float] = np.asarray(level_values)[np.minimum(level, len(level_values) - 1)].tolist()
+    return values

@@ -59,13 +59,30 @@ class Choice:
 
     words: Sequence[str]
     types: tuple[type, ...] = ()
+    optional: bool = False
 
     def __str__(self) -> str:
         names = [repr(word) for word in self.words] + [f"a {kind.__name__}" for kind in self.types]
-        return "one of " + ", ".join(names)
+        return "one of " + ", ".join(names) + (" or None" if self.optional else "")
 
     def accepts(self, value: Any) -> bool:
+        if value is None:
+            return self.optional
         return (isinstance(value, str) and value in self.words) or isinstance(value, self.types)
+
+
+@dataclass(frozen=True)
+class WordOrNumber:
+    """A parameter that is one of some words, or a number."""
+
+    words: Sequence[str]
+    number: Number
+
+    def __str__(self) -> str:
+        return ", ".join(map(repr, self.words)) + f", {self.number}"
+
+    def accepts(self, value: Any) -> bool:
+        return (isinstance(value, str) and value in self.words) or self.number.accepts(value)
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,7 @@ class WordOrMatrix:
 
 
 #: What a parameter may be.
-Constraint: TypeAlias = Number | Choice | Flag | WordOrMatrix
+Constraint: TypeAlias = Number | Choice | WordOrNumber | Flag | WordOrMatrix
 
 
 def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 from tests.reference.assignment import training_sets
 
 from labeltree.trees import LabelTree
+
+LOSSES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "squared_hinge": lambda margin: np.maximum(0, 1 - margin) ** 2,
+    "logistic": lambda margin: np.logaddexp(0, -margin),
+    "squared": lambda margin: (1 - margin) ** 2,
+    "exponential": lambda margin: np.exp(-margin),
+}
 
 
 @dataclass(frozen=True)
@@ -25,19 +34,35 @@ class NodeProblem:
 
     def objective(self, w: NDArray[np.float64], loss: str, C: float) -> float:
         margin = self.z * (self.X @ w)
-        losses = np.maximum(0, 1 - margin) ** 2 if loss == "squared_hinge" else np.logaddexp(0, -margin)
-        return float(w @ w / 2 + C * (self.weight * losses).sum())
+        return float(w @ w / 2 + C * (self.weight * LOSSES[loss](margin)).sum())
 
     def optimum(self, loss: str, C: float) -> float:
-        """The value that liblinear reaches."""
+        """The value that liblinear reaches; for the losses it lacks, ridge regression or L-BFGS."""
+        return self.objective(self._solution(loss, C), loss, C)
+
+    def _solution(self, loss: str, C: float) -> NDArray[np.float64]:
+        if loss == "exponential":
+            return self._quasi_newton_solution(C)
         if loss == "squared_hinge":
             other = LinearSVC(C=C, fit_intercept=False, tol=1e-6, max_iter=1_000_000, random_state=0)
-        else:
+        elif loss == "logistic":
             other = LogisticRegression(
                 C=C, fit_intercept=False, solver="liblinear", tol=1e-8, max_iter=100_000
             )
-        other.fit(self.X, self.z, sample_weight=self.weight)
-        return self.objective(other.coef_[0], loss, C)
+        else:
+            # (1 - z s)^2 = (z - s)^2, as z is 1 or -1.
+            other = Ridge(alpha=1 / (2 * C), fit_intercept=False, solver="cholesky")
+        other.fit(self.X.toarray() if loss == "squared" else self.X, self.z, sample_weight=self.weight)
+        return np.ravel(other.coef_)
+
+    def _quasi_newton_solution(self, C: float) -> NDArray[np.float64]:
+        def value_and_gradient(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            losses = self.weight * np.exp(-self.z * (self.X @ w))
+            return w @ w / 2 + C * losses.sum(), w - C * (self.X.T @ (self.z * losses))
+
+        start = np.zeros(self.X.shape[1])
+        limits = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-9}
+        return minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", options=limits).x
 
 
 def node_problems(
@@ -48,8 +73,12 @@ def node_problems(
     normalize: bool,
     bias: bool,
     sample_weight: NDArray[np.float64] | None = None,
+    label_weight: NDArray[np.float64] | None = None,
 ) -> list[NodeProblem]:
-    """The problems of all nodes that have examples of both classes."""
+    """The problems of all nodes that have examples of both classes.
+
+    A positive example of a node counts as much as the heaviest of its labels below the node.
+    """
     X = X.astype(np.float64)
     if normalize:
         norm = np.sqrt(X.multiply(X).sum(axis=1)).A1
@@ -59,9 +88,16 @@ def node_problems(
     X = X.tocsr()
     weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     problems = []
-    for v, examples in enumerate(training_sets(tree, [y[[i]].indices.tolist() for i in range(X.shape[0])])):
+    labels = [y[[i]].indices.tolist() for i in range(X.shape[0])]
+    for v, examples in enumerate(training_sets(tree, labels)):
         rows = [i for i, _ in examples]
         z = np.array([2.0 * positive - 1 for _, positive in examples])
+        node_weight = weight[rows]
+        if label_weight is not None:
+            below = set(tree.labels_under(v).tolist())
+            for at, (i, positive) in enumerate(examples):
+                if positive:
+                    node_weight[at] *= max(label_weight[label] for label in labels[i] if label in below)
         if len(set(z.tolist())) == 2:
-            problems.append(NodeProblem(v, X[rows], z, weight[rows]))
+            problems.append(NodeProblem(v, X[rows], z, node_weight))
     return problems

@@ -12,10 +12,10 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains with every loss and solver on given data with blocks of several widths, and on trees it makes, and saves all
-# arrays.
+# Trains with every loss, weights of labels and every solver on given data with blocks of several widths, and on trees
+# that it makes, and saves all arrays.
 TRAINER = """
-import itertools, sys
+import sys
 import numpy as np, scipy.sparse as sp
 from labeltree import LabelTree, LabelTreeClassifier, _native
 given = np.load(sys.argv[1])
@@ -23,10 +23,20 @@ X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
 shapes = {"given": {"tree": LabelTree.from_json(str(given["tree"]))}, "made": {"arity": 9, "max_leaves": 2}}
 for shape, parameters in shapes.items():
-    for loss, solver in itertools.product(("squared_hinge", "logistic"), ("descent", "adagrad", "sgd", "fobos")):
-        model = LabelTreeClassifier(loss=loss, solver=solver, prune=0.0, random_state=0, **parameters).fit(X, y)
+    batch = [
+        {"loss": loss, "label_weight": weight}
+        for loss in ("squared_hinge", "logistic", "squared", "exponential")
+        for weight in (None, "propensity")
+    ]
+    incremental = [
+        {"loss": loss, "solver": solver}
+        for loss in ("squared_hinge", "logistic")
+        for solver in ("adagrad", "sgd", "fobos")
+    ]
+    for learner in batch + incremental:
+        model = LabelTreeClassifier(prune=0.0, random_state=0, **learner, **parameters).fit(X, y)
         arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
-        found |= {f"{shape} {loss} {solver} {name}": array for name, array in arrays.items()}
+        found |= {f"{shape} {learner} {name}": array for name, array in arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 

@@ -1,0 +1,60 @@
+"""How much a positive example of each label counts in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.label_names import LabelNames
+from labeltree.labels import LabelRows
+from labeltree.metrics.propensity import inverse_propensity_of_counts
+
+
+def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float32] | None:
+    """One finite weight of at least 0 per label, in the order of the classes; None stays None.
+
+    Parameters
+    ----------
+    label_weight : None, "propensity", array of shape (n_labels,) or mapping from label to weight
+        As the parameter of `LabelTreeClassifier`.
+    labels : LabelRows
+        The labels of the training rows.
+
+    Raises
+    ------
+    ValueError
+        If a weight is not a finite number of at least 0, if there are not as many as labels, or if a label of a
+        mapping does not occur.
+    """
+    if label_weight is None:
+        return None
+    if isinstance(label_weight, str):
+        counts = np.bincount(labels.indices, minlength=labels.n_labels)
+        return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)
+    if isinstance(label_weight, Mapping):
+        weight = np.ones(labels.n_labels, dtype=np.float32)
+        weight[LabelNames(labels.classes).positions(label_weight)] = _numbers(list(label_weight.values()))
+    else:
+        weight = _numbers(label_weight)
+        if weight.shape != (labels.n_labels,):
+            raise ValueError(
+                f"label_weight must have shape ({labels.n_labels},), one weight per label, got {weight.shape}; "
+                "a dictionary may leave labels out"
+            )
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"label_weight must be finite and at least 0, but is {weight[at]} for the label {labels.classes[at]!r}"
+        )
+    return weight
+
+
+def _numbers(values: Any) -> NDArray[np.float32]:
+    try:
+        return np.asarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"label_weight must hold numbers: {error}") from None
