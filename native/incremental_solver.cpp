@@ -79,8 +79,7 @@ int64_t IncrementalSolver::schedule(int64_t done, int64_t total, int64_t n_rows)
   penalty_.resize(1);
   while (static_cast<int64_t>(rate_.size()) < n_rows) {
     const double left = static_cast<double>(total - done++) / static_cast<double>(total);
-    const float rate =
-        options_.learning_rate * (options_.solver == Solver::adagrad ? 1.0f : static_cast<float>(left));
+    const float rate = static_cast<float>(options_.learning_rate * left);
     rate_.push_back(rate);
     const double penalty = static_cast<double>(rate) * options_.regularization;
     const double before = penalty_.back();

@@ -16,9 +16,9 @@ namespace labeltree {
 //   AdaGrad:  w - r * g / sqrt(1 + the sum of g^2 so far), feature by feature;
 //   SGD:      (1 - r * regularization) * w - r * g;
 //   FOBOS:    w - r * g, then shrunk towards 0 by r * regularization.
-// AdaGrad's rate is the learning rate; that of the others falls from there to 0 in a straight line. In every
-// epoch the examples come in another order, which is the same for all blocks: the model is the one that a
-// single pass over all examples per epoch, updating all nodes of the tree, would give.
+// The rate falls from the learning rate to 0 in a straight line. In every epoch the examples come in another
+// order, which is the same for all blocks: the model is the one that a single pass over all examples per
+// epoch, updating all nodes of the tree, would give.
 class IncrementalSolver final : public GroupSolver {
  public:
   explicit IncrementalSolver(const SolverOptions& options) : options_(options) {}

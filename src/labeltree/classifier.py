@@ -119,13 +119,13 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
         without C). A parameter that the solver does not use must be left at its default.
     learning_rate : float, optional
-        The size of an incremental step; SGD and FOBOS lower it to 0 in a straight line. By default for the squared
-        hinge 0.2, for the logistic loss 1.5 (AdaGrad) or 2 (SGD, FOBOS); rows that are much longer than 1
-        (`normalize` off) need less.
+        The size of the first incremental step; it falls to 0 in a straight line. By default 3 for the logistic loss;
+        for the squared hinge 0.4 (AdaGrad) or 0.2. With rows longer than 1 (`normalize` off) SGD and FOBOS need less.
     epochs : int
         Passes over the examples of an incremental solver, each in another order.
     regularization : float, optional
-        The weight of the penalty of SGD (by default 0) or FOBOS (by default 1e-6) against the loss of one example.
+        The weight of the penalty of SGD or FOBOS against the loss of one example; by default 1e-5 for the squared
+        hinge, 1e-6 for the logistic loss.
     prune : float
         Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
         features are larger, weights are smaller and so must this be.

@@ -17,25 +17,27 @@ class Solver:
     ----------
     parameters : tuple of str
         Those of the classifier's `SOLVER_PARAMETERS` that it reads.
-    learning_rate : dict of float
-        By loss, the rate that is taken if none is given. docs/how-it-works.md has the figures that it rests on.
-    regularization : float
-        Likewise.
+    learning_rate, regularization : dict of float
+        What is taken if none is given, by loss. docs/how-it-works.md has the figures that it rests on.
     """
 
     parameters: tuple[str, ...]
     learning_rate: Mapping[str, float] = field(default_factory=dict)
-    regularization: float = 0.0
+    regularization: Mapping[str, float] = field(default_factory=dict)
 
 
 SOLVERS = {
     "descent": Solver(("C", "tol", "max_iter")),
-    "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.2, "logistic": 1.5}),
+    "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
     "sgd": Solver(
-        ("learning_rate", "epochs", "regularization"), {"squared_hinge": 0.2, "logistic": 2.0}, 0.0
+        ("learning_rate", "epochs", "regularization"),
+        {"squared_hinge": 0.2, "logistic": 3.0},
+        {"squared_hinge": 1e-5, "logistic": 1e-6},
     ),
     "fobos": Solver(
-        ("learning_rate", "epochs", "regularization"), {"squared_hinge": 0.2, "logistic": 2.0}, 1e-6
+        ("learning_rate", "epochs", "regularization"),
+        {"squared_hinge": 0.2, "logistic": 3.0},
+        {"squared_hinge": 1e-5, "logistic": 1e-6},
     ),
 }
 
@@ -59,7 +61,7 @@ def incremental_settings(
     Examples
     --------
     >>> incremental_settings("adagrad", "logistic", None, 3, None)
-    IncrementalSettings(learning_rate=1.5, epochs=3, regularization=0.0)
+    IncrementalSettings(learning_rate=3.0, epochs=3, regularization=0.0)
     """
     if solver == "descent":
         return None
@@ -68,7 +70,7 @@ def incremental_settings(
         losses = " or ".join(map(repr, chosen.learning_rate))
         raise ValueError(f"solver {solver!r} learns by loss {losses}, got {loss!r}")
     rate = chosen.learning_rate[loss] if learning_rate is None else learning_rate
-    penalty = chosen.regularization if regularization is None else regularization
+    penalty = chosen.regularization.get(loss, 0.0) if regularization is None else regularization
     if solver == "sgd" and rate * penalty >= 1:
         raise ValueError(
             f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: an "

@@ -38,7 +38,7 @@ class OnlineClassifier:
         rate = self.learning_rate * (1 - self.done / self.n_updates)
         if self.solver == "adagrad":
             self.squares += g**2
-            self.w -= self.learning_rate * g / np.sqrt(1 + self.squares)
+            self.w -= rate * g / np.sqrt(1 + self.squares)
         elif self.solver == "sgd":
             self.w = (1 - rate * self.regularization) * self.w - rate * g
         else:
