@@ -28,6 +28,7 @@ struct SharedRows {
 // One node whose children (or, for block 0, itself) are learned together.
 struct Block {
   int32_t first_node;
+  int64_t first_panel;           // of its dense weights
   std::vector<int32_t> columns;  // those that need learning, frequent ones first
   const int32_t* rows;
   int64_t n_rows;
@@ -86,6 +87,8 @@ class Trainer {
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
   void solve();
   void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver);
+  void keep_dense_weights(const Block& block, const Group& group, const LocalBlock& local,
+                          const GroupSolver& solver);
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
 
   const LabelTreeView& tree_;
@@ -97,6 +100,7 @@ class Trainer {
   TrainingReport& report_;
 
   BlockArrays arrays_;
+  int64_t n_panels_ = 0;
   std::vector<int32_t> all_rows_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
@@ -124,6 +128,7 @@ void Trainer::plan() {
     }
   }
   results_.resize(groups_.size());
+  arrays_.dense_weight.assign(n_panels_ * features_.dense().size() * kPanelColumns, 0.0f);
 }
 
 void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows,
@@ -131,6 +136,8 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   block.first_node = first_node;
   block.rows = rows;
   block.n_rows = n_rows;
+  block.first_panel = n_panels_;
+  n_panels_ += n_panels(n_columns);
   for (int32_t c = 0; c < n_columns; ++c) {
     const int64_t n_positive = assignment_.n_rows(first_node + c);
     if (n_positive > 0 && n_positive < n_rows) {
@@ -182,6 +189,7 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   solver.run(problem, mix_seed(options_.seed, task), progress_);
   results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
                                 options_.bias != 0, options_.prune);
+  keep_dense_weights(block, group, shared->local, solver);
   {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += solver.n_unconverged();
@@ -197,6 +205,20 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   }
 }
 
+// They go where they stay: no other group has the same columns.
+void Trainer::keep_dense_weights(const Block& block, const Group& group, const LocalBlock& local,
+                                 const GroupSolver& solver) {
+  const float* weights = solver.weights() + int64_t{local.n_features()} * solver.lanes();
+  for (int32_t c = group.begin; c < group.end; ++c) {
+    const int32_t column = block.columns[c];
+    const int64_t panel = block.first_panel + column / kPanelColumns;
+    float* out = arrays_.dense_weight.data() + panel * local.n_dense * kPanelColumns + column % kPanelColumns;
+    for (int64_t d = 0; d < local.n_dense; ++d) {
+      out[d * kPanelColumns] = weights[d * solver.lanes() + (c - group.begin)];
+    }
+  }
+}
+
 std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& maker) const {
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
@@ -209,6 +231,9 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       double sum = 0;
       for (int64_t k = local.row_begin[i]; k < local.row_begin[i + 1]; ++k) {
         sum += static_cast<double>(local.value[k]) * local.value[k];
+      }
+      for (int64_t d = i * local.n_dense; d < (i + 1) * local.n_dense; ++d) {
+        sum += static_cast<double>(local.dense[d]) * local.dense[d];
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;

@@ -30,8 +30,13 @@ class Forest {
     explicit Scratch(const Forest& forest);
     FeatureRow query;
     std::vector<TreeSearch> searches;
+    TopKSearch top_k;
+    ThresholdSearch above;
+    BeamSearch beam;
     std::vector<ScoredLabel> found, pooled;
   };
+  // Those of rows that are answered side by side.
+  using Rows = std::vector<std::unique_ptr<Scratch>>;
   // Per tree and node, from per label.
   struct NodeMasks;
 
@@ -40,6 +45,7 @@ class Forest {
 
   int32_t n_labels() const { return trees_[0]->tree().n_labels; }
   int64_t n_features() const { return trees_[0]->n_features(); }
+  const FeatureRange& dense() const { return trees_[0]->dense(); }
   size_t n_trees() const { return trees_.size(); }
 
   // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null.
@@ -82,8 +88,13 @@ class Forest {
              const NodeMasks& masks) const;
   // Replaces scratch.pooled, the trees' own labels, by each label once with its average.
   void average(Scratch& scratch) const;
+  // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`.
+  template <class Strategy, class Start>
+  void search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, const Start& start) const;
+  // Calls body(first, n, rows) for every n rows from `first` on that are to be answered side by side.
   template <class Body>
-  void for_rows(int64_t n_rows, int n_threads, const Body& body) const;
+  void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;
+  int64_t n_side_by_side(int64_t n_rows, int n_threads) const;
 
   std::vector<std::shared_ptr<const BlockStore>> trees_;
   mutable std::mutex pool_mutex_;

@@ -63,4 +63,4 @@ def train_tree(
         ),
     )
     report = arrays.pop("report")
-    return TreeWeights.from_training(tree, arrays), report
+    return TreeWeights.from_training(tree, arrays, features.dense_features), report
