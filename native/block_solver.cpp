@@ -87,8 +87,6 @@ class Trainer {
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
   void solve();
   void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver);
-  void keep_dense_weights(const Block& block, const Group& group, const LocalBlock& local,
-                          const GroupSolver& solver);
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
 
   const LabelTreeView& tree_;
@@ -187,9 +185,13 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
       shared->local, shared->squared_norm.data(), shared->singles.squared_norm.data(), shared->cost.data(),
       positive,      group.end - group.begin};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
-  results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
-                                options_.bias != 0, options_.prune);
-  keep_dense_weights(block, group, shared->local, solver);
+  const int32_t* columns = block.columns.data() + group.begin;
+  results_[task] = kept_weights(problem, shared->singles, solver, columns, options_.bias != 0,
+                                features_.dense(), options_.prune);
+  // They go where they stay: no other group has the same columns.
+  const int64_t panel_size = features_.dense().size() * kPanelColumns;
+  keep_dense_weights(problem, solver, columns, features_.dense(),
+                     arrays_.dense_weight.data() + block.first_panel * panel_size);
   {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += solver.n_unconverged();
@@ -205,25 +207,12 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   }
 }
 
-// They go where they stay: no other group has the same columns.
-void Trainer::keep_dense_weights(const Block& block, const Group& group, const LocalBlock& local,
-                                 const GroupSolver& solver) {
-  const float* weights = solver.weights() + int64_t{local.n_features()} * solver.lanes();
-  for (int32_t c = group.begin; c < group.end; ++c) {
-    const int32_t column = block.columns[c];
-    const int64_t panel = block.first_panel + column / kPanelColumns;
-    float* out = arrays_.dense_weight.data() + panel * local.n_dense * kPanelColumns + column % kPanelColumns;
-    for (int64_t d = 0; d < local.n_dense; ++d) {
-      out[d * kPanelColumns] = weights[d * solver.lanes() + (c - group.begin)];
-    }
-  }
-}
-
 std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& maker) const {
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
     auto shared = std::make_shared<SharedRows>();
-    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_);
+    const bool only_entries = !takes_singles(options_);
+    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_, only_entries);
     LocalBlock& local = shared->local;
     shared->squared_norm.resize(block.n_rows);
     shared->cost.resize(block.n_rows);

@@ -42,7 +42,8 @@ float apply_link(Link link, float score) {
       const float h = std::max(1 - score, 0.0f);  // in this order NaN stays NaN
       float power = h * h;
       for (int n = 2; n < static_cast<int>(link); ++n) power *= h;
-      p = std::exp(-power);
+      // Beyond this the exponential is 0 in float32; the library takes long to say so.
+      p = power > 104 ? 0.0f : std::exp(-power);
     }
   }
   return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too

@@ -32,11 +32,12 @@ class LocalBlockMaker {
  public:
   explicit LocalBlockMaker(int64_t n_features) : local_(n_features, -1) {}
 
-  // Sparse features are numbered as they first appear; dense ones are not, they stay a matrix.
+  // Sparse features are numbered as they first appear. Dense ones are not, they stay a matrix; unless
+  // `only_entries`: then they are entries like the others.
   // With a bias other than 0 every row ends with that value at one more feature, numbered n_features() - 1
   // and listed in `feature` as matrix.n_features().
   LocalBlock make(const FeatureMatrix& matrix, const int32_t* rows, int64_t n_rows, float bias,
-                  const Progress& progress) {
+                  const Progress& progress, bool only_entries = false) {
     LocalBlock block;
     block.row_begin.reserve(n_rows + 1);
     block.row_begin.push_back(0);
@@ -44,14 +45,14 @@ class LocalBlockMaker {
     for (int64_t i = 0; i < n_rows; ++i) capacity += matrix.row_capacity(rows[i]) + (bias != 0);
     block.index.reserve(capacity);
     block.value.reserve(capacity);
-    block.n_dense = static_cast<int32_t>(matrix.dense().size());
+    if (!only_entries) block.n_dense = static_cast<int32_t>(matrix.dense().size());
     block.dense.reserve(n_rows * block.n_dense);
     FeatureRow row;
     std::vector<int64_t> bias_at;
     for (int64_t i = 0; i < n_rows; ++i) {
       if (i % kRowsPerCheck == 0) progress.check();
       row.clear();
-      matrix.append(rows[i], row);
+      only_entries ? matrix.append_entries(rows[i], row) : matrix.append(rows[i], row);
       for (int32_t& feature : row.index) {
         int32_t& local = local_[feature];
         if (local < 0) {
