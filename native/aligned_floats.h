@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -42,5 +43,17 @@ class AlignedFloats {
   std::unique_ptr<float[], Free> data_{nullptr, Free{}};
   int64_t capacity_ = 0;
 };
+
+// For vectors whose items begin at a cache line.
+template <class T>
+struct CacheLineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  void deallocate(T* p, size_t) { ::operator delete(p, kAlignment); }
+  bool operator==(const CacheLineAllocator&) const { return true; }
+};
+using AlignedVector = std::vector<float, CacheLineAllocator<float>>;
 
 }  // namespace labeltree

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned_floats.h"
 #include "label_tree.h"
+#include "lane_kernels.h"
 
 namespace labeltree {
 
@@ -14,6 +16,10 @@ namespace labeltree {
 // the f-th feature of the tree, in block b, has the entries [entry_begin[f + b], entry_begin[f + b + 1])
 // counted from block_entry_begin[b] (each block has one more entry_begin than it has features). An entry is a
 // column of the block and a weight. bias[v] is what the score of node v starts from.
+//
+// Dense features are not among these. Block b has the panels [panels before b, ...), one for every 16
+// columns, each with 16 weights for every dense feature, 0 beyond the last column: see
+// LaneKernels::add_products.
 struct BlockArrays {
   std::vector<int64_t> block_begin;
   std::vector<int64_t> block_entry_begin;
@@ -22,7 +28,11 @@ struct BlockArrays {
   std::vector<uint32_t> column;
   std::vector<float> weight;
   std::vector<float> bias;
+  AlignedVector dense_weight;
 };
+
+// How many panels hold the dense weights of so many columns.
+inline int64_t n_panels(int64_t n_columns) { return (n_columns + kPanelColumns - 1) / kPanelColumns; }
 
 // The score of a node that is always, or (negated) never, positive: far enough for every link to give 1 or 0.
 constexpr float kCertainScore = 1000.0f;

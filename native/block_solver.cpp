@@ -31,6 +31,7 @@ struct SharedRows {
 struct Block {
   float C;
   int32_t first_node;
+  int64_t first_panel;           // of its dense weights
   std::vector<int32_t> columns;  // those that need learning, frequent ones first
   const int32_t* rows;
   int64_t n_rows;
@@ -106,6 +107,7 @@ class Trainer {
   TrainingReport& report_;
 
   BlockArrays arrays_;
+  int64_t n_panels_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
@@ -133,6 +135,7 @@ void Trainer::plan() {
     }
   }
   results_.resize(groups_.size());
+  arrays_.dense_weight.assign(n_panels_ * features_.dense().size() * kPanelColumns, 0.0f);
 }
 
 void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows,
@@ -140,6 +143,8 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   block.first_node = first_node;
   block.rows = rows;
   block.n_rows = n_rows;
+  block.first_panel = n_panels_;
+  n_panels_ += n_panels(n_columns);
   for (int32_t c = 0; c < n_columns; ++c) {
     const int64_t n_positive = assignment_.n_rows(first_node + c);
     if (n_positive > 0 && n_positive < n_rows) {
@@ -199,8 +204,13 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
                              positive,
                              n_columns};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
-  results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
-                                options_.bias != 0, options_.prune);
+  const int32_t* columns = block.columns.data() + group.begin;
+  results_[task] = kept_weights(problem, shared->singles, solver, columns, options_.bias != 0,
+                                features_.dense(), options_.prune);
+  // They go where they stay: no other group has the same columns.
+  const int64_t panel_size = features_.dense().size() * kPanelColumns;
+  keep_dense_weights(problem, solver, columns, features_.dense(),
+                     arrays_.dense_weight.data() + block.first_panel * panel_size);
   {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += solver.n_unconverged();
@@ -231,7 +241,8 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
     auto shared = std::make_shared<SharedRows>();
-    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_);
+    const bool only_entries = !takes_singles(options_);
+    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_, only_entries);
     LocalBlock& local = shared->local;
     shared->squared_norm.resize(block.n_rows);
     shared->cost.resize(block.n_rows);
@@ -239,6 +250,9 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       double sum = 0;
       for (int64_t k = local.row_begin[i]; k < local.row_begin[i + 1]; ++k) {
         sum += static_cast<double>(local.value[k]) * local.value[k];
+      }
+      for (int64_t d = i * local.n_dense; d < (i + 1) * local.n_dense; ++d) {
+        sum += static_cast<double>(local.dense[d]) * local.dense[d];
       }
       shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;

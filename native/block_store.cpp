@@ -45,7 +45,8 @@ float apply_link(Link link, float score) {
       const float h = std::max(1 - score, 0.0f);  // in this order NaN stays NaN
       float power = h * h;
       for (int n = 2; n < static_cast<int>(link); ++n) power *= h;
-      p = std::exp(-power);
+      // Beyond this the exponential is 0 in float32; the library takes long to say so.
+      p = power > 104 ? 0.0f : std::exp(-power);
     }
   }
   return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too
@@ -85,6 +86,7 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
     corrupt("the number of scales does not fit the weights");
   if (n_columns != n_weights) corrupt("there are not as many columns as weights");
   if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
+  check_dense();
   const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
     if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
     for (int64_t b = 0; b < n_blocks; ++b) {
@@ -95,6 +97,28 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   check_offsets(views_.block_begin, views_.feature.size, "block_begin");
   check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
   index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+}
+
+void BlockStore::check_dense() {
+  const FeatureRange& dense = views_.dense;
+  if (dense.begin < 0 || dense.end < dense.begin || dense.end > views_.n_features ||
+      (dense.begin > 0 && dense.end < views_.n_features)) {
+    corrupt("the dense features are not the first or the last of the features");
+  }
+  if (dense.size() == 0) {
+    if (views_.dense_weight.size > 0) corrupt("there are weights of dense features, but no such features");
+    return;
+  }
+  int64_t total = 0;
+  for (int32_t b = 0; b < n_blocks(); ++b) {
+    first_panel_.push_back(total);
+    total += n_panels(n_columns(b));
+  }
+  // Divided, not multiplied: the numbers of a hostile file could overflow.
+  const int64_t panel_size = dense.size() * kPanelColumns;
+  if (views_.dense_weight.size % panel_size != 0 || views_.dense_weight.size / panel_size != total) {
+    corrupt("the number of weights of dense features does not fit the tree");
+  }
 }
 
 BlockStore::~BlockStore() {
@@ -112,6 +136,7 @@ void BlockStore::verify_block(int32_t block) const {
   for (int64_t f = begin; f < end; ++f) {
     if (views_.feature[f] < 0 || views_.feature[f] >= views_.n_features) fail("a feature is out of range");
     if (f > begin && views_.feature[f] <= views_.feature[f - 1]) fail("features are not ascending");
+    if (views_.dense.contains(views_.feature[f])) fail("a dense feature is among the sparse ones");
     if (views_.entry_begin[f + block] > views_.entry_begin[f + block + 1]) fail("entry_begin decreases");
   }
   std::visit(
@@ -142,7 +167,7 @@ void BlockStore::verify() const {
   for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
 }
 
-void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
+void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out) const {
   const FeatureIndex& index = this->index(block);
   const int32_t node = first_node(block), n = n_columns(block);
   const bool scaled = views_.scale.size > 0;
@@ -198,9 +223,33 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
   }
 }
 
+void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
+  score_sparse(block, query, out);
+  const float* row = query.dense.data();
+  if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_columns(block), &out);
+}
+
 void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
                                float* out) const {
   scores(block, query, out);
+  apply_links(block, normalize_siblings, out);
+}
+
+void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow*>& queries,
+                               bool normalize_siblings, const std::vector<float*>& out) const {
+  std::vector<const float*> rows;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    score_sparse(block, *queries[i], out[i]);
+    rows.push_back(queries[i]->dense.data());
+  }
+  if (n_dense() > 0) {
+    lane_kernels().add_products(rows.data(), static_cast<int>(rows.size()), n_dense(), panels(block),
+                                n_columns(block), out.data());
+  }
+  for (float* p : out) apply_links(block, normalize_siblings, p);
+}
+
+void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out) const {
   const int32_t n = n_columns(block);
   for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);

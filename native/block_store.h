@@ -49,6 +49,8 @@ struct BlockViews {
   std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> weight;
   Span<float> bias;
   Span<float> scale;  // with int8 weights only
+  FeatureRange dense;
+  Span<float> dense_weight;
 };
 
 // Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
@@ -69,6 +71,7 @@ class BlockStore {
 
   const LabelTreeView& tree() const { return views_.tree; }
   int64_t n_features() const { return views_.n_features; }
+  const FeatureRange& dense() const { return views_.dense; }
   int32_t n_blocks() const { return static_cast<int32_t>(inner_.size()) + 1; }
   int32_t block_of(int32_t node) const { return block_of_[node]; }
   int32_t leaf_of(int32_t label) const { return leaf_[label]; }
@@ -88,6 +91,10 @@ class BlockStore {
   void scores(int32_t block, const FeatureRow& query, float* out) const;
   void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
 
+  // The same for several queries, to the last bit. Dense weights are read once for all of them.
+  void probabilities(int32_t block, const std::vector<const FeatureRow*>& queries, bool normalize_siblings,
+                     const std::vector<float*>& out) const;
+
   // Calls visit(feature, weight) for every stored weight of one column.
   template <class Visit>
   void visit_column(int32_t block, int32_t column, const Visit& visit) const;
@@ -96,7 +103,15 @@ class BlockStore {
   void verify() const;
 
  private:
+  void check_dense();
   void verify_block(int32_t block) const;
+  // The scores without the dense features.
+  void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
+  void apply_links(int32_t block, bool normalize_siblings, float* out) const;
+  int64_t n_dense() const { return views_.dense.size(); }
+  const float* panels(int32_t block) const {
+    return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
+  }
   // The index of a block, which is checked and indexed when first used.
   const FeatureIndex& index(int32_t block) const {
     const FeatureIndex* index = index_[block].load(std::memory_order_acquire);
@@ -107,6 +122,7 @@ class BlockStore {
   BlockViews views_;
   Link link_;
   std::vector<int32_t> inner_, block_of_, leaf_, parent_;
+  std::vector<int64_t> first_panel_;  // per block; only with dense features
   std::unique_ptr<std::atomic<const FeatureIndex*>[]> index_;
 };
 
@@ -136,6 +152,11 @@ void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit)
         }
       },
       views_.column, views_.weight);
+  for (int64_t d = 0; d < n_dense(); ++d) {
+    const int64_t row = column / kPanelColumns * n_dense() + d;
+    const float weight = panels(block)[row * kPanelColumns + column % kPanelColumns];
+    if (weight != 0) visit(static_cast<int32_t>(views_.dense.begin + d), weight);
+  }
 }
 
 }  // namespace labeltree

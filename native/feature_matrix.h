@@ -1,85 +1,122 @@
-// The examples, as the user gave them: CSR or dense, 32- or 64-bit numbers, never copied as a whole.
+// The examples, as the user gave them: CSR, dense or both, 32- or 64-bit numbers, never copied as a whole.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace labeltree {
 
-// One example: its non-zero features, in the order they were given, with values.
+// Features that are next to each other: [begin, end).
+struct FeatureRange {
+  int64_t begin = 0, end = 0;
+
+  bool operator==(const FeatureRange&) const = default;
+  int64_t size() const { return end - begin; }
+  bool contains(int64_t feature) const { return feature >= begin && feature < end; }
+};
+
+// One example: its non-zero sparse features, in the order they were given, with values; and all values of the
+// dense ones.
 struct FeatureRow {
   std::vector<int32_t> index;
   std::vector<float> value;
+  std::vector<float> dense;
 
   void clear() {
     index.clear();
     value.clear();
+    dense.clear();
   }
 };
 
-// A read-only view. Rows come out as FeatureRow, scaled to unit length if asked: what is done to the rows in
-// training is thereby done to them in prediction. The arrays belong to the caller, who has checked them.
+// A read-only view. Some range of the features, the first or the last ones, may be dense: they are handled
+// without indices. Rows come out as FeatureRow, scaled to unit length if asked, of which the sparse and the
+// dense part get an equal share: what is done to the rows in training is thereby done to them in prediction.
+// The arrays belong to the caller, who has checked them. Which features are dense is the same for all forms
+// that X may have, and so are the rows.
 class FeatureMatrix {
  public:
   template <class Offset, class Index, class Value>
   static FeatureMatrix csr(int64_t n_rows, int64_t n_features, const Offset* indptr, const Index* indices,
-                           const Value* data, bool normalize) {
-    return {n_rows,
-            n_features,
-            normalize,
-            indptr,
-            indices,
-            data,
-            &read_csr<Offset, Index, Value>,
-            [](const FeatureMatrix& m, int64_t row) {
-              const Offset* begin = static_cast<const Offset*>(m.indptr_) + row;
-              return static_cast<int64_t>(begin[1] - begin[0]);
-            }};
+                           const Value* data, bool normalize, FeatureRange dense = {}) {
+    FeatureMatrix m(n_rows, n_features, dense, normalize);
+    m.set_csr(indptr, indices, data);
+    if (dense.size() > 0) m.read_ = &read_split_csr<Offset, Index, Value>;
+    return m;
   }
 
   template <class Value>
-  static FeatureMatrix dense(int64_t n_rows, int64_t n_features, const Value* data, bool normalize) {
-    return {
-        n_rows,  n_features, normalize,          nullptr,
-        nullptr, data,       &read_dense<Value>, [](const FeatureMatrix&, int64_t) { return int64_t{0}; }};
+  static FeatureMatrix array(int64_t n_rows, int64_t n_features, const Value* data, bool normalize,
+                             FeatureRange dense) {
+    FeatureMatrix m(n_rows, n_features, dense, normalize);
+    m.dense_data_ = data;
+    m.read_ = &read_array<Value>;
+    m.capacity_ = [](const FeatureMatrix&, int64_t) { return int64_t{0}; };
+    return m;
+  }
+
+  // Two matrices side by side: CSR with n_sparse columns, then n_dense dense ones.
+  template <class Offset, class Index, class Value, class DenseValue>
+  static FeatureMatrix pair(int64_t n_rows, int64_t n_sparse, const Offset* indptr, const Index* indices,
+                            const Value* data, int64_t n_dense, const DenseValue* dense, bool normalize) {
+    FeatureMatrix m(n_rows, n_sparse + n_dense, {n_sparse, n_sparse + n_dense}, normalize);
+    m.set_csr(indptr, indices, data);
+    m.dense_data_ = dense;
+    m.read_dense_ = &read_dense<DenseValue>;
+    return m;
   }
 
   int64_t n_rows() const { return n_rows_; }
   int64_t n_features() const { return n_features_; }
+  const FeatureRange& dense() const { return dense_; }
 
-  // How many entries the row has at most, as far as that can be told without reading it; else 0.
+  // How many sparse entries the row has at most, as far as that can be told without reading it; else 0.
   int64_t row_capacity(int64_t row) const { return capacity_(*this, row); }
 
   // Appends the row to `out`.
   void append(int64_t row, FeatureRow& out) const {
-    const size_t begin = out.value.size();
+    const size_t begin = out.value.size(), dense_begin = out.dense.size();
     read_(*this, row, out);
+    if (read_dense_ != nullptr) read_dense_(*this, row, out);
     if (!normalize_) return;
-    double sum = 0;
-    for (size_t k = begin; k < out.value.size(); ++k) sum += static_cast<double>(out.value[k]) * out.value[k];
-    if (sum <= 0) return;
-    const double scale = 1 / std::sqrt(sum);
-    for (size_t k = begin; k < out.value.size(); ++k) out.value[k] = static_cast<float>(out.value[k] * scale);
+    scale_to(length_, out.value, begin);
+    scale_to(length_, out.dense, dense_begin);
+  }
+
+  // The same with the dense features as entries beside the sparse ones.
+  void append_entries(int64_t row, FeatureRow& out) const {
+    append(row, out);
+    append_nonzero(static_cast<int64_t>(out.dense.size()), out,
+                   [&](int64_t k) { return std::pair(dense_.begin + k, out.dense[k]); });
+    out.dense.clear();
   }
 
  private:
   using Read = void (*)(const FeatureMatrix&, int64_t, FeatureRow&);
   using Capacity = int64_t (*)(const FeatureMatrix&, int64_t);
 
-  FeatureMatrix(int64_t n_rows, int64_t n_features, bool normalize, const void* indptr, const void* indices,
-                const void* data, Read read, Capacity capacity)
+  FeatureMatrix(int64_t n_rows, int64_t n_features, FeatureRange dense, bool normalize)
       : n_rows_(n_rows),
         n_features_(n_features),
+        dense_(dense),
         normalize_(normalize),
-        indptr_(indptr),
-        indices_(indices),
-        data_(data),
-        read_(read),
-        capacity_(capacity) {}
+        length_(dense.size() > 0 && dense.size() < n_features ? std::sqrt(0.5) : 1) {}
+
+  template <class Offset, class Index, class Value>
+  void set_csr(const Offset* indptr, const Index* indices, const Value* data) {
+    indptr_ = indptr;
+    indices_ = indices;
+    data_ = data;
+    read_ = &read_csr<Offset, Index, Value>;
+    capacity_ = [](const FeatureMatrix& m, int64_t row) {
+      const Offset* begin = static_cast<const Offset*>(m.indptr_) + row;
+      const int64_t n_dense = m.read_dense_ == nullptr ? m.dense_.size() : 0;
+      return std::max(static_cast<int64_t>(begin[1] - begin[0]) - n_dense, int64_t{0});
+    };
+  }
 
   template <class Offset, class Index, class Value>
   static void read_csr(const FeatureMatrix& m, int64_t row, FeatureRow& out) {
@@ -91,10 +128,45 @@ class FeatureMatrix {
                    [&](int64_t k) { return std::pair(indices[begin + k], data[begin + k]); });
   }
 
+  template <class Offset, class Index, class Value>
+  static void read_split_csr(const FeatureMatrix& m, int64_t row, FeatureRow& out) {
+    const Offset* indptr = static_cast<const Offset*>(m.indptr_);
+    const Index* indices = static_cast<const Index*>(m.indices_);
+    const Value* data = static_cast<const Value*>(m.data_);
+    const size_t dense_begin = out.dense.size();
+    out.dense.resize(dense_begin + m.dense_.size(), 0.0f);
+    for (int64_t k = static_cast<int64_t>(indptr[row]); k < static_cast<int64_t>(indptr[row + 1]); ++k) {
+      const float value = static_cast<float>(data[k]);
+      if (m.dense_.contains(indices[k])) {
+        out.dense[dense_begin + indices[k] - m.dense_.begin] = value;
+      } else if (data[k] != 0) {
+        out.index.push_back(static_cast<int32_t>(indices[k]));
+        out.value.push_back(value);
+      }
+    }
+  }
+
+  template <class Value>
+  static void read_array(const FeatureMatrix& m, int64_t row, FeatureRow& out) {
+    const Value* data = static_cast<const Value*>(m.dense_data_) + row * m.n_features_;
+    const auto append_columns = [&](int64_t begin, int64_t end) {
+      append_nonzero(end - begin, out, [&](int64_t k) { return std::pair(begin + k, data[begin + k]); });
+    };
+    append_columns(0, m.dense_.begin);
+    append_values(data + m.dense_.begin, m.dense_.size(), out);
+    append_columns(m.dense_.end, m.n_features_);
+  }
+
   template <class Value>
   static void read_dense(const FeatureMatrix& m, int64_t row, FeatureRow& out) {
-    const Value* data = static_cast<const Value*>(m.data_) + row * m.n_features_;
-    append_nonzero(m.n_features_, out, [&](int64_t k) { return std::pair(k, data[k]); });
+    append_values(static_cast<const Value*>(m.dense_data_) + row * m.dense_.size(), m.dense_.size(), out);
+  }
+
+  template <class Value>
+  static void append_values(const Value* values, int64_t n, FeatureRow& out) {
+    const size_t size = out.dense.size();
+    out.dense.resize(size + n);
+    for (int64_t k = 0; k < n; ++k) out.dense[size + k] = static_cast<float>(values[k]);
   }
 
   // Appends those of n entries (pairs of index and value) that are not 0.
@@ -113,13 +185,25 @@ class FeatureMatrix {
     out.value.resize(size);
   }
 
+  static void scale_to(double length, std::vector<float>& values, size_t begin) {
+    double sum = 0;
+    for (size_t k = begin; k < values.size(); ++k) sum += static_cast<double>(values[k]) * values[k];
+    if (sum <= 0) return;
+    const double scale = length / std::sqrt(sum);
+    for (size_t k = begin; k < values.size(); ++k) values[k] = static_cast<float>(values[k] * scale);
+  }
+
   int64_t n_rows_, n_features_;
+  FeatureRange dense_;
   bool normalize_;
-  const void* indptr_;
-  const void* indices_;
-  const void* data_;
-  Read read_;
-  Capacity capacity_;
+  double length_;  // of each part of a scaled row
+  const void* indptr_ = nullptr;
+  const void* indices_ = nullptr;
+  const void* data_ = nullptr;
+  const void* dense_data_ = nullptr;
+  Read read_ = nullptr;
+  Read read_dense_ = nullptr;  // only where the dense features have an array of their own
+  Capacity capacity_ = nullptr;
 };
 
 }  // namespace labeltree

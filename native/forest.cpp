@@ -11,6 +11,10 @@ namespace labeltree {
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
+// Rows that are answered side by side where that is of use: the more, the more of them want the same block.
+constexpr int64_t kMostSideBySide = 256;
+// They remember, per thread, what they know of so many blocks in all: 12 bytes for each.
+constexpr int64_t kBlocksRemembered = 1 << 22;
 
 }  // namespace
 
@@ -23,7 +27,8 @@ Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector
     total_weight_ += weight;
   }
   for (const auto& tree : trees_) {
-    if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features()) {
+    if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features() ||
+        tree->dense() != dense()) {
       throw CorruptModel("the trees of a model differ in their number of labels or features");
     }
   }
@@ -33,30 +38,30 @@ Forest::Scratch::Scratch(const Forest& forest) {
   for (const auto& tree : forest.trees_) searches.emplace_back(*tree);
 }
 
-// A Scratch from the pool for as long as this lives.
+// Some Scratch from the pool for as long as this lives.
 class Forest::Lease {
  public:
-  explicit Lease(const Forest& forest) : forest_(forest) {
+  Lease(const Forest& forest, int64_t n) : forest_(forest) {
     {
       const std::lock_guard lock(forest.pool_mutex_);
-      if (!forest.pool_.empty()) {
-        scratch_ = std::move(forest.pool_.back());
+      for (; n > 0 && !forest.pool_.empty(); --n) {
+        rows_.push_back(std::move(forest.pool_.back()));
         forest.pool_.pop_back();
       }
     }
-    if (!scratch_) scratch_ = std::make_unique<Scratch>(forest);
+    for (; n > 0; --n) rows_.push_back(std::make_unique<Scratch>(forest));
   }
   ~Lease() {
     const std::lock_guard lock(forest_.pool_mutex_);
-    forest_.pool_.push_back(std::move(scratch_));
+    for (auto& scratch : rows_) forest_.pool_.push_back(std::move(scratch));
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
-  Scratch& operator*() { return *scratch_; }
+  const Rows& operator*() const { return rows_; }
 
  private:
   const Forest& forest_;
-  std::unique_ptr<Scratch> scratch_;
+  Rows rows_;
 };
 
 struct Forest::NodeMasks {
@@ -74,6 +79,7 @@ void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row,
   scratch.query.clear();
   features.append(row, scratch.query);
   scratch.pooled.clear();
+  scratch.weighted.clear();
   for (size_t t = 0; t < trees_.size(); ++t) {
     scratch.searches[t].start(scratch.query, options.normalize_siblings, masks.tree(t));
   }
@@ -97,7 +103,7 @@ void Forest::average(Scratch& scratch) const {
 
 void Forest::average_proposed(Scratch& scratch) const {
   auto& weighted = scratch.weighted;
-  // Stable: a label's terms are added in the order of the trees.
+  // Stable: a label has its terms added in the order of the trees.
   std::stable_sort(weighted.begin(), weighted.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   scratch.pooled.clear();
@@ -113,12 +119,40 @@ void Forest::average_proposed(Scratch& scratch) const {
 // on its not being so would miss labels.
 float Forest::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_weight_); }
 
+template <class Strategy, class Start>
+void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
+                    const SearchOptions& options, const Start& start) const {
+  SideBySide<Strategy> searches;
+  for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
+  searches.run(start);
+  for (size_t i = 0; i < n; ++i) {
+    Scratch& scratch = *rows[i];
+    (scratch.*strategy).take(scratch.found);
+    scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+    if (!options.missing_as_zero) continue;
+    for (const ScoredLabel& s : scratch.found) {
+      scratch.weighted.push_back({s.label, weights_[t] * s.probability});
+    }
+  }
+}
+
 template <class Body>
-void Forest::for_rows(int64_t n_rows, int n_threads, const Body& body) const {
-  parallel_ranges(n_threads, n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-    Lease lease(*this);
-    for (int64_t row = begin; row < end; ++row) body(row, *lease);
+void Forest::for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const {
+  const int64_t grain = std::max(kRowsPerTask, side_by_side);
+  parallel_ranges(n_threads, n_rows, grain, [&](int64_t begin, int64_t end, int) {
+    const Lease lease(*this, side_by_side);
+    for (int64_t row = begin; row < end; row += side_by_side) {
+      body(row, static_cast<size_t>(std::min(side_by_side, end - row)), *lease);
+    }
   });
+}
+
+int64_t Forest::n_side_by_side(int64_t n_rows, int n_threads) const {
+  if (dense().size() == 0) return 1;  // sparse weights are looked up for each row anyway
+  int64_t n_blocks = 0;
+  for (const auto& tree : trees_) n_blocks += tree->n_blocks();
+  const int64_t share = (n_rows + n_threads - 1) / std::max(n_threads, 1);
+  return std::max(std::min({kMostSideBySide, kBlocksRemembered / n_blocks, share}), int64_t{1});
 }
 
 static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
@@ -130,40 +164,40 @@ static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
 void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
                    int32_t* labels, float* probabilities, int64_t* evaluations) const {
   const NodeMasks masks(*this, options.label_allowed);
-  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
-    start(scratch, features, row, options, masks);
-    const bool single = trees_.size() == 1;
-    const bool zero = options.missing_as_zero && !single;
-    scratch.weighted.clear();
-    for (size_t t = 0; t < trees_.size(); ++t) {
-      TreeSearch& search = scratch.searches[t];
-      // A label may be below the threshold in one tree and above it on average.
-      const float bound = single ? threshold : 0.0f;
-      if (options.beam > 0) {
-        search.beam(k, options.beam, bound, scratch.found);
-      } else {
-        search.top_k(k, bound, scratch.found);
-      }
-      if (zero) {
-        for (const ScoredLabel& s : scratch.found) {
-          scratch.weighted.push_back({s.label, weights_[t] * s.probability});
+  const bool single = trees_.size() == 1;
+  // A label may be below the threshold in one tree and above it on average.
+  const float bound = single ? threshold : 0.0f;
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
+  for_rows(
+      features.n_rows(), options.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+        for (size_t i = 0; i < n; ++i)
+          start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
+        for (size_t t = 0; t < trees_.size(); ++t) {
+          if (options.beam > 0) {
+            search(t, rows, n, &Scratch::beam, options, [&](BeamSearch& strategy, auto&&... where) {
+              strategy.start(where..., k, options.beam, bound);
+            });
+          } else {
+            search(t, rows, n, &Scratch::top_k, options,
+                   [&](TopKSearch& strategy, auto&&... where) { strategy.start(where..., k, bound); });
+          }
         }
-      } else {
-        scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
-      }
-    }
-    if (!single) {
-      zero ? average_proposed(scratch) : average(scratch);
-      std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
-      keep_best(k, scratch.pooled);
-    }
-    for (int64_t j = 0; j < k; ++j) {
-      const bool there = j < static_cast<int64_t>(scratch.pooled.size());
-      labels[row * k + j] = there ? scratch.pooled[j].label : -1;
-      probabilities[row * k + j] = there ? scratch.pooled[j].probability : 0.0f;
-    }
-    if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
-  });
+        for (size_t i = 0; i < n; ++i) {
+          Scratch& scratch = *rows[i];
+          const int64_t row = first + static_cast<int64_t>(i);
+          if (!single) {
+            average(scratch);
+            std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
+            keep_best(k, scratch.pooled);
+          }
+          for (int64_t j = 0; j < k; ++j) {
+            const bool there = j < static_cast<int64_t>(scratch.pooled.size());
+            labels[row * k + j] = there ? scratch.pooled[j].label : -1;
+            probabilities[row * k + j] = there ? scratch.pooled[j].probability : 0.0f;
+          }
+          if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+        }
+      });
 }
 
 std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, int64_t k, float threshold,
@@ -176,26 +210,31 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
     for (const auto& tree : trees_) node_threshold.push_back(subtree_minimum(*tree, label_threshold));
   }
   std::vector<std::vector<ScoredLabel>> result(features.n_rows());
-  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
-    start(scratch, features, row, options, masks);
-    for (size_t t = 0; t < trees_.size(); ++t) {
-      if (label_threshold) {
-        scratch.searches[t].above(node_threshold[t].data(), scratch.found);
-      } else {
-        scratch.searches[t].above(threshold, scratch.found);
-      }
-      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
-    }
-    if (trees_.size() > 1) {
-      average(scratch);
-      std::erase_if(scratch.pooled, [&](const ScoredLabel& s) {
-        return s.probability < (label_threshold ? label_threshold[s.label] : threshold);
-      });
-    }
-    keep_best(k, scratch.pooled);
-    result[row] = scratch.pooled;
-    if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
-  });
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
+  for_rows(features.n_rows(), options.n_threads, side_by_side,
+           [&](int64_t first, size_t n, const Rows& rows) {
+             for (size_t i = 0; i < n; ++i)
+               start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
+             for (size_t t = 0; t < trees_.size(); ++t) {
+               const float* of_node = label_threshold ? node_threshold[t].data() : nullptr;
+               search(t, rows, n, &Scratch::above, options, [&](ThresholdSearch& strategy, auto&&... where) {
+                 strategy.start(where..., of_node, threshold);
+               });
+             }
+             for (size_t i = 0; i < n; ++i) {
+               Scratch& scratch = *rows[i];
+               const int64_t row = first + static_cast<int64_t>(i);
+               if (trees_.size() > 1) {
+                 average(scratch);
+                 std::erase_if(scratch.pooled, [&](const ScoredLabel& s) {
+                   return s.probability < (label_threshold ? label_threshold[s.label] : threshold);
+                 });
+               }
+               keep_best(k, scratch.pooled);
+               result[row] = scratch.pooled;
+               if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+             }
+           });
   return result;
 }
 
@@ -207,7 +246,9 @@ void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int
   }
   starts.push_back(n);
   const NodeMasks masks(*this, nullptr);
-  for_rows(static_cast<int64_t>(starts.size()) - 1, options.n_threads, [&](int64_t run, Scratch& scratch) {
+  const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
+  for_rows(n_runs, options.n_threads, 1, [&](int64_t run, size_t, const Rows& rows_alone) {
+    Scratch& scratch = *rows_alone[0];
     start(scratch, features, rows[starts[run]], options, masks);
     for (int64_t i = starts[run]; i < starts[run + 1]; ++i) {
       scratch.pooled.assign(1, {0.0f, labels[i]});

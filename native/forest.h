@@ -34,9 +34,14 @@ class Forest {
     explicit Scratch(const Forest& forest);
     FeatureRow query;
     std::vector<TreeSearch> searches;
+    TopKSearch top_k;
+    ThresholdSearch above;
+    BeamSearch beam;
     std::vector<ScoredLabel> found, pooled;
     std::vector<std::pair<int32_t, double>> weighted;  // label and probability times the tree's weight
   };
+  // Those of rows that are answered side by side.
+  using Rows = std::vector<std::unique_ptr<Scratch>>;
   // Per tree and node, from per label.
   struct NodeMasks;
 
@@ -46,6 +51,7 @@ class Forest {
 
   int32_t n_labels() const { return trees_[0]->tree().n_labels; }
   int64_t n_features() const { return trees_[0]->n_features(); }
+  const FeatureRange& dense() const { return trees_[0]->dense(); }
   size_t n_trees() const { return trees_.size(); }
 
   // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null.
@@ -91,8 +97,15 @@ class Forest {
   // The same from scratch.weighted, where a label that a tree did not propose is missing.
   void average_proposed(Scratch& scratch) const;
   float mean(double weighted_sum) const;
+  // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`,
+  // and with missing_as_zero to `weighted`.
+  template <class Strategy, class Start>
+  void search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
+              const SearchOptions& options, const Start& start) const;
+  // Calls body(first, n, rows) for every n rows from `first` on that are to be answered side by side.
   template <class Body>
-  void for_rows(int64_t n_rows, int n_threads, const Body& body) const;
+  void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;
+  int64_t n_side_by_side(int64_t n_rows, int n_threads) const;
 
   std::vector<std::shared_ptr<const BlockStore>> trees_;
   std::vector<double> weights_;

@@ -15,7 +15,7 @@ struct SolverOptions;
 // Bit j of positive[i] is the class of row i in problem j. All arrays have an entry per row but lane_cost,
 // which has one per row and lane.
 struct GroupProblem {
-  const LocalBlock& rows;     // the last feature is the bias, if there is one
+  const LocalBlock& rows;     // the last feature before the dense ones is the bias, if there is one
   const int32_t* row_number;  // of the rows among all examples, ascending
   const float* squared_norm;  // with single features
   const float* single_norm;   // of single features, which are not in `rows`
@@ -33,12 +33,13 @@ class GroupSolver {
   // The result depends on nothing but the arguments.
   virtual void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) = 0;
 
-  // Problem j is lane j: the weight of a feature is weights()[feature * lanes() + j].
+  // Problem j is lane j: the weight of a feature is weights()[feature * lanes() + j]. Dense features come
+  // after those with a local number.
   virtual const float* weights() const = 0;
   virtual int lanes() const = 0;
   // What a row with label y adds to the weights of its features is y * alpha()[row * lanes() + j] times their
   // values. So the weights of single features are known without the solver ever seeing them. Null if the
-  // solver has no such numbers; it then wants to see all features.
+  // solver has no such numbers; it then wants to see all features, and the dense ones as entries.
   virtual const float* alpha() const = 0;
 
   virtual int n_unconverged() const = 0;
@@ -46,7 +47,8 @@ class GroupSolver {
   virtual int64_t n_passes() const = 0;
 };
 
-// Whether features that only one row has are kept from the solver: see alpha().
+// Whether features that only one row has are kept from the solver, and dense features are a matrix: see
+// alpha().
 bool takes_singles(const SolverOptions& options);
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options);

@@ -4,23 +4,42 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "lane_kernels.h"
 
 namespace labeltree {
 
+namespace {
+
+// Where those features are among the local numbers, which ascend.
+std::pair<int32_t, int32_t> local_range(const LocalBlock& rows, const FeatureRange& range) {
+  const auto at = [&](int64_t feature) {
+    return static_cast<int32_t>(std::lower_bound(rows.feature.begin(), rows.feature.end(), feature) -
+                                rows.feature.begin());
+  };
+  return {at(range.begin), at(range.end)};
+}
+
+}  // namespace
+
 // A block has two rows or more, so the bias is never a single feature.
 GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& singles,
-                          const GroupSolver& solver, const int32_t* columns, bool has_bias, float prune) {
+                          const GroupSolver& solver, const int32_t* columns, bool has_bias,
+                          const FeatureRange& dense, float prune) {
   const int lanes = solver.lanes();
   const float* weights = solver.weights();
   const float* alpha = solver.alpha();
   const int64_t n_rows = problem.rows.n_rows();
-  const int32_t n_local = problem.rows.n_features() - has_bias;
+  const auto [dense_begin, dense_end] = local_range(problem.rows, dense);
+  // Dense features are the first or the last.
+  const int32_t first_local = dense_begin == 0 ? dense_end : 0;
+  const int32_t last_local = dense_begin == 0 ? problem.rows.n_features() - has_bias : dense_begin;
   const size_t n_singles = singles.feature.size();
-  std::vector<uint32_t> large(n_local), supported(n_rows);
+  std::vector<uint32_t> large(last_local), supported(n_rows);
   GroupWeights kept;
-  kept.n_pruned = lane_kernels().find_large(weights, n_local, lanes, prune, large.data());
+  kept.n_pruned = lane_kernels().find_large(weights + int64_t{first_local} * lanes, last_local - first_local,
+                                            lanes, prune, large.data() + first_local);
   if (n_singles > 0) lane_kernels().find_large(alpha, n_rows, lanes, 0, supported.data());
 
   const auto keep = [&](int lane, float weight) {
@@ -50,7 +69,7 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
       end_feature(singles.feature[single]);
     }
   };
-  for (int32_t local = 0; local < n_local; ++local) {
+  for (int32_t local = first_local; local < last_local; ++local) {
     if (large[local] == 0) continue;
     keep_singles_before(problem.rows.feature[local]);
     for (uint32_t left = large[local]; left != 0; left &= left - 1) {
@@ -61,6 +80,22 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
   }
   keep_singles_before(std::numeric_limits<int32_t>::max());
   return kept;
+}
+
+void keep_dense_weights(const GroupProblem& problem, const GroupSolver& solver, const int32_t* columns,
+                        const FeatureRange& dense, float* panels) {
+  const auto keep = [&](int64_t d, int64_t local) {
+    const float* weights = solver.weights() + local * solver.lanes();
+    for (int lane = 0; lane < problem.n_columns; ++lane) {
+      const int64_t row = columns[lane] / kPanelColumns * dense.size() + d;
+      panels[row * kPanelColumns + columns[lane] % kPanelColumns] = weights[lane];
+    }
+  };
+  const LocalBlock& rows = problem.rows;
+  for (int64_t d = 0; d < rows.n_dense; ++d) keep(d, rows.n_features() + d);
+  if (rows.n_dense > 0) return;
+  const auto [begin, end] = local_range(rows, dense);
+  for (int32_t local = begin; local < end; ++local) keep(rows.feature[local] - dense.begin, local);
 }
 
 void assemble_blocks(std::vector<GroupWeights>& groups, const std::vector<int32_t>& block_of_group,

@@ -37,18 +37,18 @@ bool GuidedSearch::useful(const Row& row, float p) const {
 bool GuidedSearch::passes(const Row& row, int32_t node, float p) const {
   if (!options_.node_allowed.empty() && !options_.node_allowed[node]) return false;
   switch (options_.strategy) {
-    case SearchStrategy::best_first:
+    case GuidedStrategy::best_first:
       return useful(row, p);
-    case SearchStrategy::all_above:
+    case GuidedStrategy::all_above:
       return p >= (options_.node_threshold.empty() ? options_.threshold : options_.node_threshold[node]);
-    case SearchStrategy::beam:
+    case GuidedStrategy::beam:
       return !tree_.is_leaf(node) || p >= options_.threshold;
   }
   return false;
 }
 
 void GuidedSearch::accept(Row& row, const ScoredNode& parent, const float* p) {
-  const bool best_first = options_.strategy == SearchStrategy::best_first;
+  const bool best_first = options_.strategy == GuidedStrategy::best_first;
   const int32_t first = first_child(parent.node), last = first + n_children(parent.node);
   for (int32_t child = first; child < last; ++child) {
     const float probability = parent.probability * p[child - first];
@@ -70,7 +70,7 @@ void GuidedSearch::accept(Row& row, const ScoredNode& parent, const float* p) {
 
 void GuidedSearch::want_next(int64_t number, std::vector<Wanted>& wanted) {
   Row& row = rows_[number];
-  if (options_.strategy == SearchStrategy::best_first) {
+  if (options_.strategy == GuidedStrategy::best_first) {
     if (!row.queue.empty() && useful(row, row.queue.front().probability)) {
       std::pop_heap(row.queue.begin(), row.queue.end());
       wanted.push_back({number, row.queue.back()});
@@ -80,7 +80,7 @@ void GuidedSearch::want_next(int64_t number, std::vector<Wanted>& wanted) {
     }
     return;
   }
-  if (options_.strategy == SearchStrategy::beam && static_cast<int64_t>(row.queue.size()) > options_.beam) {
+  if (options_.strategy == GuidedStrategy::beam && static_cast<int64_t>(row.queue.size()) > options_.beam) {
     std::nth_element(row.queue.begin(), row.queue.begin() + options_.beam, row.queue.end(),
                      [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
     row.queue.resize(options_.beam);

@@ -9,14 +9,14 @@
 
 namespace labeltree {
 
-enum class SearchStrategy {
+enum class GuidedStrategy {
   best_first,  // the k best: the most probable open node of every row is wanted next
   all_above,   // all with at least their threshold: whole levels are wanted
   beam         // the k best below the `beam` best nodes of every level
 };
 
 struct GuidedSearchOptions {
-  SearchStrategy strategy = SearchStrategy::best_first;
+  GuidedStrategy strategy = GuidedStrategy::best_first;
   int64_t k = 1;
   int64_t beam = 1;
   float threshold = 0;

@@ -81,7 +81,7 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& e
       for (int64_t k = examples.begin[label]; k < examples.begin[label + 1]; ++k) {
         const int32_t example = examples.rows[k];
         row.clear();
-        features.append(example, row);
+        features.append_entries(example, row);
         sums[worker]->add(row, sample_weight ? sample_weight[example] : 1.0f);
       }
       const size_t before = part.index.size();

@@ -19,7 +19,7 @@ void LaneDescent::run(const GroupProblem& problem, uint64_t seed, const Progress
   const int n_columns = problem.n_columns;
   const int64_t n_rows = problem.rows.n_rows();
   lanes_ = lanes_for(n_columns);
-  weights_.reset(static_cast<int64_t>(problem.rows.n_features()) * lanes_);
+  weights_.reset(problem.rows.n_weights() * lanes_);
   alpha_.reset(n_rows * lanes_);
   n_row_visits_ = n_passes_ = 0;
   moved_.resize(n_rows);

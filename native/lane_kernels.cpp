@@ -41,6 +41,18 @@ inline void multiply_row(const LocalRows& rows, int64_t row, const float* column
     const float* w = columns + rows.index[k] * stride;
     for (int j = 0; j < V::kCount; ++j) sum[j] += rows.value[k] * load<Floats>(w + j * V::kWidth);
   }
+  const float* x = rows.dense + row * rows.n_dense;
+  const float* w = columns + rows.first_dense * stride;
+  int64_t d = 0;
+  for (; d + 1 < rows.n_dense; d += 2, w += 2 * stride) {
+    for (int j = 0; j < V::kCount; ++j) {
+      sum[j] += x[d] * load<Floats>(w + j * V::kWidth);
+      other[j] += x[d + 1] * load<Floats>(w + stride + j * V::kWidth);
+    }
+  }
+  if (d < rows.n_dense) {
+    for (int j = 0; j < V::kCount; ++j) sum[j] += x[d] * load<Floats>(w + j * V::kWidth);
+  }
   for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
 }
 
@@ -54,6 +66,13 @@ inline void add_row(const LocalRows& rows, int64_t row, float* weights,
     float* w = weights + static_cast<int64_t>(rows.index[k]) * Lanes;
     for (int j = first; j < last; ++j) {
       store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + rows.value[k] * step[j]);
+    }
+  }
+  const float* x = rows.dense + row * rows.n_dense;
+  float* w = weights + static_cast<int64_t>(rows.first_dense) * Lanes;
+  for (int64_t d = 0; d < rows.n_dense; ++d, w += Lanes) {
+    for (int j = first; j < last; ++j) {
+      store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + x[d] * step[j]);
     }
   }
 }
@@ -355,12 +374,77 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
   }
 }
 
+// Rows times the panels of some columns.
+struct PanelProducts {
+  const float* const* rows;
+  int n_rows;
+  int64_t n_features;
+  const float* panels;
+  int n_columns;
+  float* const* sums;
+};
+
+// As many products as there are registers for: they are in flight together.
+constexpr int kTileRows = kNaturalWidth == 16 ? 8 : kNaturalWidth == 8 ? 4 : 2;
+constexpr int kTilePanels = kNaturalWidth == 16 ? 2 : 1;
+
+template <int Rows, int Panels>
+inline void add_tile(const PanelProducts& p, int row, int panel) {
+  using V = LaneVector<kPanelColumns>;
+  using Floats = typename V::Floats;
+  constexpr int n_vectors = Panels * V::kCount;
+  const float* const* rows = p.rows + row;
+  const float* panels = p.panels + panel * p.n_features * kPanelColumns;
+  Floats product[Rows][n_vectors] = {};
+  for (int64_t f = 0; f < p.n_features; ++f) {
+    Floats weight[n_vectors];
+    for (int v = 0; v < n_vectors; ++v) {
+      const float* at = panels + (v / V::kCount * p.n_features + f) * kPanelColumns;
+      weight[v] = load_anywhere<Floats>(at + v % V::kCount * V::kWidth);
+    }
+    for (int i = 0; i < Rows; ++i) {
+      const Floats value = Floats{} + rows[i][f];
+      for (int v = 0; v < n_vectors; ++v) product[i][v] = multiply_add(value, weight[v], product[i][v]);
+    }
+  }
+  const int first = panel * kPanelColumns;
+  const int n_left = p.n_columns - first, n = Panels * kPanelColumns;
+  for (int i = 0; i < Rows; ++i) {
+    float columns[Panels * kPanelColumns];
+    std::memcpy(columns, product[i], sizeof(columns));
+    float* sums = p.sums[row + i] + first;
+    for (int c = 0; c < (n_left < n ? n_left : n); ++c) sums[c] += columns[c];
+  }
+}
+
+// All rows against a few panels, which stay in cache.
+template <int Panels>
+void add_panels(const PanelProducts& p, int panel) {
+  int row = 0;
+  for (; row + kTileRows <= p.n_rows; row += kTileRows) add_tile<kTileRows, Panels>(p, row, panel);
+  if (kTileRows > 4 && row + 4 <= p.n_rows) add_tile<4, Panels>(p, row, panel), row += 4;
+  if (kTileRows > 2 && row + 2 <= p.n_rows) add_tile<2, Panels>(p, row, panel), row += 2;
+  if (row < p.n_rows) add_tile<1, Panels>(p, row, panel);
+}
+
+void add_products(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
+                  int n_columns, float* const* sums) {
+  const PanelProducts p{rows, n_rows, n_features, panels, n_columns, sums};
+  const int n_panels = (n_columns + kPanelColumns - 1) / kPanelColumns;
+  int panel = 0;
+  if (n_rows == 1) {  // one row alone waits for memory: ask for more of it at a time
+    for (; panel + 4 <= n_panels; panel += 4) add_tile<1, 4>(p, 0, panel);
+  }
+  for (; panel + kTilePanels <= n_panels; panel += kTilePanels) add_panels<kTilePanels>(p, panel);
+  for (; panel < n_panels; ++panel) add_panels<1>(p, panel);
+}
+
 }  // namespace
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
 extern const LaneKernels kernels;
-const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, incremental_pass, multiply,
-                             find_large};
+const LaneKernels kernels = {
+    LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, incremental_pass, multiply, find_large, add_products};
 
 }  // namespace labeltree::LABELTREE_ISA

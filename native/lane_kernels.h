@@ -1,4 +1,4 @@
-// The loops that decide how fast training is: sparse rows against matrices whose columns are vector lanes.
+// The loops that decide how fast training is: rows against matrices whose columns are vector lanes.
 // Implemented once in lane_kernels.cpp, compiled for several instruction sets, chosen when first used.
 #pragma once
 
@@ -7,6 +7,8 @@
 namespace labeltree {
 
 constexpr int kMaxLanes = 32;
+// Columns of dense weights that are stored together.
+constexpr int kPanelColumns = 16;
 
 // The lanes that so many problems take.
 constexpr int lanes_for(int problems) {
@@ -18,11 +20,15 @@ enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponentia
 // How the columns of a block are learned: all examples at once, or one after another.
 enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3 };
 
-// Rows with features numbered for one block only, so that the weights of a block are small and dense.
+// Rows with features numbered for one block only, so that the weights of a block are small and dense. The
+// dense features, n_dense values in every row, have the numbers from first_dense on.
 struct LocalRows {
   const int64_t* row_begin;
   const int32_t* index;
   const float* value;
+  const float* dense;
+  int32_t n_dense;
+  int32_t first_dense;
 };
 
 // One pass of dual coordinate descent over some rows for `lanes` binary problems at once.
@@ -76,6 +82,11 @@ struct LaneKernels {
   // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound and it is not 0; lanes is 4, 8, 16 or 32.
   // Returns how many of the weights are neither 0 nor large.
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
+  // Adds row i times column c to sums[i][c]. The weights of 16 columns after another are a panel:
+  // panels[(c / 16 * n_features + f) * 16 + c % 16]. A product is the same to the last bit whichever rows and
+  // columns it is computed with; multiplications are fused with additions where the processor can.
+  void (*add_products)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
+                       int n_columns, float* const* sums);
 };
 
 // The best kernels for this processor, or those that LABELTREE_ISA names in the environment.

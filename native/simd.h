@@ -44,6 +44,13 @@ inline Vector load(const void* source) {
 }
 
 template <class Vector>
+inline Vector load_anywhere(const void* source) {
+  Vector v;
+  std::memcpy(&v, source, sizeof(Vector));
+  return v;
+}
+
+template <class Vector>
 inline void store(void* target, Vector v) {
   std::memcpy(__builtin_assume_aligned(target, sizeof(Vector)), &v, sizeof(Vector));
 }
@@ -73,6 +80,18 @@ inline Floats square_root(Floats x) {
 #endif
   for (int j = 0; j < width; ++j) x[j] = __builtin_sqrtf(x[j]);
   return x;
+}
+
+// a * b + c, rounded once where the processor can.
+template <class Vector>
+inline Vector multiply_add(Vector a, Vector b, Vector c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Vector) == 64) return (Vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(Vector) == 32) return (Vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#endif
+  return a * b + c;
 }
 
 // Lane j of the result is all ones where bit (first + j) of `bits` is set.

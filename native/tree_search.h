@@ -1,32 +1,14 @@
-// Finding the best labels of one example in one tree: algorithms 3 and 4 of the paper, and beam search.
+// One example asking one tree: the blocks it has expanded so far, and labels and paths found with them.
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "block_store.h"
+#include "search_strategies.h"
 
 namespace labeltree {
-
-struct ScoredLabel {
-  float probability;
-  int32_t label;
-
-  // Better first; equal ones by label.
-  bool operator<(const ScoredLabel& other) const {
-    return probability != other.probability ? probability > other.probability : label < other.label;
-  }
-};
-
-struct ScoredNode {
-  float probability;
-  int32_t node;
-
-  // As std::priority_queue wants it: the best is the largest; equal ones in node order.
-  bool operator<(const ScoredNode& other) const {
-    return probability != other.probability ? probability < other.probability : node > other.node;
-  }
-};
 
 // Searches one tree for one query at a time and remembers the blocks it has expanded for it. Not shared
 // between threads; the store is.
@@ -38,16 +20,16 @@ class TreeSearch {
   // predicted.
   void start(const FeatureRow& query, bool normalize_siblings, const uint8_t* allowed);
 
-  // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the
-  // k-th best as bound). There are fewer than k only where the tree has no more.
-  void top_k(int k, float threshold, std::vector<ScoredLabel>& out);
+  const BlockStore& store() const { return store_; }
+  const FeatureRow& query() const { return *query_; }
+  bool normalize_siblings() const { return normalize_siblings_; }
+  const uint8_t* allowed() const { return allowed_; }
 
-  // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v.
-  void above(const float* node_threshold, std::vector<ScoredLabel>& out);
-  void above(float threshold, std::vector<ScoredLabel>& out);
-
-  // Level by level, only the `beam` best inner nodes go on.
-  void beam(int k, int beam, float threshold, std::vector<ScoredLabel>& out);
+  // The probabilities of a block's columns given their parent's, computed once per query.
+  const float* expand(int32_t block);
+  // Where those of a block that is not expanded yet are to be written; from then on it counts as expanded.
+  float* place(int32_t block);
+  bool is_expanded(int32_t block) const { return expanded_at_[block] == query_number_; }
 
   // The product along the path.
   float probability(int32_t label);
@@ -60,11 +42,7 @@ class TreeSearch {
   int64_t n_evaluations() const { return n_evaluations_; }
 
  private:
-  // The probabilities of a block's columns given their parent's, computed once per query.
-  const float* expand(int32_t block);
   bool allowed(int32_t node) const { return allowed_ == nullptr || allowed_[node]; }
-  template <class Threshold>
-  void above_impl(const Threshold& threshold, std::vector<ScoredLabel>& out);
 
   const BlockStore& store_;
   const FeatureRow* query_ = nullptr;
@@ -76,8 +54,79 @@ class TreeSearch {
   std::vector<int64_t> offset_;        // and where its probabilities are
   uint32_t query_number_ = 0;
   std::vector<float> probabilities_;
-  std::vector<ScoredNode> queue_, level_;
+  std::vector<ScoredNode> queue_;
   std::vector<int32_t> path_;
+};
+
+// Searches of the same tree that go side by side, each by its own strategy. In every round each names the
+// block it wants next, and a block that several want is scored for all of them at once: with dense features
+// that is a product of matrices, which reads the weights once.
+template <class Strategy>
+class SideBySide {
+ public:
+  void clear() { searches_.clear(); }
+  void add(TreeSearch& search, Strategy& strategy) { searches_.push_back({&search, &strategy}); }
+
+  // start(strategy, tree, allowed, root) starts a strategy.
+  template <class Start>
+  void run(const Start& start) {
+    if (searches_.size() == 1) return run_alone(*searches_[0].first, *searches_[0].second, start);
+    wanted_.clear();
+    for (auto& pair : searches_) wanted_.push_back({0, pair});
+    for (bool first = true; !wanted_.empty(); first = false) {
+      expand_wanted();
+      size_t n_left = 0;
+      for (const Wanted& w : wanted_) {
+        auto [search, strategy] = w.pair;
+        const float* p = search->expand(w.block);
+        if (first) {
+          start(*strategy, search->store().tree(), search->allowed(), p[0]);
+        } else {
+          strategy->give(p);
+        }
+        if (strategy->wanted() < 0) continue;
+        wanted_[n_left++] = {search->store().block_of(strategy->wanted()), w.pair};
+      }
+      wanted_.resize(n_left);
+    }
+  }
+
+ private:
+  using Pair = std::pair<TreeSearch*, Strategy*>;
+  struct Wanted {
+    int32_t block;
+    Pair pair;
+  };
+
+  template <class Start>
+  static void run_alone(TreeSearch& search, Strategy& strategy, const Start& start) {
+    const BlockStore& store = search.store();
+    start(strategy, store.tree(), search.allowed(), search.expand(0)[0]);
+    while (strategy.wanted() >= 0) strategy.give(search.expand(store.block_of(strategy.wanted())));
+  }
+
+  void expand_wanted() {
+    std::sort(wanted_.begin(), wanted_.end(),
+              [](const Wanted& a, const Wanted& b) { return a.block < b.block; });
+    for (size_t begin = 0, end; begin < wanted_.size(); begin = end) {
+      const int32_t block = wanted_[begin].block;
+      queries_.clear();
+      places_.clear();
+      for (end = begin; end < wanted_.size() && wanted_[end].block == block; ++end) {
+        TreeSearch& search = *wanted_[end].pair.first;
+        if (search.is_expanded(block)) continue;
+        queries_.push_back(&search.query());
+        places_.push_back(search.place(block));
+      }
+      const TreeSearch& any = *wanted_[begin].pair.first;
+      any.store().probabilities(block, queries_, any.normalize_siblings(), places_);
+    }
+  }
+
+  std::vector<Pair> searches_;
+  std::vector<Wanted> wanted_;
+  std::vector<const FeatureRow*> queries_;
+  std::vector<float*> places_;
 };
 
 // Per node: the smallest value of the labels below it.
@@ -85,8 +134,5 @@ std::vector<float> subtree_minimum(const BlockStore& store, const float* value_o
 
 // Per node: whether some label below it is allowed.
 std::vector<uint8_t> subtree_any(const BlockStore& store, const uint8_t* label_allowed);
-
-// Keeps the k best, best first.
-void keep_best(int64_t k, std::vector<ScoredLabel>& labels);
 
 }  // namespace labeltree

@@ -14,7 +14,7 @@ def kernel_probabilities(
     """eta(x, v) of all nodes of a tree, block by block."""
     weights = model.weights_[tree]
     store = weights.store(X.shape[1], model._link())
-    features = _native.FeatureMatrix.dense(X, model.normalize)
+    features = _native.FeatureMatrix.dense(X, model.normalize, model.dense_features_)
     blocks = range(weights.tree.n_blocks + 1)
     return np.concatenate(
         [store.probabilities(features, row, b, model.normalize_siblings) for b in blocks], dtype=np.float32
@@ -38,7 +38,7 @@ def threshold_search_cost(
 ) -> NDArray[np.int64]:
     """How many node classifiers each row asks."""
     evaluations = np.empty(len(X), dtype=np.int64)
-    features = _native.FeatureMatrix.dense(X, model.normalize)
+    features = _native.FeatureMatrix.dense(X, model.normalize, model.dense_features_)
     siblings = bool(model.normalize_siblings)
     model._forest().above(features, len(model.classes_), threshold, tau, siblings, None, 1, evaluations)
     return evaluations

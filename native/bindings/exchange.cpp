@@ -25,7 +25,7 @@ std::vector<T> per_node(const std::optional<Array<T>>& values, const LabelTreeVi
 }
 
 void make_search(BoundGuidedSearch* self, Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
-                 int64_t n_rows, SearchStrategy strategy, int64_t k, int64_t beam, float threshold,
+                 int64_t n_rows, GuidedStrategy strategy, int64_t k, int64_t beam, float threshold,
                  std::optional<Array<float>> node_threshold, std::optional<Array<uint8_t>> node_allowed) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   require(n_rows >= 0 && k >= 1 && beam >= 1, "a search needs rows, k and a beam");
@@ -92,10 +92,10 @@ void normalize_blocks(Array<int64_t> begin, OutArray<float> probabilities) {
 }  // namespace
 
 void bind_exchange(nb::module_& m) {
-  nb::enum_<SearchStrategy>(m, "SearchStrategy")
-      .value("best_first", SearchStrategy::best_first)
-      .value("all_above", SearchStrategy::all_above)
-      .value("beam", SearchStrategy::beam);
+  nb::enum_<GuidedStrategy>(m, "GuidedStrategy")
+      .value("best_first", GuidedStrategy::best_first)
+      .value("all_above", GuidedStrategy::all_above)
+      .value("beam", GuidedStrategy::beam);
   nb::class_<BoundGuidedSearch>(m, "GuidedSearch",
                                 "A search for many rows at once over probabilities that it is given.")
       .def("__init__", &make_search, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),

@@ -1,7 +1,13 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "dense_range.h"
 
 namespace labeltree {
 
@@ -36,43 +42,111 @@ bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_
   return canonical;
 }
 
+// Checks what the kernel relies on.
+template <class Value>
+void check_array(const Value* data, int64_t n_rows, int64_t n_features) {
+  for (int64_t i = 0; i < n_rows * n_features; ++i) {
+    if (std::fabs(data[i]) <= static_cast<Value>(3.4e38)) continue;
+    bad_row(i / n_features,
+            "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
+  }
+}
+
+// The features from begin to end.
+using Range = std::optional<std::pair<int64_t, int64_t>>;
+
+FeatureRange checked_range(const std::pair<int64_t, int64_t>& range, int64_t n_features) {
+  require(range.first >= 0 && range.first <= range.second && range.second <= n_features,
+          "the range of dense features is not within the features");
+  return {range.first, range.second};
+}
+
 template <class Index, class Value>
-BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
-                       bool normalize) {
+bool check_csr(const Array<Index>& indptr, const Array<Index>& indices, const Array<Value>& data,
+               int64_t n_features) {
   require(indptr.size() > 0 && indices.size() == data.size(),
           "X: indptr, indices and data do not fit together");
   require(n_features >= 0 && n_features < INT32_MAX, "X must have fewer than 2,147,483,647 features");
+  nb::gil_scoped_release release;
+  return check_csr(indptr.data(), static_cast<int64_t>(indptr.size()) - 1, indices.data(),
+                   static_cast<int64_t>(indices.size()), data.data(), n_features);
+}
+
+template <class Index, class Value>
+BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
+                       bool normalize, Range dense) {
+  const bool canonical = check_csr(indptr, indices, data, n_features);
   const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
-  bool canonical;
-  {
+  FeatureRange range;
+  if (dense) {
+    range = checked_range(*dense, n_features);
+  } else if (canonical) {
     nb::gil_scoped_release release;
-    canonical = check_csr(indptr.data(), n_rows, indices.data(), static_cast<int64_t>(indices.size()),
-                          data.data(), n_features);
+    range = dense_range(indptr.data(), n_rows, indices.data(), data.data(), n_features);
   }
-  return {FeatureMatrix::csr(n_rows, n_features, indptr.data(), indices.data(), data.data(), normalize),
-          {nb::cast(indptr), nb::cast(indices), nb::cast(data)},
-          canonical};
+  return {
+      FeatureMatrix::csr(n_rows, n_features, indptr.data(), indices.data(), data.data(), normalize, range),
+      {nb::cast(indptr), nb::cast(indices), nb::cast(data)},
+      canonical};
 }
 
 template <class Value>
-BoundFeatures from_dense(Matrix<Value> data, bool normalize) {
+BoundFeatures from_array(Matrix<Value> data, bool normalize, Range dense) {
   const int64_t n_rows = static_cast<int64_t>(data.shape(0)),
                 n_features = static_cast<int64_t>(data.shape(1));
+  FeatureRange range;
   {
     nb::gil_scoped_release release;
-    for (int64_t i = 0; i < n_rows * n_features; ++i) {
-      if (std::fabs(data.data()[i]) <= static_cast<Value>(3.4e38)) continue;
-      bad_row(i / n_features,
-              "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
-    }
+    check_array(data.data(), n_rows, n_features);
+    range = dense ? checked_range(*dense, n_features) : dense_range(data.data(), n_rows, n_features);
   }
-  return {FeatureMatrix::dense(n_rows, n_features, data.data(), normalize), {nb::cast(data), {}, {}}, true};
+  return {FeatureMatrix::array(n_rows, n_features, data.data(), normalize, range), {nb::cast(data)}, true};
+}
+
+template <class Index, class Value, class DenseValue>
+BoundFeatures from_pair(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_sparse,
+                        Matrix<DenseValue> dense, bool normalize) {
+  const bool canonical = check_csr(indptr, indices, data, n_sparse);
+  const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1,
+                n_dense = static_cast<int64_t>(dense.shape(1));
+  require(static_cast<int64_t>(dense.shape(0)) == n_rows, "the two parts of X must have equally many rows");
+  require(n_sparse + n_dense < INT32_MAX, "X must have fewer than 2,147,483,647 features");
+  {
+    nb::gil_scoped_release release;
+    check_array(dense.data(), n_rows, n_dense);
+  }
+  return {FeatureMatrix::pair(n_rows, n_sparse, indptr.data(), indices.data(), data.data(), n_dense,
+                              dense.data(), normalize),
+          {nb::cast(indptr), nb::cast(indices), nb::cast(data), nb::cast(dense)},
+          canonical};
 }
 
 template <class Index, class Value>
 void def_csr(nb::class_<BoundFeatures>& c) {
   c.def_static("csr", &from_csr<Index, Value>, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-               nb::arg("data").noconvert(), nb::arg("n_features"), nb::arg("normalize"));
+               nb::arg("data").noconvert(), nb::arg("n_features"), nb::arg("normalize"),
+               nb::arg("dense_features").none() = nb::make_tuple(0, 0));
+}
+
+template <class Index, class Value, class DenseValue>
+void def_pair(nb::class_<BoundFeatures>& c) {
+  c.def_static("pair", &from_pair<Index, Value, DenseValue>, nb::arg("indptr").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("data").noconvert(), nb::arg("n_sparse"),
+               nb::arg("dense").noconvert(), nb::arg("normalize"));
+}
+
+template <class Index>
+void def_pairs(nb::class_<BoundFeatures>& c) {
+  def_pair<Index, float, float>(c);
+  def_pair<Index, float, double>(c);
+  def_pair<Index, double, float>(c);
+  def_pair<Index, double, double>(c);
+}
+
+template <class Value>
+void def_array(nb::class_<BoundFeatures>& c) {
+  c.def_static("dense", &from_array<Value>, nb::arg("data").noconvert(), nb::arg("normalize"),
+               nb::arg("dense_features").none() = nb::make_tuple(0, 0));
 }
 
 }  // namespace
@@ -83,16 +157,22 @@ void bind_features(nb::module_& m) {
   def_csr<int32_t, double>(c);
   def_csr<int64_t, float>(c);
   def_csr<int64_t, double>(c);
-  c.def_static("dense", &from_dense<float>, nb::arg("data").noconvert(), nb::arg("normalize"));
-  c.def_static("dense", &from_dense<double>, nb::arg("data").noconvert(), nb::arg("normalize"));
+  def_array<float>(c);
+  def_array<double>(c);
+  def_pairs<int32_t>(c);
+  def_pairs<int64_t>(c);
   c.def_prop_ro("n_rows", [](const BoundFeatures& f) { return f.matrix.n_rows(); });
   c.def_prop_ro("n_features", [](const BoundFeatures& f) { return f.matrix.n_features(); });
+  c.def_prop_ro(
+      "dense_features",
+      [](const BoundFeatures& f) { return std::pair(f.matrix.dense().begin, f.matrix.dense().end); },
+      "The range of features that are handled as dense ones.");
   c.def(
       "row",
       [](const BoundFeatures& f, int64_t row) {
         require(row >= 0 && row < f.matrix.n_rows(), "the row is out of range");
         FeatureRow out;
-        f.matrix.append(row, out);
+        f.matrix.append_entries(row, out);
         return nb::make_tuple(to_numpy(std::move(out.index)), to_numpy(std::move(out.value)));
       },
       nb::arg("row"), "The features of a row and their values, as the kernel sees them.");

@@ -33,7 +33,8 @@ struct BoundStore {
   std::shared_ptr<const BlockStore> store;
 };
 
-BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Link link) {
+BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Link link,
+                      std::pair<int64_t, int64_t> dense_features) {
   BoundStore bound;
   const auto keep = [&](const char* name) {
     nb::object array = arrays[name];
@@ -56,6 +57,8 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   views.entry_begin = span(array("entry_begin", uint32_t{}));
   views.bias = span(array("bias", float{}));
   if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
+  views.dense = {dense_features.first, dense_features.second};
+  if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
   const nb::object column = keep("column"), weight = keep("weight");
   if (!try_span<uint8_t>(column, views.column) && !try_span<uint16_t>(column, views.column) &&
       !try_span<uint32_t>(column, views.column)) {
@@ -73,6 +76,7 @@ FeatureRow make_query(const BoundStore& s, const BoundFeatures& features, int64_
   require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
   require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
   require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+  require(features.matrix.dense() == s.store->dense(), "X has other dense features than the model");
   FeatureRow query;
   features.matrix.append(row, query);
   return query;
@@ -115,6 +119,7 @@ SearchOptions search_options(const BoundForest& f, bool normalize_siblings, cons
 
 void check_features(const BoundForest& f, const BoundFeatures& features) {
   require(features.matrix.n_features() == f.forest->n_features(), "X has the wrong number of features");
+  require(features.matrix.dense() == f.forest->dense(), "X has other dense features than the model");
 }
 
 int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations,
@@ -208,10 +213,12 @@ void bind_prediction(nb::module_& m) {
   nb::class_<BoundStore>(m, "BlockStore", "One tree and its weights, read where they are.")
       .def(
           "__init__",
-          [](BoundStore* self, nb::dict arrays, int32_t n_labels, int64_t n_features, Link link) {
-            new (self) BoundStore(make_store(arrays, n_labels, n_features, link));
+          [](BoundStore* self, nb::dict arrays, int32_t n_labels, int64_t n_features, Link link,
+             std::pair<int64_t, int64_t> dense_features) {
+            new (self) BoundStore(make_store(arrays, n_labels, n_features, link, dense_features));
           },
-          nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"))
+          nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("link"),
+          nb::arg("dense_features") = nb::make_tuple(0, 0))
       .def(
           "verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Check the insides of every block.")

@@ -69,6 +69,9 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   result["column"] = to_numpy(std::move(arrays.column));
   result["weight"] = to_numpy(std::move(arrays.weight));
   result["bias"] = to_numpy(std::move(arrays.bias));
+  if (features.matrix.dense().size() > 0) {
+    result["dense_weight"] = to_numpy(std::move(arrays.dense_weight));
+  }
   nb::dict told;
   told["n_columns"] = report.n_columns;
   told["n_unconverged"] = report.n_unconverged;

@@ -54,12 +54,19 @@ class TrainedTrees:
         """All trees."""
         return [weights.tree for weights in self.weights_]
 
+    @property
+    def dense_features_(self) -> tuple[int, int]:
+        """The range of features that are handled as dense ones: the first of them and the one after the last."""
+        return self.weights_[0].dense_features
+
     def _features(self, X: Any) -> _native.FeatureMatrix:
         check_is_fitted(self, "weights_")
         if self._has_node_estimators:  # which read X themselves; their forest knows
             features = check_estimator_features(self, X, normalize=self.normalize_)
             return cast("_native.FeatureMatrix", features)
-        return check_features(self, X, normalize=self.normalize_, reset=False)
+        return check_features(
+            self, X, normalize=self.normalize_, reset=False, dense_features=self.dense_features_
+        )
 
     def _features_of_one(self, x: Any) -> _native.FeatureMatrix:
         if isinstance(x, list | np.ndarray) and np.ndim(x) == 1:

@@ -86,7 +86,7 @@ def train_tree(
         ),
     )
     report = arrays.pop("report")
-    return TreeWeights.from_training(tree, arrays), report
+    return TreeWeights.from_training(tree, arrays, features.dense_features), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree.dense_weights import quantize_panels, widen_panels
 from labeltree.trees import LabelTree
 
 #: The arrays of the blocks and their types; `native/block_arrays.h` says what they mean.
@@ -21,6 +22,12 @@ BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "weight": ("float32", "uint16", "int8"),
     "bias": ("float32",),
     "scale": ("float32",),
+}
+
+#: Those that models with dense features have besides.
+DENSE_ARRAYS: dict[str, tuple[str, ...]] = {
+    "dense_weight": ("float32", "uint16", "int8"),
+    "dense_scale": ("float32",),
 }
 
 #: How weights may be stored, by the type of their array: uint16 holds the bits of bfloat16 numbers.
@@ -37,34 +44,54 @@ class TreeWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS`; `scale` only with int8 weights. Weights in uint16 are bfloat16
-        numbers.
+        The arrays named in `BLOCK_ARRAYS` and, with dense features, in `DENSE_ARRAYS`; the scales only with int8
+        weights. Weights in uint16 are bfloat16 numbers.
+    dense_features : (int, int)
+        The range of features that are dense: the first of them and the one after the last.
     """
 
-    def __init__(self, tree: LabelTree, arrays: dict[str, NDArray[Any]]) -> None:
+    # A default of the class, for pickles of models from before there were dense features.
+    dense_features: tuple[int, int] = (0, 0)
+
+    def __init__(
+        self, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
+    ) -> None:
         self.tree = tree
         self.arrays = arrays
+        self.dense_features = dense_features
 
     @classmethod
-    def from_training(cls, tree: LabelTree, arrays: dict[str, NDArray[Any]]) -> TreeWeights:
+    def from_training(
+        cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
+    ) -> TreeWeights:
         """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
         return cls(
             tree,
             {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
+            dense_features,
         )
 
     def store(self, n_features: int, link: str) -> _native.BlockStore:
         """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""
         arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
-        return _native.BlockStore(arrays, self.tree.n_labels, n_features, getattr(_native.Link, link))
+        if "dense_weight" in arrays:
+            arrays["dense_weight"] = self._float32_dense_weights()
+        return _native.BlockStore(
+            arrays, self.tree.n_labels, n_features, getattr(_native.Link, link), self.dense_features
+        )
 
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
     @property
+    def n_dense(self) -> int:
+        """The number of dense features."""
+        return self.dense_features[1] - self.dense_features[0]
+
+    @property
     def n_weights(self) -> int:
-        return len(self.arrays["weight"])
+        return len(self.arrays["weight"]) + self.n_dense * self.tree.n_nodes
 
     def block_of(self, node: int) -> int:
         """The block that holds the children of an inner node."""
@@ -82,17 +109,35 @@ class TreeWeights:
         if name == self.weight_type:
             return self
         weight = self._float32_weights()
-        arrays = {key: array for key, array in self.arrays.items() if key != "scale"}
+        arrays = {key: array for key, array in self.arrays.items() if key not in ("scale", "dense_scale")}
         if name == "float32":
-            return TreeWeights(self.tree, {**arrays, "weight": weight})
-        if name == "bfloat16":
-            return TreeWeights(self.tree, {**arrays, "weight": to_bfloat16(weight)})
-        return TreeWeights(self.tree, {**arrays, **self._quantized(weight)})
+            arrays["weight"] = weight
+        elif name == "bfloat16":
+            arrays["weight"] = to_bfloat16(weight)
+        else:
+            arrays |= self._quantized(weight)
+        if self.n_dense > 0:
+            dense = self._float32_dense_weights()
+            if name == "float32":
+                arrays["dense_weight"] = dense
+            elif name == "bfloat16":
+                arrays["dense_weight"] = to_bfloat16(dense)
+            else:
+                arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
+        return TreeWeights(self.tree, arrays, self.dense_features)
+
+    def _float32_dense_weights(self) -> NDArray[np.float32]:
+        weight = self.arrays["dense_weight"]
+        if weight.dtype == np.uint16:
+            return from_bfloat16(weight)
+        if weight.dtype == np.int8:
+            return widen_panels(weight, self.arrays["dense_scale"], self.n_dense)
+        return weight
 
     def _float32_weights(self) -> NDArray[np.float32]:
         weight = self.arrays["weight"]
         if self.weight_type == "bfloat16":
-            return (weight.astype(np.uint32) << 16).view(np.float32)
+            return from_bfloat16(weight)
         if self.weight_type == "int8":
             wide = weight.astype(np.float32)
             for entries, node in self._nodes_of_entries():
@@ -118,7 +163,7 @@ class TreeWeights:
     def _nodes_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """All entries, some at a time, and the node that each belongs to."""
         first_node = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
-        for begin in range(0, self.n_weights, _CHUNK):
+        for begin in range(0, len(self.arrays["weight"]), _CHUNK):
             entries = slice(begin, begin + _CHUNK)
             per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
             yield entries, np.repeat(first_node, per_block) + self.arrays["column"][entries]
@@ -134,3 +179,8 @@ def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
         # The rounding of a number that is none may carry into its sign.
         halves[begin : begin + _CHUNK] = np.where(np.isnan(part), 0x7FC0, rounded)
     return halves
+
+
+def from_bfloat16(halves: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """The float32 numbers whose upper halves these are."""
+    return (halves.astype(np.uint32) << 16).view(np.float32)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from joblib import cpu_count
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from labeltree import _native
 
@@ -142,12 +142,20 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def check_features(
-    estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    normalize: bool,
+    reset: bool,
+    dense_features: tuple[int, int] | None = None,
 ) -> _native.FeatureMatrix:
     """X as the kernel reads it, without a copy where none is needed.
 
-    With `reset` (in ``fit``) the number and names of the features are recorded, else compared.
+    With `reset` (in ``fit``) the number and names of the features are recorded, else compared. The range
+    `dense_features` is what the model was trained with; None to tell it from X.
     """
+    if is_pair(X):
+        return _check_pair(estimator, X, normalize, reset, dense_features)
     # scikit-learn's own checks take longer than a prediction: what a plain CSR matrix needs of them is done here.
     is_plain = (
         sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
@@ -168,13 +176,18 @@ def check_features(
             f"{estimator.n_features_in_} features as input"
         )
     if not sp.issparse(X):
-        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize))
-    features = _csr_view(X, normalize)
-    if features.canonical:
-        return features
-    X = X.copy()
-    X.sum_duplicates()
-    return _csr_view(X, normalize)
+        return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize), dense_features)
+
+    def view(X: Any) -> _native.FeatureMatrix:
+        return _native.FeatureMatrix.csr(*_csr_arrays(X), X.shape[1], bool(normalize), dense_features)
+
+    features = view(X)
+    return features if features.canonical else view(_canonical(X))
+
+
+def is_pair(X: Any) -> bool:
+    """Whether X is a sparse and a dense matrix side by side, rather than rows."""
+    return isinstance(X, tuple) and len(X) == 2 and sp.issparse(X[0])
 
 
 def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
@@ -185,16 +198,66 @@ def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
             setattr(estimator, name, getattr(checked, name))
 
 
-def _csr_view(X: Any, normalize: bool) -> _native.FeatureMatrix:
+def _check_pair(
+    estimator: BaseEstimator,
+    pair: tuple[Any, Any],
+    normalize: bool,
+    reset: bool,
+    dense_features: tuple[int, int] | None,
+) -> _native.FeatureMatrix:
+    """The features of both parts, the sparse ones first. They have no names."""
+    if sp.issparse(pair[1]):
+        raise ValueError(
+            "X is a pair of two sparse matrices; the second one must be dense: join them with "
+            "scipy.sparse.hstack, or give X[1].toarray() if it is dense in truth"
+        )
+    sparse = check_array(
+        pair[0], accept_sparse="csr", dtype=[np.float32, np.float64], input_name="X[0]", estimator=estimator
+    )
+    dense = check_array(
+        pair[1], order="C", dtype=[np.float32, np.float64], input_name="X[1]", estimator=estimator
+    )
+    if sparse.shape[0] != dense.shape[0]:
+        raise ValueError(
+            f"the two parts of X must have equally many rows, got {sparse.shape[0]} and {dense.shape[0]}"
+        )
+    found = (sparse.shape[1], sparse.shape[1] + dense.shape[1])
+    if reset:
+        estimator.n_features_in_ = found[1]
+        vars(estimator).pop("feature_names_in_", None)
+    elif found != dense_features:
+        begin, end = dense_features or (0, 0)
+        raise ValueError(
+            f"X is a pair of {sparse.shape[1]} sparse and {dense.shape[1]} dense features, but "
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, of which "
+            + (f"those from {begin} to {end - 1} are dense" if end > begin else "none are dense")
+        )
+
+    def view(X: Any) -> _native.FeatureMatrix:
+        return _native.FeatureMatrix.pair(
+            *_csr_arrays(X), X.shape[1], np.ascontiguousarray(dense), bool(normalize)
+        )
+
+    features = view(sparse)
+    return features if features.canonical else view(_canonical(sparse))
+
+
+def _csr_arrays(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """indptr, indices and data in types that the kernel has."""
     data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
     index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64
-    return _native.FeatureMatrix.csr(
+    return (
         np.ascontiguousarray(X.indptr, dtype=index),
         np.ascontiguousarray(X.indices, dtype=index),
         np.ascontiguousarray(data),
-        X.shape[1],
-        bool(normalize),
     )
+
+
+def _canonical(X: Any) -> Any:
+    """A copy whose rows are sorted and free of duplicates."""
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:

@@ -18,7 +18,6 @@ import pandas as pd
 import scipy.sparse as sp
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.model_file.document import FORMAT_VERSION
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -33,6 +32,7 @@ class Case:
     weights: str = "float32"
     parameters: dict[str, Any] = field(default_factory=dict)
     with_feature_names: bool = False
+    mixed: bool = False
 
 
 def features() -> np.ndarray:
@@ -72,14 +72,38 @@ def cases() -> dict[str, Case]:
     }
 
 
+def dense_cases() -> dict[str, Case]:
+    """Models of version 2: some features are dense."""
+    indicator = cases()["float32"].y
+    two_trees = {"n_trees": 2, "arity": 2, "max_leaves": 2, "random_state": 0}
+    return {
+        "dense-float32": Case(indicator, "float32", two_trees),
+        "dense-bfloat16": Case(indicator, "bfloat16", two_trees),
+        "dense-int8": Case(indicator, "int8", two_trees),
+        "mixed": Case(indicator, "float32", two_trees, mixed=True),
+    }
+
+
+def mixed_features() -> np.ndarray:
+    """The features, and beside them eight that are mostly 0."""
+    rng = np.random.default_rng(2)
+    sparse = rng.random((2 * N_LABELS, 8)) * (rng.random((2 * N_LABELS, 8)) < 0.2)
+    # What is dense beside something sparse has numbers of both signs.
+    return np.hstack([sparse.round(3), features() - 0.1]).astype(np.float32).round(3)
+
+
 def main() -> None:
-    directory = GOLDEN / f"version-{FORMAT_VERSION}"
+    for version, named in {1: cases(), 2: dense_cases()}.items():
+        make_missing(GOLDEN / f"version-{version}", named)
+
+
+def make_missing(directory: Path, named: dict[str, Case]) -> None:
     directory.mkdir(exist_ok=True)
-    X = features()
-    names = [f"feature {j}" for j in range(N_FEATURES)]
-    for name, case in cases().items():
+    for name, case in named.items():
         if (directory / name).exists():
             continue
+        X = mixed_features() if case.mixed else features()
+        names = [f"feature {j}" for j in range(X.shape[1])]
         rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
         model = LabelTreeClassifier(**{"prune": 0.01, **case.parameters}).fit(rows, case.y)
         model.save(directory / name, weights=case.weights)

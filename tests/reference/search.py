@@ -36,7 +36,32 @@ def decoded(weights: TreeWeights, n_features: int) -> tuple[NDArray[np.float64],
                 entry = arrays["block_entry_begin"][b] + e
                 node = first_node + int(arrays["column"][entry])
                 W[node, arrays["feature"][f]] = decoded_weight(arrays, entry, node)
+    if weights.n_dense > 0:
+        W[:, slice(*weights.dense_features)] = decoded_dense(weights)
     return W, arrays["bias"].astype(np.float64)
+
+
+def decoded_dense(weights: TreeWeights) -> NDArray[np.float64]:
+    """The weights of dense features, [node][dense feature]: panels of 16 columns, block after block."""
+    arrays, tree = weights.arrays, weights.tree
+    W = np.zeros((tree.n_nodes, weights.n_dense))
+    panel_size = weights.n_dense * 16
+    first_panel = 0
+    for nodes in [range(1), *(tree.children(v) for v in tree.inner_nodes)]:
+        for column, node in enumerate(nodes):
+            panel = first_panel + column // 16
+            for d in range(weights.n_dense):
+                at = panel * panel_size + d * 16 + column % 16
+                stored = arrays["dense_weight"][at]
+                if stored.dtype == np.uint16:
+                    W[node, d] = float(np.array([0, stored], dtype="<u2").view("<f4")[0])
+                elif stored.dtype == np.int8:
+                    W[node, d] = float(stored) * float(arrays["dense_scale"][panel * 16 + column % 16])
+                else:
+                    W[node, d] = float(stored)
+        first_panel += -(-len(nodes) // 16)
+    assert len(arrays["dense_weight"]) == first_panel * panel_size
+    return W
 
 
 def decoded_weight(arrays: dict[str, NDArray], entry: int, node: int) -> float:

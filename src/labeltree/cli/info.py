@@ -59,6 +59,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "format_version": stored.format_version,
         "rows": classifier.n_samples_fit_,
         "features": stored.n_features,
+        "dense_features": list(stored.dense_features),
         "labels": stored.n_labels,
         "weights": stored.weights,
         "model_bytes": stored.n_bytes,
@@ -91,7 +92,9 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     table.add_row("made by", f"{stored.estimator}, labeltree {stored.library_version}")
     checked = ", all checksums are right" if verified else ""
     table.add_row("file format", f"version {stored.format_version}{checked}")
-    table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features")
+    n_dense = stored.dense_features[1] - stored.dense_features[0]
+    dense = f", {n_dense:,} of them dense" if n_dense else ""
+    table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}")
     table.add_row("labels", _labels(classifier))
     table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
     for number, (tree, trained) in enumerate(zip(stored.trees, classifier.weights_, strict=True), start=1):

@@ -12,7 +12,8 @@ from labeltree.labels import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
-FORMAT_VERSION = 1
+#: The versions that are read. A model is written in the first that can hold it: dense features came with the second.
+FORMAT_VERSIONS = (1, 2)
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(r"(tree-[0-9]{1,6}|labels|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII)
@@ -54,6 +55,17 @@ class Document:
     tree_files: list[StoredFile]
     label_file: StoredFile
     feature_name_file: StoredFile | None
+    dense_features: tuple[int, int] = (0, 0)
+
+    @property
+    def format_version(self) -> int:
+        """The first version of the format that can hold the model."""
+        return 1 if self.n_dense == 0 else 2
+
+    @property
+    def n_dense(self) -> int:
+        """The number of dense features."""
+        return self.dense_features[1] - self.dense_features[0]
 
     @property
     def files(self) -> list[StoredFile]:
@@ -65,11 +77,12 @@ class Document:
         return json.dumps(
             {
                 "format": FORMAT,
-                "format_version": FORMAT_VERSION,
+                "format_version": self.format_version,
                 "library_version": self.library_version,
                 "estimator": self.estimator,
                 "parameters": dict(self.parameters),
                 "n_features": self.n_features,
+                **({"dense_features": list(self.dense_features)} if self.n_dense > 0 else {}),
                 "n_labels": self.n_labels,
                 "n_samples_fit": self.n_samples_fit,
                 "label_kind": self.label_kind,
@@ -94,11 +107,11 @@ class Document:
         if not is_model(fields.values):
             raise ValueError("this is not a model of labeltree")
         version = fields.take("format_version", int)
-        if version != FORMAT_VERSION:
-            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSION else ""
+        if version not in FORMAT_VERSIONS:
+            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSIONS[-1] else ""
             raise ValueError(
-                f"the model has format version {version}, "
-                f"but this version of labeltree knows only {FORMAT_VERSION}{advice}"
+                f"the model has format version {version}, but this version of labeltree knows only "
+                f"{' and '.join(map(str, FORMAT_VERSIONS))}{advice}"
             )
         files = _Fields(fields.take("files", dict), "files")
         document = cls(
@@ -118,6 +131,7 @@ class Document:
             ],
             label_file=_file_from_json(files.take("labels", object), "labels"),
             feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
+            dense_features=(0, 0) if version == 1 else _range(fields.take("dense_features", list)),
         )
         fields.take("format", str)
         fields.finish()
@@ -127,6 +141,9 @@ class Document:
         for name in ("n_features", "n_labels"):
             if not 1 <= getattr(document, name) < 2**31 - 1:
                 raise ValueError(f"{name} must be from 1 to {2**31 - 2}, got {getattr(document, name)}")
+        begin, end = document.dense_features
+        if version > 1 and not (0 <= begin < end <= document.n_features):
+            raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
         return document
 
 
@@ -166,6 +183,12 @@ class _Fields:
         unknown = self.values.keys() - self._taken
         if unknown:
             raise ValueError(f"{self.where} has the unknown field {_short(min(unknown))}")
+
+
+def _range(value: list[Any]) -> tuple[int, int]:
+    if len(value) != 2 or not all(type(item) is int for item in value):
+        raise ValueError(f"dense_features must be two integers, got {_short(value)}")
+    return value[0], value[1]
 
 
 def _report(value: Any) -> dict[str, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labeltree.model_file.document import FORMAT_VERSION, Document
+from labeltree.model_file.document import Document
 from labeltree.model_file.loading import read_consistently, read_tree_tensors
 
 
@@ -27,7 +27,8 @@ class ModelInfo:
     """A saved model: what it is, how it was made, how large it is.
 
     `weights` is how weights are stored; `label_kind` is the form of the y it was trained on; `n_bytes` counts
-    all tensor files; `training_report` has an entry per tree.
+    all tensor files; `training_report` has an entry per tree; `dense_features` is the range of features that are
+    handled as dense ones.
     """
 
     path: str
@@ -36,6 +37,7 @@ class ModelInfo:
     format_version: int
     parameters: Mapping[str, Any]
     n_features: int
+    dense_features: tuple[int, int]
     n_labels: int
     label_kind: str
     has_feature_names: bool
@@ -79,7 +81,7 @@ def _describe(directory: Path, document: Document) -> ModelInfo:
             TreeInfo(
                 n_nodes=tensors["label"].values.size,
                 n_inner_nodes=tensors["block_begin"].values.size - 2,
-                n_weights=tensors["weight"].values.size,
+                n_weights=tensors["weight"].values.size + document.n_dense * tensors["label"].values.size,
                 n_bytes=file.n_bytes,
             )
         )
@@ -87,9 +89,10 @@ def _describe(directory: Path, document: Document) -> ModelInfo:
         path=str(directory),
         estimator=document.estimator,
         library_version=document.library_version,
-        format_version=FORMAT_VERSION,
+        format_version=document.format_version,
         parameters=document.parameters,
         n_features=document.n_features,
+        dense_features=document.dense_features,
         n_labels=document.n_labels,
         label_kind=document.label_kind,
         has_feature_names=document.feature_name_file is not None,

@@ -16,7 +16,7 @@ from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredFile
 from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 from labeltree.prediction import LabelTreePredictor
-from labeltree.tree_weights import BLOCK_ARRAYS, TreeWeights
+from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, TreeWeights
 from labeltree.trees import LabelTree
 
 #: The estimators that a model file may name, and where they are.
@@ -145,14 +145,23 @@ def read_tree_tensors(
 ) -> dict[str, Tensor]:
     """Map the file of a tree, if it has the tensors it must have."""
     tensors = read_tensors(directory, file, verify)
-    expected = {"child_begin", "label", *BLOCK_ARRAYS} - ({"scale"} if document.weights != "int8" else set())
+    expected = {"child_begin", "label", *BLOCK_ARRAYS, *(DENSE_ARRAYS if document.n_dense > 0 else ())}
+    if document.weights != "int8":
+        expected -= {"scale", "dense_scale"}
     with blaming(file.name):
         if tensors.keys() != expected:
             raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")
-        if tensors["weight"].dtype != WEIGHT_DTYPES[document.weights]:
-            raise ValueError(
-                f"model.json says {document.weights} weights, but they are {tensors['weight'].dtype}"
-            )
+        for name in expected & {"weight", "dense_weight"}:
+            if tensors[name].dtype != WEIGHT_DTYPES[document.weights]:
+                raise ValueError(
+                    f"model.json says {document.weights} weights, but they are {tensors[name].dtype}"
+                )
+        # The kernel looks at the others; these are decoded before it sees them.
+        for name in expected & DENSE_ARRAYS.keys():
+            if tensors[name].values.ndim != 1:
+                raise ValueError(
+                    f"{name} must have one dimension, got the shape {tensors[name].values.shape}"
+                )
     return tensors
 
 
@@ -163,7 +172,7 @@ def _read_tree(directory: Path, file: StoredFile, document: Document, verify: bo
         tree = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
         if tree.n_labels != document.n_labels:
             raise ValueError(f"model.json says {document.n_labels} labels, but the tree has {tree.n_labels}")
-    return TreeWeights(tree, arrays)
+    return TreeWeights(tree, arrays, document.dense_features)
 
 
 def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -88,13 +88,15 @@ def save_classifier(
             tree_files=[writer.add(f"tree-{t}", _tree_tensors(tree)) for t, tree in enumerate(stored)],
             label_file=writer.add("labels", label_tensors),
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
+            dense_features=estimator.dense_features_,
         )
         writer.commit(document)
 
 
 def _tree_tensors(trained: TreeWeights) -> dict[str, Tensor]:
     tensors = {name: Tensor.of(values) for name, values in trained.arrays.items()}
-    tensors["weight"] = Tensor(WEIGHT_DTYPES[trained.weight_type], trained.arrays["weight"])
+    for name in tensors.keys() & {"weight", "dense_weight"}:
+        tensors[name] = Tensor(WEIGHT_DTYPES[trained.weight_type], trained.arrays[name])
     tensors["child_begin"] = Tensor.of(trained.tree.child_begin)
     tensors["label"] = Tensor.of(trained.tree.label)
     return tensors

@@ -69,8 +69,16 @@ class Written(NamedTuple):
 
 def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor]) -> Written:
     """Write a safetensors file, array after array, without a second copy of them in memory."""
-    # The largest items first: they fill the file without gaps, as safetensors demands, and all are aligned.
-    named = sorted(tensors.items(), key=lambda item: (-np.dtype(DTYPES[item[1].dtype]).itemsize, item[0]))
+    # The largest items first: they fill the file without gaps, as safetensors demands, and all are aligned. Dense
+    # weights, a multiple of 16 of them, come before all: they begin, and end, where a vector may.
+    named = sorted(
+        tensors.items(),
+        key=lambda item: (
+            item[0] != "dense_weight",
+            -np.dtype(DTYPES[item[1].dtype]).itemsize,
+            item[0],
+        ),
+    )
     data = [_as_bytes(tensor) for _, tensor in named]
     table: dict[str, Any] = {}
     end = 0

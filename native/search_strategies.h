@@ -1,0 +1,231 @@
+// In which order a search goes through a tree: algorithms 3 and 4 of the paper, and beam search.
+// A strategy is started with the probability of the root. It then names, one after another, the inner nodes
+// the probabilities of whose children it wants, and is given them. Where they come from is not its business,
+// nor how many other searches go on meanwhile:
+//   strategy.start(tree, allowed, root, ...);
+//   while (strategy.wanted() >= 0) strategy.give(probabilities of the children of strategy.wanted());
+//   strategy.take(labels);
+// `allowed`, if not null, has a flag per node: some label below it may be predicted.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "label_tree.h"
+
+namespace labeltree {
+
+struct ScoredLabel {
+  float probability;
+  int32_t label;
+
+  // Better first; equal ones by label.
+  bool operator<(const ScoredLabel& other) const {
+    return probability != other.probability ? probability > other.probability : label < other.label;
+  }
+};
+
+struct ScoredNode {
+  float probability;
+  int32_t node;
+
+  // As std::priority_queue wants it: the best is the largest; equal ones in node order.
+  bool operator<(const ScoredNode& other) const {
+    return probability != other.probability ? probability < other.probability : node > other.node;
+  }
+};
+
+// Keeps the k best, best first.
+inline void keep_best(int64_t k, std::vector<ScoredLabel>& labels) {
+  if (static_cast<int64_t>(labels.size()) > k) {
+    std::nth_element(labels.begin(), labels.begin() + k, labels.end());
+    labels.resize(k);
+  }
+  std::sort(labels.begin(), labels.end());
+}
+
+// What all strategies have: the node that is being expanded, and those that wait.
+class SearchStrategy {
+ public:
+  // The inner node whose children are wanted, -1 when the search is over.
+  int32_t wanted() const { return current_.node; }
+
+ protected:
+  void begin(const LabelTreeView& tree, const uint8_t* allowed) {
+    tree_ = tree;
+    allowed_ = allowed;
+    found_.clear();
+    waiting_.clear();
+    current_.node = -1;
+  }
+  bool allowed(int32_t node) const { return allowed_ == nullptr || allowed_[node]; }
+  int32_t first_child() const { return tree_.child_begin[current_.node]; }
+  int32_t last_child() const { return tree_.child_begin[current_.node + 1]; }
+
+  LabelTreeView tree_;
+  const uint8_t* allowed_ = nullptr;
+  ScoredNode current_{0, -1};
+  std::vector<ScoredNode> waiting_;
+  std::vector<ScoredLabel> found_;
+};
+
+// The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
+// best as bound). There are fewer than k only where the tree has no more.
+class TopKSearch : public SearchStrategy {
+ public:
+  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, float threshold) {
+    begin(tree, allowed);
+    k_ = k;
+    threshold_ = threshold;
+    if (k > 0 && this->allowed(0) && useful(root)) waiting_.push_back({root, 0});
+    next();
+  }
+
+  void give(const float* p) {
+    const int32_t first = first_child(), last = last_child();
+    for (int32_t child = first; child < last; ++child) {
+      const float probability = current_.probability * p[child - first];
+      if (!useful(probability) || !allowed(child)) continue;
+      if (!tree_.is_leaf(child)) {
+        waiting_.push_back({probability, child});
+        std::push_heap(waiting_.begin(), waiting_.end());
+        continue;
+      }
+      found_.push_back({probability, tree_.label[child]});  // a heap with the worst of the best on top
+      std::push_heap(found_.begin(), found_.end());
+      if (static_cast<int>(found_.size()) > k_) {
+        std::pop_heap(found_.begin(), found_.end());
+        found_.pop_back();
+      }
+    }
+    next();
+  }
+
+  void take(std::vector<ScoredLabel>& out) {
+    std::sort(found_.begin(), found_.end());
+    out.swap(found_);
+  }
+
+ private:
+  // A node is of use if it can still change the answer. Of equal labels the first by number wins, so ties go
+  // on; but not at 0, where whole trees may be tied.
+  bool useful(float p) const {
+    if (static_cast<int>(found_.size()) < k_) return p >= threshold_;
+    return p > found_.front().probability || (p == found_.front().probability && p > 0);
+  }
+
+  void next() {
+    current_.node = -1;
+    if (waiting_.empty() || !useful(waiting_.front().probability)) return;
+    std::pop_heap(waiting_.begin(), waiting_.end());
+    current_ = waiting_.back();
+    waiting_.pop_back();
+  }
+
+  int k_ = 0;
+  float threshold_ = 0;
+};
+
+// All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v; if it is
+// null, `threshold` is that of all.
+class ThresholdSearch : public SearchStrategy {
+ public:
+  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, const float* node_threshold,
+             float threshold) {
+    begin(tree, allowed);
+    node_threshold_ = node_threshold;
+    threshold_ = threshold;
+    if (this->allowed(0) && reaches(0, root)) waiting_.push_back({root, 0});
+    next();
+  }
+
+  void give(const float* p) {
+    const int32_t first = first_child(), last = last_child();
+    for (int32_t child = first; child < last; ++child) {
+      const float probability = current_.probability * p[child - first];
+      if (!reaches(child, probability) || !allowed(child)) continue;
+      if (tree_.is_leaf(child)) {
+        found_.push_back({probability, tree_.label[child]});
+      } else {
+        waiting_.push_back({probability, child});
+      }
+    }
+    next();
+  }
+
+  void take(std::vector<ScoredLabel>& out) { out.swap(found_); }
+
+ private:
+  bool reaches(int32_t node, float p) const {
+    return p >= (node_threshold_ == nullptr ? threshold_ : node_threshold_[node]);
+  }
+
+  void next() {
+    current_.node = -1;
+    if (waiting_.empty()) return;
+    current_ = waiting_.back();
+    waiting_.pop_back();
+  }
+
+  const float* node_threshold_ = nullptr;
+  float threshold_ = 0;
+};
+
+// Level by level, only the `beam` best inner nodes go on; then the k best labels with at least `threshold`.
+class BeamSearch : public SearchStrategy {
+ public:
+  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, int beam,
+             float threshold) {
+    begin(tree, allowed);
+    k_ = k;
+    beam_ = beam;
+    threshold_ = threshold;
+    level_.clear();
+    at_ = 0;
+    if (this->allowed(0)) waiting_.push_back({root, 0});
+    next();
+  }
+
+  void give(const float* p) {
+    const int32_t first = first_child(), last = last_child();
+    for (int32_t child = first; child < last; ++child) {
+      if (!allowed(child)) continue;
+      const float probability = current_.probability * p[child - first];
+      if (!tree_.is_leaf(child)) {
+        waiting_.push_back({probability, child});
+      } else if (probability >= threshold_) {
+        found_.push_back({probability, tree_.label[child]});
+      }
+    }
+    next();
+  }
+
+  void take(std::vector<ScoredLabel>& out) {
+    keep_best(k_, found_);
+    out.swap(found_);
+  }
+
+ private:
+  void next() {
+    if (at_ == level_.size()) {
+      if (static_cast<int64_t>(waiting_.size()) > beam_) {
+        std::nth_element(waiting_.begin(), waiting_.begin() + beam_, waiting_.end(),
+                         [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
+        waiting_.resize(beam_);
+      }
+      level_.swap(waiting_);
+      waiting_.clear();
+      at_ = 0;
+    }
+    current_.node = -1;
+    if (at_ < level_.size()) current_ = level_[at_++];
+  }
+
+  int k_ = 0, beam_ = 0;
+  float threshold_ = 0;
+  std::vector<ScoredNode> level_;
+  size_t at_ = 0;
+};
+
+}  // namespace labeltree
