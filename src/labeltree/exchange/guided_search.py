@@ -72,7 +72,7 @@ class GuidedSearch:
         allowed: ArrayLike | None = None,
         normalize_siblings: bool = False,
     ) -> None:
-        strategies = _native.SearchStrategy
+        strategies = _native.GuidedStrategy
         check_count("n_rows", n_rows, least=0)
         if k is not None:
             check_count("k", k, " or None")

@@ -209,7 +209,7 @@ def _decode_parameters(
             decoded[name] = list(trees)
         elif name == "tree" and isinstance(value, list):
             decoded[name] = _decode_trees(value, trees)
-        elif isinstance(value, dict | list) and not _is_list_of_numbers(value):
+        elif isinstance(value, dict | list) and not (name == "tree_weight" and _is_list_of_numbers(value)):
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value
