@@ -32,6 +32,7 @@ class TreeNetwork(nn.Module):
         self.words = nn.EmbeddingBag(n_words, WIDTH, mode="sum", sparse=True)
         self.hidden = nn.Linear(WIDTH, WIDTH)
         self.nodes = nn.Embedding(tree.n_nodes, WIDTH + 1, sparse=True)  # the last column is the bias
+        nn.init.normal_(self.words.weight, std=0.1)
         nn.init.zeros_(self.nodes.weight)
 
     def encode(self, X: csr_matrix) -> Tensor:
