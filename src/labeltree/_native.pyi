@@ -199,8 +199,23 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+class Solver(enum.Enum):
+    descent = 0
+
+    adagrad = 1
+
+    sgd = 2
+
+    fobos = 3
+
 class SolverOptions:
     def __init__(self) -> None: ...
+
+    @property
+    def solver(self) -> Solver: ...
+
+    @solver.setter
+    def solver(self, arg: Solver, /) -> None: ...
 
     @property
     def loss(self) -> Loss: ...
@@ -227,6 +242,24 @@ class SolverOptions:
     def max_iter(self, arg: int, /) -> None: ...
 
     @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def epochs(self) -> int: ...
+
+    @epochs.setter
+    def epochs(self, arg: int, /) -> None: ...
+
+    @property
+    def regularization(self) -> float: ...
+
+    @regularization.setter
+    def regularization(self, arg: float, /) -> None: ...
+
+    @property
     def bias(self) -> float: ...
 
     @bias.setter
@@ -249,6 +282,14 @@ class SolverOptions:
 
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
+
+def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """The rows with a label below each node, as row_begin and rows."""
+
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+    """
+    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    """
 
 class KMeansOptions:
     def __init__(self) -> None: ...
@@ -328,13 +369,23 @@ class ClusteringOptions:
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
 
-def cluster_labels(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_vector_prune: float, options: ClusteringOptions, progress: Progress) -> tuple:
-    """Cluster the labels into a tree; returns child_begin and label."""
+class LabelVectors:
+    """A vector of unit length for every label that has examples."""
 
-def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-    """The rows with a label below each node, as row_begin and rows."""
+def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the labels' examples."""
 
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+def cooccurrence_vectors(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the label sets of the labels' examples."""
+
+def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
+    """Vectors of two kinds side by side, of the same weight."""
+
+@overload
+def cluster_labels(vectors: LabelVectors, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple: ...
+
+@overload
+def cluster_labels(vectors: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple:
     """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
     """

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,19 @@ from labeltree.labels import LabelRows, read_labels
 from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
-from labeltree.progress import Phases, phases
+from labeltree.progress import phases
+from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
-from labeltree.trees.kmeans import kmeans_tree
+from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
+from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
+    Constraint,
     Flag,
     Number,
+    WordOrMatrix,
     adopt_features,
     check_features,
     check_parameters,
@@ -37,19 +42,22 @@ from labeltree.validation import (
 LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
-_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+_CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
-    "arity": Number(2, LARGEST_INTEGER, integer=True),
-    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
-    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
-    "frequent_share": Number(0, 1),
-    "label_vector_prune": Number(0),
+    "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
+    **TREE_CONSTRAINTS,
+    "label_vectors": WordOrMatrix(
+        LABEL_VECTORS, optional=True
+    ),  # None in a model that was saved without them
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
+    "solver": Choice(tuple(SOLVERS)),
+    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
+    "epochs": Number(1, LARGEST_INTEGER, integer=True),
+    "regularization": Number(0, 1e10, optional=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
@@ -72,20 +80,27 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, or sequence of LabelTree
-        How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
-        (1-vs-all), or as given (one tree for each of `n_trees`).
+    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, or sequence of these
+        How labels are arranged: clustered into parts of equal size, clustered as they come, in a complete tree with
+        frequent labels first, in Huffman's tree, at random in parts of equal size, all under the root (1-vs-all), or as
+        given. A sequence has one of these for each of `n_trees`.
     arity : int
         The largest number of clusters that the labels of a node are split into.
     max_leaves : int
-        A node with at most so many labels has them as its children.
+        A node with at most so many labels has them as its children ("complete" and "huffman" trees have no such limit).
     max_depth : int, optional
         The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+        For the same trees as `max_leaves`.
     frequent_share : float
-        A label that at least this share of a node's examples have is a leaf right below that node, beside the
-        clusters of the others; 0 for none.
+        In clustered trees, a label that at least this share of a node's examples have is a leaf right below that node,
+        beside the clusters of the others; 0 for none.
+    collapse : int
+        So many layers of a tree that is built are merged into one: 3 makes a tree of arity 8 of binary clusters.
+    label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
+        What labels are clustered by, scaled to unit length: the sum of their examples, how often they occur with every
+        label, both side by side, or vectors of your own in the order of `classes_` (which are not saved with a model).
     label_vector_prune : float
-        Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
+        Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
     loss : {"squared_hinge", "logistic"}
         What the node classifiers minimise, with an L2 penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
@@ -98,6 +113,19 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         the score. Features that are not scaled (`normalize` off) may need less.
     max_iter : int
         The largest number of passes over the examples of a node.
+    solver : {"descent", "adagrad", "sgd", "fobos"}
+        How the node classifiers are learned: from all examples at once, by dual coordinate descent (with `C`, `tol`
+        and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent with
+        an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
+        without C). A parameter that the solver does not use must be left at its default.
+    learning_rate : float, optional
+        The size of an incremental step; SGD and FOBOS lower it to 0 in a straight line. By default for the squared
+        hinge 0.2, for the logistic loss 1.5 (AdaGrad) or 2 (SGD, FOBOS); rows that are much longer than 1
+        (`normalize` off) need less.
+    epochs : int
+        Passes over the examples of an incremental solver, each in another order.
+    regularization : float, optional
+        The weight of the penalty of SGD (by default 0) or FOBOS (by default 1e-6) against the loss of one example.
     prune : float
         Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
         features are larger, weights are smaller and so must this be.
@@ -172,12 +200,18 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         max_leaves: int = 100,
         max_depth: int | None = None,
         frequent_share: float = 0.01,
+        collapse: int = 1,
+        label_vectors: Any = "features",
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
         C: float | None = None,
         tol: float = 0.2,
         max_iter: int = 10,
+        solver: str = "descent",
+        learning_rate: float | None = None,
+        epochs: int = 3,
+        regularization: float | None = None,
         prune: float = 0.1,
         normalize: bool = True,
         bias: bool = True,
@@ -197,12 +231,18 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.max_leaves = max_leaves
         self.max_depth = max_depth
         self.frequent_share = frequent_share
+        self.collapse = collapse
+        self.label_vectors = label_vectors
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.regularization = regularization
         self.prune = prune
         self.normalize = normalize
         self.bias = bias
@@ -227,7 +267,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
             Rows without any label are welcome: the root then learns the probability that there is one.
         sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default.
+            How much each example counts, 1 by default: its loss is multiplied by this.
         """
         self._check_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
@@ -236,14 +276,20 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
-        given = self._given_trees(labels.n_labels)
+        recipes = self._tree_recipe().for_each(self.n_trees)
+        for recipe in recipes:
+            recipe.check(labels.n_labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
+            solver=self.solver,
             loss=self.loss,
-            C=DEFAULT_C[self.loss] if self.C is None else self.C,
+            C=(DEFAULT_C[self.loss] if self.C is None else self.C) if self.solver == "descent" else 1.0,
             tol=self.tol,
             max_iter=self.max_iter,
+            incremental=incremental_settings(
+                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
+            ),
             bias=float(self.bias),
             prune=self.prune,
         )
@@ -251,10 +297,13 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         weights, reports = [], []
         seconds = {"clustering": 0.0, "training": 0.0}
         with phases(self.verbose) as shown:
-            for t, seed in enumerate(seeds.tolist()):
+            for t, (recipe, seed) in enumerate(zip(recipes, seeds.tolist(), strict=True)):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 started = time.perf_counter()
-                tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
+                tree = shown.run(
+                    name + recipe.describe(labels.n_labels),
+                    partial(recipe.grow, features, labels, weight, seed, threads),
+                )
                 grown = time.perf_counter()
                 if self.node_estimator is None:
                     trained, report = train_tree(
@@ -287,46 +336,25 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
 
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
+        check_tree(self.tree)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+        check_solver_parameters(self)
         check_node_estimator(self)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 
-    def _given_trees(self, n_labels: int) -> list[LabelTree]:
-        """The user's trees, if any."""
-        if isinstance(self.tree, str):
-            return [LabelTree.flat(n_labels)] * self.n_trees if self.tree == "flat" else []
-        trees = [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
-        if len(trees) != self.n_trees:
-            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(trees)}")
-        for given in trees:
-            if not isinstance(given, LabelTree):
-                raise ValueError(f"tree must hold LabelTree objects, got {given!r}")
-            if given.n_labels != n_labels:
-                raise ValueError(f"the given tree has {given.n_labels} labels, but y has {n_labels}")
-        return trees
-
-    def _grow(
-        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Phases, name: str
-    ) -> LabelTree:
-        return shown.run(
-            f"{name}clustering {labels.n_labels:,} labels",
-            lambda progress: kmeans_tree(
-                features,
-                labels,
-                arity=self.arity,
-                max_leaves=self.max_leaves,
-                max_depth=self.max_depth,
-                balanced=self.tree == "kmeans",
-                frequent_share=self.frequent_share,
-                label_vector_prune=self.label_vector_prune,
-                sample_weight=weight,
-                seed=seed,
-                n_threads=threads,
-                progress=progress,
-            ),
+    def _tree_recipe(self) -> TreeRecipe:
+        return TreeRecipe(
+            tree=self.tree,
+            arity=self.arity,
+            max_leaves=self.max_leaves,
+            max_depth=self.max_depth,
+            frequent_share=self.frequent_share,
+            collapse=self.collapse,
+            label_vectors=self.label_vectors,
+            label_vector_prune=self.label_vector_prune,
         )
 
     def _link(self) -> str:

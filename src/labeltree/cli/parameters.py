@@ -27,9 +27,12 @@ PANELS = {
         "max_leaves",
         "max_depth",
         "frequent_share",
+        "collapse",
+        "label_vectors",
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
     "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
@@ -39,7 +42,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
+        "note": "Here: a word, a file that LabelTree.to_json wrote, or for several trees as many of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
