@@ -128,9 +128,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         hinge, 1e-6 for the logistic loss.
     prune : float
         Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
-        features are larger, weights are smaller and so must this be.
+        features are larger, weights are smaller and so must this be. Weights of dense features are all kept.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction.
+        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
+        part to half of it, by squares.
     bias : bool
         Add a feature that is 1 in every row.
     node_estimator : classifier of scikit-learn, optional
@@ -177,6 +178,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         The number of training rows.
     fit_seconds_ : dict
         How long clustering the labels and training the nodes took, over all trees. Not saved with a model.
+    dense_features_ : (int, int)
+        The range of features that are handled as dense ones: the first of them and the one after the last.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -265,7 +268,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair of a sparse matrix and an array
+            A pair has the features of both, the sparse ones first.
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
             Rows without any label are welcome: the root then learns the probability that there is one.
         sample_weight : array of shape (n_rows,), optional

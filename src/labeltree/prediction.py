@@ -40,7 +40,7 @@ class LabelTreePredictor(TrainedTrees):
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         k : int
             Where there are fewer labels than k, all of them are returned.
         threshold : float
@@ -84,7 +84,7 @@ class LabelTreePredictor(TrainedTrees):
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         top_k : int or None
             In a sparse result, at most so many labels per row; None for all that reach the threshold.
         threshold : float or array of shape (n_labels,)
@@ -127,7 +127,7 @@ class LabelTreePredictor(TrainedTrees):
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features)
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         allow, deny : collections of labels, optional
             Only the allowed, none of the denied labels are considered.
         """
