@@ -40,6 +40,22 @@ nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Ar
   return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
 }
 
+nb::tuple vectors_of_labels(const BoundFeatures& features, Array<int64_t> label_indptr,
+                            Array<int32_t> label_indices, int32_t n_labels,
+                            std::optional<Array<float>> sample_weight, float prune, int n_threads,
+                            Progress& progress) {
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  const float* weight = optional_weights(sample_weight, labels.n_rows);
+  LabelVectors vectors;
+  {
+    nb::gil_scoped_release release;
+    const LabelExamples examples(labels, n_labels);
+    vectors = label_vectors(features.matrix, examples, weight, prune, n_threads, progress);
+  }
+  return nb::make_tuple(to_numpy(std::move(vectors.begin)), to_numpy(std::move(vectors.index)),
+                        to_numpy(std::move(vectors.value)));
+}
+
 nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                  Array<int64_t> label_indptr, Array<int32_t> label_indices, int n_threads) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
@@ -127,6 +143,10 @@ void bind_training(nb::module_& m) {
         nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
         nb::arg("sample_weight").noconvert().none(), nb::arg("label_vector_prune"), nb::arg("options"),
         nb::arg("progress"), "Cluster the labels into a tree; returns child_begin and label.");
+  m.def("label_vectors", &vectors_of_labels, nb::arg("features"), nb::arg("label_indptr").noconvert(),
+        nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
+        nb::arg("sample_weight").noconvert().none(), nb::arg("prune"), nb::arg("n_threads"),
+        nb::arg("progress"), "The sums of the labels' examples, of unit length: indptr, indices and data.");
   m.def("assign_to_nodes", &assign, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("n_labels"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
         nb::arg("n_threads"), "The rows with a label below each node, as row_begin and rows.");

@@ -16,8 +16,9 @@ from labeltree.labels import LabelRows, read_labels
 from labeltree.prediction import LabelTreePredictor
 from labeltree.progress import Phases, phases
 from labeltree.training import SolverSettings, train_tree
-from labeltree.trees import LabelTree
+from labeltree.trees import LabelTree, Taxonomy
 from labeltree.trees.kmeans import kmeans_tree
+from labeltree.trees.wide_nodes import split_by_examples
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -36,7 +37,8 @@ DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
+    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, Taxonomy, list, tuple)),
+    "max_arity": Number(2, LARGEST_INTEGER, integer=True, optional=True),
     "arity": Number(2, LARGEST_INTEGER, integer=True),
     "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
     "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
@@ -68,9 +70,12 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, or sequence of LabelTree
+    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, Taxonomy, or sequence of LabelTree and Taxonomy
         How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
-        (1-vs-all), or as given (one tree for each of `n_trees`).
+        (1-vs-all), or as given (one tree or taxonomy for each of `n_trees`).
+    max_arity : int, optional
+        A node with more children than this gets nodes in between, by clustering its children into parts of equal size:
+        what a given hierarchy with wide levels needs.
     arity : int
         The largest number of clusters that the labels of a node are split into.
     max_leaves : int
@@ -153,6 +158,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         n_trees: int = 1,
         *,
         tree: Any = "kmeans",
+        max_arity: int | None = None,
         arity: int = 32,
         max_leaves: int = 100,
         max_depth: int | None = None,
@@ -175,6 +181,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     ) -> None:
         self.n_trees = n_trees
         self.tree = tree
+        self.max_arity = max_arity
         self.arity = arity
         self.max_leaves = max_leaves
         self.max_depth = max_depth
@@ -249,7 +256,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
-        given = self._given_trees(labels.n_labels)
+        given = self._given_trees(labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
@@ -268,6 +275,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 started = time.perf_counter()
                 tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
+                if self.max_arity is not None and tree.arity > self.max_arity:
+                    tree = self._narrowed(tree, features, labels, weight, seed, threads, shown, name)
                 grown = time.perf_counter()
                 trained, report = train_tree(
                     tree, features, labels, weight, solver, seed, threads, shown, name
@@ -297,18 +306,19 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
 
-    def _given_trees(self, n_labels: int) -> list[LabelTree]:
+    def _given_trees(self, labels: LabelRows) -> list[LabelTree]:
         """The user's trees, if any."""
         if isinstance(self.tree, str):
-            return [LabelTree.flat(n_labels)] * self.n_trees if self.tree == "flat" else []
-        trees = [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
-        if len(trees) != self.n_trees:
-            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(trees)}")
-        for given in trees:
-            if not isinstance(given, LabelTree):
-                raise ValueError(f"tree must hold LabelTree objects, got {given!r}")
-            if given.n_labels != n_labels:
-                raise ValueError(f"the given tree has {given.n_labels} labels, but y has {n_labels}")
+            return [LabelTree.flat(labels.n_labels)] * self.n_trees if self.tree == "flat" else []
+        given = [self.tree] if isinstance(self.tree, LabelTree | Taxonomy) else list(self.tree)
+        if len(given) != self.n_trees:
+            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(given)}")
+        trees = [tree.label_tree(labels.classes) if isinstance(tree, Taxonomy) else tree for tree in given]
+        for tree in trees:
+            if not isinstance(tree, LabelTree):
+                raise ValueError(f"tree must hold LabelTree or Taxonomy objects, got {tree!r}")
+            if tree.n_labels != labels.n_labels:
+                raise ValueError(f"the given tree has {tree.n_labels} labels, but y has {labels.n_labels}")
         return trees
 
     def _grow(
@@ -324,6 +334,32 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 max_depth=self.max_depth,
                 balanced=self.tree == "kmeans",
                 frequent_share=self.frequent_share,
+                label_vector_prune=self.label_vector_prune,
+                sample_weight=weight,
+                seed=seed,
+                n_threads=threads,
+                progress=progress,
+            ),
+        )
+
+    def _narrowed(
+        self,
+        tree: Any,
+        features: Any,
+        labels: LabelRows,
+        weight: Any,
+        seed: int,
+        threads: int,
+        shown: Phases,
+        name: str,
+    ) -> LabelTree:
+        return shown.run(
+            f"{name}splitting wide nodes",
+            lambda progress: split_by_examples(
+                tree,
+                self.max_arity or tree.arity,
+                features,
+                labels,
                 label_vector_prune=self.label_vector_prune,
                 sample_weight=weight,
                 seed=seed,

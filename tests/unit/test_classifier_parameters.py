@@ -22,6 +22,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
     [
         *((name, [0, -3, 1.0, "4", True, 2**31], "an integer of at least 1") for name in INTEGERS_FROM_1),
         ("arity", [1, 2.0, None, 2**40], "an integer of at least 2 and at most 2,147,483,647"),
+        ("max_arity", [1, 2.0, "8", 2**40], "an integer of at least 2 and at most 2,147,483,647 or None"),
         ("n_jobs", [1.5, "all", False], "an integer or None"),
         ("verbose", [0.5, None, True], "an integer"),
         (
@@ -72,7 +73,7 @@ def test_every_parameter_is_checked() -> None:
         ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not go with loss 'logistic'"),
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
-        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects, got \[0, 1\]"),
+        ({"tree": [[0, 1]]}, r"tree must hold LabelTree or Taxonomy objects, got \[0, 1\]"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"random_state": "x"}, "cannot be used to seed"),
     ],

@@ -17,7 +17,7 @@ from labeltree.model_file.label_tensors import encode_labels, encode_texts
 from labeltree.model_file.tensors import Tensor
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import TreeWeights
-from labeltree.trees import LabelTree
+from labeltree.trees import LabelTree, Taxonomy
 
 
 def save_classifier(
@@ -105,9 +105,9 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
-    if isinstance(value, LabelTree):
-        return {"stored": "tree"}
-    if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree) for tree in value):
+    if isinstance(value, LabelTree | Taxonomy):
+        return {"stored": "tree"}  # of a taxonomy: what it became
+    if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree | Taxonomy) for tree in value):
         return {"stored": "trees"}
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from labeltree.trees import conversion, drawing
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
-from labeltree.trees.drawing import Names
+from labeltree.trees.drawing import Names, NodeNames
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -296,7 +296,13 @@ class LabelTree:
         """
         return training_cost(self, y)
 
-    def draw(self, names: Names | None = None, max_nodes: int = 60, max_labels_per_node: int = 8) -> str:
+    def draw(
+        self,
+        names: Names | None = None,
+        max_nodes: int = 60,
+        max_labels_per_node: int = 8,
+        node_names: NodeNames | None = None,
+    ) -> str:
         """Return a drawing of the tree in text.
 
         Labels that hang from the same node share a line. A large tree is drawn from the root down as far
@@ -310,6 +316,8 @@ class LabelTree:
             How many nodes to draw; leaves that share a line count as one.
         max_labels_per_node : int
             How many labels to name in a line.
+        node_names : sequence, optional
+            The name of each node, None for one without: what `Taxonomy.node_names` returns.
 
         Examples
         --------
@@ -321,9 +329,11 @@ class LabelTree:
             ├── bread
             └── node 7 (2 labels): milk, cheese
         """
-        return drawing.draw_text(self, names, max_nodes, max_labels_per_node)
+        return drawing.draw_text(self, names, node_names, max_nodes, max_labels_per_node)
 
-    def to_graphviz(self, names: Names | None = None, max_nodes: int = 200) -> str:
+    def to_graphviz(
+        self, names: Names | None = None, max_nodes: int = 200, node_names: NodeNames | None = None
+    ) -> str:
         """Return a drawing of the tree as the source text of a Graphviz graph.
 
         Parameters
@@ -332,6 +342,8 @@ class LabelTree:
             The name of each label; without, labels are drawn as numbers.
         max_nodes : int
             How many nodes to draw, counted from the root down; ellipses stand for the rest.
+        node_names : sequence, optional
+            The name of each node, None for one without.
 
         Examples
         --------
@@ -347,7 +359,7 @@ class LabelTree:
         }
         <BLANKLINE>
         """
-        return drawing.to_dot(self, names, max_nodes)
+        return drawing.to_dot(self, names, node_names, max_nodes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):
