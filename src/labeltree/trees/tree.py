@@ -361,6 +361,34 @@ class LabelTree:
         """
         return drawing.to_dot(self, names, node_names, max_nodes)
 
+    def plot(
+        self,
+        names: Names | None = None,
+        counts: ArrayLike | None = None,
+        ax: Any = None,
+        node_names: NodeNames | None = None,
+    ) -> Any:
+        """Draw the tree with matplotlib (``pip install labeltree[plot]``) and return the axes.
+
+        A tree of up to 80 labels is drawn as it is. Of a larger one the profile is: how many nodes and labels there
+        are at each depth, how many children nodes have and, with ``counts``, how frequent the labels are by depth.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            The name of each label; without, labels are drawn as numbers.
+        counts : array of shape (n_labels,), optional
+            How often each label occurs, as in the ``label_counts_`` of a classifier: edges are as thick as what
+            is below them is frequent.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure of the right size.
+        node_names : sequence, optional
+            The name of each node, None for one without: what `Taxonomy.node_names` returns.
+        """
+        from labeltree.trees.plotting import plot_tree
+
+        return plot_tree(self, names, counts, node_names, ax)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):
             return NotImplemented
