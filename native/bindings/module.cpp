@@ -8,4 +8,5 @@ NB_MODULE(_native, m) {
   labeltree::bind_text_format(m);
   labeltree::bind_texts(m);
   labeltree::bind_training(m);
+  labeltree::bind_clustering(m);
 }

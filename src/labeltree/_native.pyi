@@ -220,6 +220,14 @@ class SolverOptions:
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
 
+def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """The rows with a label below each node, as row_begin and rows."""
+
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+    """
+    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    """
+
 class KMeansOptions:
     def __init__(self) -> None: ...
 
@@ -298,18 +306,31 @@ class ClusteringOptions:
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
 
-def cluster_labels(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_vector_prune: float, options: ClusteringOptions, progress: Progress) -> tuple:
-    """Cluster the labels into a tree; returns child_begin and label."""
+class LabelVectors:
+    """A vector of unit length for every label that has examples."""
 
-def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> tuple:
-    """
-    The sums of the labels' examples, of unit length: indptr, indices and data.
-    """
+    @property
+    def n_features(self) -> int: ...
 
-def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-    """The rows with a label below each node, as row_begin and rows."""
+    def arrays(self) -> tuple:
+        """
+        Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.
+        """
 
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the labels' examples."""
+
+def cooccurrence_vectors(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the label sets of the labels' examples."""
+
+def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
+    """Vectors of two kinds side by side, of the same weight."""
+
+@overload
+def cluster_labels(vectors: LabelVectors, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple: ...
+
+@overload
+def cluster_labels(vectors: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple:
     """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
     """

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,18 @@ from sklearn.utils import Tags, check_random_state
 
 from labeltree.labels import LabelRows, read_labels
 from labeltree.prediction import LabelTreePredictor
-from labeltree.progress import Phases, phases
+from labeltree.progress import phases
 from labeltree.training import SolverSettings, train_tree
-from labeltree.trees import LabelTree, Taxonomy
-from labeltree.trees.kmeans import kmeans_tree
-from labeltree.trees.wide_nodes import split_by_examples
+from labeltree.trees import LabelTree
+from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
+from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
+    Constraint,
     Flag,
     Number,
+    WordOrMatrix,
     adopt_features,
     check_features,
     check_parameters,
@@ -35,15 +38,13 @@ from labeltree.validation import (
 LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 
-_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+_CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, Taxonomy, list, tuple)),
-    "max_arity": Number(2, LARGEST_INTEGER, integer=True, optional=True),
-    "arity": Number(2, LARGEST_INTEGER, integer=True),
-    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
-    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
-    "frequent_share": Number(0, 1),
-    "label_vector_prune": Number(0),
+    "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
+    **TREE_CONSTRAINTS,
+    "label_vectors": WordOrMatrix(
+        LABEL_VECTORS, optional=True
+    ),  # None in a model that was saved without them
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "C": Number(0, 1e10, open_low=True, optional=True),
@@ -70,23 +71,30 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, Taxonomy, or sequence of LabelTree and Taxonomy
-        How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
-        (1-vs-all), or as given (one tree or taxonomy for each of `n_trees`).
+    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, Taxonomy, or a list
+        How labels are arranged: clustered into parts of equal size, clustered as they come, in a complete tree with
+        frequent labels first, in Huffman's tree, at random in parts of equal size, all under the root (1-vs-all), or as
+        given. A list or tuple has one of these for each of `n_trees`.
     max_arity : int, optional
         A node with more children than this gets nodes in between, by clustering its children into parts of equal size:
         what a given hierarchy with wide levels needs.
     arity : int
         The largest number of clusters that the labels of a node are split into.
     max_leaves : int
-        A node with at most so many labels has them as its children.
+        A node with at most so many labels has them as its children ("complete" and "huffman" trees have no such limit).
     max_depth : int, optional
         The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+        For the same trees as `max_leaves`.
     frequent_share : float
-        A label that at least this share of a node's examples have is a leaf right below that node, beside the
-        clusters of the others; 0 for none.
+        In clustered trees, a label that at least this share of a node's examples have is a leaf right below that node,
+        beside the clusters of the others; 0 for none.
+    collapse : int
+        So many layers of a tree that is built are merged into one: 3 makes a tree of arity 8 of binary clusters.
+    label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
+        What labels are clustered by, scaled to unit length: the sum of their examples, how often they occur with every
+        label, both side by side, or vectors of your own in the order of `classes_` (which are not saved with a model).
     label_vector_prune : float
-        Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
+        Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
     loss : {"squared_hinge", "logistic"}
         What the node classifiers minimise, with an L2 penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
@@ -163,6 +171,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         max_leaves: int = 100,
         max_depth: int | None = None,
         frequent_share: float = 0.01,
+        collapse: int = 1,
+        label_vectors: Any = "features",
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
@@ -186,6 +196,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.max_leaves = max_leaves
         self.max_depth = max_depth
         self.frequent_share = frequent_share
+        self.collapse = collapse
+        self.label_vectors = label_vectors
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
@@ -256,7 +268,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
-        given = self._given_trees(labels)
+        recipes = self._tree_recipe().for_each(self.n_trees)
+        for recipe in recipes:
+            recipe.check(labels.n_labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
@@ -271,12 +285,13 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         weights, reports = [], []
         seconds = {"clustering": 0.0, "training": 0.0}
         with phases(self.verbose) as shown:
-            for t, seed in enumerate(seeds.tolist()):
+            for t, (recipe, seed) in enumerate(zip(recipes, seeds.tolist(), strict=True)):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 started = time.perf_counter()
-                tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
-                if self.max_arity is not None and tree.arity > self.max_arity:
-                    tree = self._narrowed(tree, features, labels, weight, seed, threads, shown, name)
+                tree = shown.run(
+                    name + recipe.describe(labels.n_labels),
+                    partial(recipe.grow, features, labels, weight, seed, threads),
+                )
                 grown = time.perf_counter()
                 trained, report = train_tree(
                     tree, features, labels, weight, solver, seed, threads, shown, name
@@ -302,70 +317,22 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
+        check_tree(self.tree)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
 
-    def _given_trees(self, labels: LabelRows) -> list[LabelTree]:
-        """The user's trees, if any."""
-        if isinstance(self.tree, str):
-            return [LabelTree.flat(labels.n_labels)] * self.n_trees if self.tree == "flat" else []
-        given = [self.tree] if isinstance(self.tree, LabelTree | Taxonomy) else list(self.tree)
-        if len(given) != self.n_trees:
-            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(given)}")
-        trees = [tree.label_tree(labels.classes) if isinstance(tree, Taxonomy) else tree for tree in given]
-        for tree in trees:
-            if not isinstance(tree, LabelTree):
-                raise ValueError(f"tree must hold LabelTree or Taxonomy objects, got {tree!r}")
-            if tree.n_labels != labels.n_labels:
-                raise ValueError(f"the given tree has {tree.n_labels} labels, but y has {labels.n_labels}")
-        return trees
-
-    def _grow(
-        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Phases, name: str
-    ) -> LabelTree:
-        return shown.run(
-            f"{name}clustering {labels.n_labels:,} labels",
-            lambda progress: kmeans_tree(
-                features,
-                labels,
-                arity=self.arity,
-                max_leaves=self.max_leaves,
-                max_depth=self.max_depth,
-                balanced=self.tree == "kmeans",
-                frequent_share=self.frequent_share,
-                label_vector_prune=self.label_vector_prune,
-                sample_weight=weight,
-                seed=seed,
-                n_threads=threads,
-                progress=progress,
-            ),
-        )
-
-    def _narrowed(
-        self,
-        tree: Any,
-        features: Any,
-        labels: LabelRows,
-        weight: Any,
-        seed: int,
-        threads: int,
-        shown: Phases,
-        name: str,
-    ) -> LabelTree:
-        return shown.run(
-            f"{name}splitting wide nodes",
-            lambda progress: split_by_examples(
-                tree,
-                self.max_arity or tree.arity,
-                features,
-                labels,
-                label_vector_prune=self.label_vector_prune,
-                sample_weight=weight,
-                seed=seed,
-                n_threads=threads,
-                progress=progress,
-            ),
+    def _tree_recipe(self) -> TreeRecipe:
+        return TreeRecipe(
+            tree=self.tree,
+            max_arity=self.max_arity,
+            arity=self.arity,
+            max_leaves=self.max_leaves,
+            max_depth=self.max_depth,
+            frequent_share=self.frequent_share,
+            collapse=self.collapse,
+            label_vectors=self.label_vectors,
+            label_vector_prune=self.label_vector_prune,
         )
 
     def _link(self) -> str:

@@ -56,9 +56,10 @@ def test_json(data: Path, tmp_path: Path) -> None:
 def test_every_parameter_is_taken(data: Path, tmp_path: Path) -> None:
     given = {
         "n_trees": 2, "tree": "unbalanced_kmeans", "max_arity": 6, "arity": 4, "max_leaves": 3, "max_depth": 5,
-        "frequent_share": 0.2, "label_vector_prune": 0.02, "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01,
-        "max_iter": 9, "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4,
-        "normalize_siblings": True, "n_jobs": 1, "random_state": 3, "verbose": -1,
+        "frequent_share": 0.2, "collapse": 2, "label_vectors": "both", "label_vector_prune": 0.02,
+        "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01, "max_iter": 9,
+        "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
+        "n_jobs": 1, "random_state": 3, "verbose": -1,
     }  # fmt: skip
     assert given.keys() == LabelTreeClassifier().get_params().keys()
     options = []

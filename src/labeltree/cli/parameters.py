@@ -28,6 +28,8 @@ PANELS = {
         "max_leaves",
         "max_depth",
         "frequent_share",
+        "collapse",
+        "label_vectors",
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
@@ -40,7 +42,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
+        "note": "Here: a word, a file that LabelTree.to_json wrote, or for several trees as many of these with commas.",
     },
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},

@@ -10,16 +10,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labeltree.trees import conversion, drawing
+from labeltree.trees import conversion
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
-from labeltree.trees.drawing import Names, NodeNames
+from labeltree.trees.expected_cost import TreeCost, expected_cost
+from labeltree.trees.layers import collapse
+from labeltree.trees.pictures import Pictures
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
-class LabelTree:
+class LabelTree(Pictures):
     """A rooted tree with every label at exactly one leaf.
 
     Nodes are numbered breadth first from the root, which is node 0 and never a leaf. So the children of
@@ -296,98 +298,39 @@ class LabelTree:
         """
         return training_cost(self, y)
 
-    def draw(
-        self,
-        names: Names | None = None,
-        max_nodes: int = 60,
-        max_labels_per_node: int = 8,
-        node_names: NodeNames | None = None,
-    ) -> str:
-        """Return a drawing of the tree in text.
-
-        Labels that hang from the same node share a line. A large tree is drawn from the root down as far
-        as ``max_nodes`` reach, and an ellipsis stands for the rest.
+    def expected_cost(self, y: Any, X: Any = None) -> TreeCost:
+        """Return what this tree costs on a data set in training and prediction, without doing either.
 
         Parameters
         ----------
-        names : sequence of str, optional
-            The name of each label; without, labels are drawn as numbers.
-        max_nodes : int
-            How many nodes to draw; leaves that share a line count as one.
-        max_labels_per_node : int
-            How many labels to name in a line.
-        node_names : sequence, optional
-            The name of each node, None for one without: what `Taxonomy.node_names` returns.
+        y : sparse matrix or array of shape (n_rows, n_labels)
+            The labels of each row: the entries that are not zero. A sample of the rows will do.
+        X : sparse matrix or array of shape (n_rows, n_features), optional
+            The features of each row, for the work in multiplications.
 
         Examples
         --------
-        >>> tree = LabelTree.from_nested([[0, 1, 2], [3, [4, 5]]])
-        >>> print(tree.draw(names=["apple", "pear", "plum", "bread", "milk", "cheese"]))
-        root (6 labels)
-        ├── node 1 (3 labels): apple, pear, plum
-        └── node 2 (3 labels)
-            ├── bread
-            └── node 7 (2 labels): milk, cheese
+        >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
+        >>> for nested in [[0, 1, 2, 3], [[0, 1], [2, 3]], [0, [1, [2, 3]]]]:
+        ...     print(LabelTree.from_nested(nested).expected_cost(y))
+        5 nodes and 1 block a row, labels at depth 1 (at most 1)
+        5 nodes and 2 blocks a row, labels at depth 2 (at most 2)
+        4.5 nodes and 1.75 blocks a row, labels at depth 1.6 (at most 3)
         """
-        return drawing.draw_text(self, names, node_names, max_nodes, max_labels_per_node)
+        return expected_cost(self, y, X)
 
-    def to_graphviz(
-        self, names: Names | None = None, max_nodes: int = 200, node_names: NodeNames | None = None
-    ) -> str:
-        """Return a drawing of the tree as the source text of a Graphviz graph.
+    def collapse(self, layers: int) -> LabelTree:
+        """Return the tree with every ``layers`` layers of inner nodes merged into one.
 
-        Parameters
-        ----------
-        names : sequence of str, optional
-            The name of each label; without, labels are drawn as numbers.
-        max_nodes : int
-            How many nodes to draw, counted from the root down; ellipses stand for the rest.
-        node_names : sequence, optional
-            The name of each node, None for one without.
+        Children of a node are then its descendants ``layers`` levels down and the leaves that are met on the way.
+        So a binary tree becomes one of arity ``2 ** layers``, of the same clusters.
 
         Examples
         --------
-        >>> print(LabelTree.flat(2).to_graphviz(names=["cat", "dog"]))
-        digraph label_tree {
-          rankdir=LR;
-          node [shape=box, style=rounded, fontname="sans-serif"];
-          0 [label="2 labels"];
-          1 [label="cat", shape=plain];
-          2 [label="dog", shape=plain];
-          0 -> 1;
-          0 -> 2;
-        }
-        <BLANKLINE>
+        >>> LabelTree.from_nested([[[[0, 1], [2, 3]], [4, 5]], 6]).collapse(2).to_nested()
+        [6, [0, 1, 2, 3], [4, 5]]
         """
-        return drawing.to_dot(self, names, node_names, max_nodes)
-
-    def plot(
-        self,
-        names: Names | None = None,
-        counts: ArrayLike | None = None,
-        ax: Any = None,
-        node_names: NodeNames | None = None,
-    ) -> Any:
-        """Draw the tree with matplotlib (``pip install labeltree[plot]``) and return the axes.
-
-        A tree of up to 80 labels is drawn as it is. Of a larger one the profile is: how many nodes and labels there
-        are at each depth, how many children nodes have and, with ``counts``, how frequent the labels are by depth.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            The name of each label; without, labels are drawn as numbers.
-        counts : array of shape (n_labels,), optional
-            How often each label occurs, as in the ``label_counts_`` of a classifier: edges are as thick as what
-            is below them is frequent.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default in a new figure of the right size.
-        node_names : sequence, optional
-            The name of each node, None for one without: what `Taxonomy.node_names` returns.
-        """
-        from labeltree.trees.plotting import plot_tree
-
-        return plot_tree(self, names, counts, node_names, ax)
+        return LabelTree.from_parents(*collapse(self, layers))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):

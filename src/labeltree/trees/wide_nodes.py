@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.trees.checks import Int32Array
 from labeltree.trees.conversion import Nested
 from labeltree.trees.tree import LabelTree
-
-if TYPE_CHECKING:
-    from labeltree.labels import LabelRows
 
 
 def split_wide_nodes(
@@ -90,33 +86,6 @@ def split_wide_nodes(
     return LabelTree.from_parents(position[np.concatenate(parents)[order]], np.concatenate(labels)[order])
 
 
-def split_by_examples(
-    tree: LabelTree,
-    max_arity: int,
-    features: _native.FeatureMatrix,
-    labels: LabelRows,
-    *,
-    label_vector_prune: float,
-    sample_weight: NDArray[np.float32] | None,
-    seed: int,
-    n_threads: int,
-    progress: _native.Progress,
-) -> LabelTree:
-    """Split wide nodes by the vectors that labels are clustered by; see `LabelTreeClassifier` for the parameters."""
-    indptr, indices, data = _native.label_vectors(
-        features,
-        labels.indptr,
-        labels.indices,
-        labels.n_labels,
-        sample_weight,
-        label_vector_prune,
-        n_threads,
-        progress,
-    )
-    vectors = sp.csr_array((data, indices, indptr), shape=(labels.n_labels, features.n_features))
-    return split_wide_nodes(tree, max_arity, vectors, seed=seed, n_threads=n_threads, progress=progress)
-
-
 def _checked_vectors(vectors: Any, n_labels: int) -> Any:
     checked = (
         sp.csr_array(vectors, dtype=np.float32) if sp.issparse(vectors) else np.asarray(vectors, np.float32)
@@ -153,28 +122,19 @@ def _clustered(
             vectors.indices.astype(np.int64),
             vectors.data.astype(np.float32),
             vectors.shape[1],
-            False,
+            True,
         )
     else:
-        features = _native.FeatureMatrix.dense(np.ascontiguousarray(vectors, dtype=np.float32), False)
+        features = _native.FeatureMatrix.dense(np.ascontiguousarray(vectors, dtype=np.float32), True)
     options = _native.ClusteringOptions()
     options.arity = options.max_leaves = max_arity
     options.frequent_share = 0.0
     options.seed = seed
     options.n_threads = n_threads
     n_rows = vectors.shape[0]
-    return LabelTree(
-        *_native.cluster_labels(
-            features,
-            np.arange(n_rows + 1, dtype=np.int64),
-            np.arange(n_rows, dtype=np.int32),
-            n_rows,
-            None,
-            0.0,
-            options,
-            progress,
-        )
-    )
+    rows = np.arange(n_rows + 1, dtype=np.int64)
+    labels = np.arange(n_rows, dtype=np.int32)
+    return LabelTree(*_native.cluster_labels(features, rows, labels, options, progress))
 
 
 def _parted(items: range, max_arity: int) -> list[Nested]:
