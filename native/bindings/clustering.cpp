@@ -86,7 +86,15 @@ void bind_clustering(nb::module_& m) {
       .def_rw("kmeans", &ClusteringOptions::kmeans)
       .def_rw("seed", &ClusteringOptions::seed)
       .def_rw("n_threads", &ClusteringOptions::n_threads);
-  nb::class_<LabelVectors>(m, "LabelVectors", "A vector of unit length for every label that has examples.");
+  nb::class_<LabelVectors>(m, "LabelVectors", "A vector of unit length for every label that has examples.")
+      .def_ro("n_features", &LabelVectors::n_features)
+      .def(
+          "arrays",
+          [](const LabelVectors& vectors) {
+            return nb::make_tuple(to_numpy(std::vector(vectors.begin)), to_numpy(std::vector(vectors.index)),
+                                  to_numpy(std::vector(vectors.value)));
+          },
+          "Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.");
 
   m.def("label_vectors", &vectors_of_features, nb::arg("features"), nb::arg("label_indptr").noconvert(),
         nb::arg("label_indices").noconvert(), nb::arg("n_labels"),

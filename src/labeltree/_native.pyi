@@ -420,6 +420,14 @@ class ClusteringOptions:
 class LabelVectors:
     """A vector of unit length for every label that has examples."""
 
+    @property
+    def n_features(self) -> int: ...
+
+    def arrays(self) -> tuple:
+        """
+        Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.
+        """
+
 def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
     """The sums of the labels' examples."""
 

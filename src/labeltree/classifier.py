@@ -80,10 +80,13 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, or sequence of these
+    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, Taxonomy, or a list
         How labels are arranged: clustered into parts of equal size, clustered as they come, in a complete tree with
         frequent labels first, in Huffman's tree, at random in parts of equal size, all under the root (1-vs-all), or as
-        given. A sequence has one of these for each of `n_trees`.
+        given. A list or tuple has one of these for each of `n_trees`.
+    max_arity : int, optional
+        A node with more children than this gets nodes in between, by clustering its children into parts of equal size:
+        what a given hierarchy with wide levels needs.
     arity : int
         The largest number of clusters that the labels of a node are split into.
     max_leaves : int
@@ -199,6 +202,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         n_trees: int = 1,
         *,
         tree: Any = "kmeans",
+        max_arity: int | None = None,
         arity: int = 32,
         max_leaves: int = 100,
         max_depth: int | None = None,
@@ -231,6 +235,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     ) -> None:
         self.n_trees = n_trees
         self.tree = tree
+        self.max_arity = max_arity
         self.arity = arity
         self.max_leaves = max_leaves
         self.max_depth = max_depth
@@ -366,6 +371,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     def _tree_recipe(self) -> TreeRecipe:
         return TreeRecipe(
             tree=self.tree,
+            max_arity=self.max_arity,
             arity=self.arity,
             max_leaves=self.max_leaves,
             max_depth=self.max_depth,

@@ -22,6 +22,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
     [
         *((name, [0, -3, 1.0, "4", True, 2**31], "an integer of at least 1") for name in INTEGERS_FROM_1),
         ("arity", [1, 2.0, None, 2**40], "an integer of at least 2 and at most 2,147,483,647"),
+        ("max_arity", [1, 2.0, "8", 2**40], "an integer of at least 2 and at most 2,147,483,647 or None"),
         ("n_jobs", [1.5, "all", False], "an integer or None"),
         ("verbose", [0.5, None, True], "an integer"),
         (

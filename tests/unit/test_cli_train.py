@@ -64,8 +64,8 @@ def test_json(data: Path, tmp_path: Path) -> None:
 )
 def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, Any]) -> None:
     given = {
-        "n_trees": 2, "tree": "unbalanced_kmeans", "arity": 4, "max_leaves": 3, "max_depth": 5, "frequent_share": 0.2,
-        "collapse": 2, "label_vectors": "both", "label_vector_prune": 0.02,
+        "n_trees": 2, "tree": "unbalanced_kmeans", "max_arity": 6, "arity": 4, "max_leaves": 3, "max_depth": 5,
+        "frequent_share": 0.2, "collapse": 2, "label_vectors": "both", "label_vector_prune": 0.02,
         "loss": "logistic", "link": "sigmoid",
         "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
         "tree_weight": [1.0, 2.0], "missing_estimates": "zero",

@@ -23,6 +23,7 @@ PANELS = {
     "The tree": (
         "n_trees",
         "tree",
+        "max_arity",
         "arity",
         "max_leaves",
         "max_depth",

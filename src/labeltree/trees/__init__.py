@@ -6,10 +6,12 @@ from labeltree.trees.flat import flat_tree
 from labeltree.trees.huffman import huffman_tree
 from labeltree.trees.kmeans import kmeans_tree
 from labeltree.trees.random_balanced import random_tree
+from labeltree.trees.taxonomy import Taxonomy
 from labeltree.trees.tree import LabelTree
 
 __all__ = [
     "LabelTree",
+    "Taxonomy",
     "TreeCost",
     "cheapest_tree",
     "complete_tree",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The name of each label.
 Names: TypeAlias = Sequence[str] | NDArray[Any]
+#: The name of each node, None for those without.
+NodeNames: TypeAlias = Sequence[str | None]
 
 
 @dataclass
@@ -25,19 +27,25 @@ class _Line:
     below: list[_Line] = field(default_factory=list)
 
 
-def draw_text(tree: LabelTree, names: Names | None, max_nodes: int, max_labels_per_node: int) -> str:
+def draw_text(
+    tree: LabelTree,
+    names: Names | None,
+    node_names: NodeNames | None,
+    max_nodes: int,
+    max_labels_per_node: int,
+) -> str:
     """Return the drawing of ``tree`` in text; see ``LabelTree.draw``."""
     _check_limit("max_nodes", max_nodes)
     _check_limit("max_labels_per_node", max_labels_per_node)
-    _check_names(tree, names)
+    check_names(tree, names, node_names)
 
     def list_labels(leaves: range) -> str:
-        shown = [_one_line(_title(tree, leaf, names)) for leaf in leaves[:max_labels_per_node]]
+        shown = [_one_line(leaf_title(tree, leaf, names)) for leaf in leaves[:max_labels_per_node]]
         hidden = len(leaves) - len(shown)
         return ", ".join([*shown, f"… {hidden:,} more"] if hidden else shown)
 
     # What is near the root is drawn first, so that a cut drawing still shows the whole of the top.
-    root = _Line(f"root ({_count(tree.n_labels, 'label')})")
+    root = _Line(f"{inner_title(node_names, 0) or 'root'} ({_count(tree.n_labels, 'label')})")
     n_drawn = 1
     waiting = deque([(0, root)])
     while waiting:
@@ -54,7 +62,8 @@ def draw_text(tree: LabelTree, names: Names | None, max_nodes: int, max_labels_p
             else:
                 stop = child + 1
                 n_labels = int(tree.n_labels_of_node[child])
-                line.below.append(_Line(f"node {child} ({_count(n_labels, 'label')})"))
+                title = inner_title(node_names, child) or f"node {child}"
+                line.below.append(_Line(f"{title} ({_count(n_labels, 'label')})"))
                 waiting.append((child, line.below[-1]))
             n_drawn += 1
             child = stop
@@ -67,10 +76,10 @@ def draw_text(tree: LabelTree, names: Names | None, max_nodes: int, max_labels_p
     return "\n".join(_boxed(root))
 
 
-def to_dot(tree: LabelTree, names: Names | None, max_nodes: int) -> str:
+def to_dot(tree: LabelTree, names: Names | None, node_names: NodeNames | None, max_nodes: int) -> str:
     """Return Graphviz source that draws ``tree``; see ``LabelTree.to_graphviz``."""
     _check_limit("max_nodes", max_nodes)
-    _check_names(tree, names)
+    check_names(tree, names, node_names)
     lines = [
         "digraph label_tree {",
         "  rankdir=LR;",
@@ -79,10 +88,11 @@ def to_dot(tree: LabelTree, names: Names | None, max_nodes: int) -> str:
     n_drawn = min(max_nodes, tree.n_nodes)
     for node in range(n_drawn):
         if tree.is_leaf[node]:
-            lines.append(f"  {node} [label={_quoted(_title(tree, node, names))}, shape=plain];")
+            lines.append(f"  {node} [label={_quoted(leaf_title(tree, node, names))}, shape=plain];")
             continue
         count = _count(int(tree.n_labels_of_node[node]), "label")
-        lines.append(f"  {node} [label={_quoted(count)}];")
+        title = inner_title(node_names, node)
+        lines.append(f"  {node} [label={_quoted(f'{title} ({count})' if title else count)}];")
     for node in range(n_drawn):
         children = tree.children(node)
         lines.extend(f"  {node} -> {child};" for child in children if child < n_drawn)
@@ -112,9 +122,16 @@ def _end_of_leaves(tree: LabelTree, leaf: int, stop: int) -> int:
     return stop if following == tree.n_blocks else min(stop, int(tree.inner_nodes[following]))
 
 
-def _title(tree: LabelTree, leaf: int, names: Names | None) -> str:
+def leaf_title(tree: LabelTree, leaf: int, names: Names | None) -> str:
+    """What a leaf is called: by the name of its label, or by the label."""
     label = int(tree.label[leaf])
     return str(label if names is None else names[label])
+
+
+def inner_title(node_names: NodeNames | None, node: int) -> str | None:
+    """What an inner node is called, if it is, in one line."""
+    name = None if node_names is None else node_names[node]
+    return None if name is None else _one_line(str(name))
 
 
 def _one_line(name: str) -> str:
@@ -137,6 +154,11 @@ def _check_limit(name: str, value: int) -> None:
         raise ValueError(f"{name} must be 1 or more, but is {value}")
 
 
-def _check_names(tree: LabelTree, names: Names | None) -> None:
+def check_names(tree: LabelTree, names: Names | None, node_names: NodeNames | None) -> None:
+    """Raise unless there is a name for every label and for every node, where there are any."""
     if names is not None and len(names) != tree.n_labels:
         raise ValueError(f"names must have one name per label, that is {tree.n_labels}, but has {len(names)}")
+    if node_names is not None and len(node_names) != tree.n_nodes:
+        raise ValueError(
+            f"node_names must have one name (or None) per node, that is {tree.n_nodes}, but has {len(node_names)}"
+        )

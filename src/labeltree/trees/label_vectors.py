@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from labeltree import _native
@@ -49,6 +51,23 @@ def make_label_vectors(
     if label_vectors == "cooccurrence":
         return _native.cooccurrence_vectors(*how)
     return _native.join_vectors(_native.label_vectors(features, *how), _native.cooccurrence_vectors(*how))
+
+
+def label_vector_matrix(
+    label_vectors: Any,
+    prune: float,
+    features: _native.FeatureMatrix,
+    labels: LabelRows,
+    sample_weight: NDArray[np.float32] | None,
+    n_threads: int,
+    progress: _native.Progress,
+) -> Any:
+    """`make_label_vectors` as a matrix with a row per label, sparse unless the user's is dense."""
+    made = make_label_vectors(label_vectors, prune, features, labels, sample_weight, n_threads, progress)
+    if isinstance(made, _native.LabelVectors):
+        indptr, indices, data = made.arrays()
+        return sp.csr_array((data, indices, indptr), shape=(labels.n_labels, made.n_features))
+    return normalize(label_vectors)
 
 
 def _given(vectors: Any) -> _native.FeatureMatrix:

@@ -12,6 +12,7 @@ LABEL_VECTORS = ("features", "cooccurrence", "both")
 
 #: Parameters of builders that `LabelTreeClassifier` has by the same names.
 TREE_CONSTRAINTS: dict[str, Constraint] = {
+    "max_arity": Number(2, LARGEST_INTEGER, integer=True, optional=True),
     "arity": Number(2, LARGEST_INTEGER, integer=True),
     "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
     "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),

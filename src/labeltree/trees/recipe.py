@@ -14,9 +14,10 @@ from labeltree.trees.complete import complete_tree
 from labeltree.trees.flat import flat_tree
 from labeltree.trees.huffman import huffman_tree
 from labeltree.trees.kmeans import cluster_labels
-from labeltree.trees.label_vectors import check_label_vectors
+from labeltree.trees.label_vectors import check_label_vectors, label_vector_matrix
 from labeltree.trees.random_balanced import random_tree
 from labeltree.trees.tree import LabelTree
+from labeltree.trees.wide_nodes import split_wide_nodes
 
 #: Trees that are made by clustering, and all that can be asked for by a word.
 CLUSTERED = ("kmeans", "unbalanced_kmeans")
@@ -35,6 +36,7 @@ class TreeRecipe:
     """`LabelTreeClassifier`'s parameters of these names; to grow a tree, `tree` must be no sequence."""
 
     tree: Any
+    max_arity: int | None
     arity: int
     max_leaves: int
     max_depth: int | None
@@ -72,7 +74,28 @@ class TreeRecipe:
         n_threads: int,
         progress: _native.Progress,
     ) -> LabelTree:
-        """Make the tree. A tree that is given stays as it is."""
+        """Make the tree. A tree that is given stays as it is, but for nodes of more than `max_arity` children."""
+        tree = self._as_told(features, labels, sample_weight, seed, n_threads, progress)
+        if self.max_arity is None or tree.arity <= self.max_arity:
+            return tree
+        check_label_vectors(self.label_vectors, labels.n_labels)
+        vectors = label_vector_matrix(
+            self.label_vectors, self.label_vector_prune, features, labels, sample_weight, n_threads, progress
+        )
+        return split_wide_nodes(
+            tree, self.max_arity, vectors, seed=seed, n_threads=n_threads, progress=progress
+        )
+
+    def _as_told(
+        self,
+        features: _native.FeatureMatrix,
+        labels: LabelRows,
+        sample_weight: NDArray[np.float32] | None,
+        seed: int,
+        n_threads: int,
+        progress: _native.Progress,
+    ) -> LabelTree:
+        """The tree of the words or the hierarchy, however wide."""
         if isinstance(self.tree, LabelTree):
             return self.tree
         if isinstance(self.tree, TreeSource):

@@ -10,18 +10,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labeltree.trees import conversion, drawing
+from labeltree.trees import conversion
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
-from labeltree.trees.drawing import Names
 from labeltree.trees.expected_cost import TreeCost, expected_cost
 from labeltree.trees.layers import collapse
+from labeltree.trees.pictures import Pictures
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
-class LabelTree:
+class LabelTree(Pictures):
     """A rooted tree with every label at exactly one leaf.
 
     Nodes are numbered breadth first from the root, which is node 0 and never a leaf. So the children of
@@ -328,59 +328,6 @@ class LabelTree:
         [6, [0, 1, 2, 3], [4, 5]]
         """
         return LabelTree.from_parents(*collapse(self, layers))
-
-    def draw(self, names: Names | None = None, max_nodes: int = 60, max_labels_per_node: int = 8) -> str:
-        """Return a drawing of the tree in text.
-
-        Labels that hang from the same node share a line. A large tree is drawn from the root down as far
-        as ``max_nodes`` reach, and an ellipsis stands for the rest.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            The name of each label; without, labels are drawn as numbers.
-        max_nodes : int
-            How many nodes to draw; leaves that share a line count as one.
-        max_labels_per_node : int
-            How many labels to name in a line.
-
-        Examples
-        --------
-        >>> tree = LabelTree.from_nested([[0, 1, 2], [3, [4, 5]]])
-        >>> print(tree.draw(names=["apple", "pear", "plum", "bread", "milk", "cheese"]))
-        root (6 labels)
-        ├── node 1 (3 labels): apple, pear, plum
-        └── node 2 (3 labels)
-            ├── bread
-            └── node 7 (2 labels): milk, cheese
-        """
-        return drawing.draw_text(self, names, max_nodes, max_labels_per_node)
-
-    def to_graphviz(self, names: Names | None = None, max_nodes: int = 200) -> str:
-        """Return a drawing of the tree as the source text of a Graphviz graph.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            The name of each label; without, labels are drawn as numbers.
-        max_nodes : int
-            How many nodes to draw, counted from the root down; ellipses stand for the rest.
-
-        Examples
-        --------
-        >>> print(LabelTree.flat(2).to_graphviz(names=["cat", "dog"]))
-        digraph label_tree {
-          rankdir=LR;
-          node [shape=box, style=rounded, fontname="sans-serif"];
-          0 [label="2 labels"];
-          1 [label="cat", shape=plain];
-          2 [label="dog", shape=plain];
-          0 -> 1;
-          0 -> 2;
-        }
-        <BLANKLINE>
-        """
-        return drawing.to_dot(self, names, max_nodes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):

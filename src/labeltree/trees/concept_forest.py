@@ -1,0 +1,104 @@
+"""Checks that concepts and their parents form a forest; every error knows the concept at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labeltree.trees.checks import Int32Array
+
+
+class ConceptError(ValueError):
+    """What is wrong with a concept, and which one it is."""
+
+    def __init__(self, reason: str, concept: int) -> None:
+        super().__init__(reason, concept)
+        self.reason = reason
+        self.concept = concept
+
+    def __str__(self) -> str:
+        return f"concept {self.concept}: {self.reason}"
+
+
+def text_of(value: Any) -> str:
+    """How ids, parents and names are compared: as texts without blanks around them, None as the empty one."""
+    return "" if value is None else str(value).strip()
+
+
+def positions_of_parents(ids: Sequence[str], parents: Sequence[str], root: str) -> Int32Array:
+    """Return where the parent of each concept is, -1 for those at the top: those below "" or ``root``."""
+    position: dict[str, int] = {}
+    for i, identifier in enumerate(ids):
+        if not identifier:
+            raise ConceptError("the id is empty", i)
+        if position.setdefault(identifier, i) != i:
+            raise ConceptError(
+                f"the id {identifier!r} has been there before; every concept has one parent, and an id of its own",
+                i,
+            )
+    parent = np.full(len(ids), -1, dtype=np.int32)
+    for i, above in enumerate(parents):
+        if above in position:
+            parent[i] = position[above]
+        elif above not in ("", root):
+            raise ConceptError(
+                f"{ids[i]!r} is below {above!r}, which is not the id of a concept; leave the parent of concepts at the "
+                f"top empty, or say root={above!r} if they all are below it",
+                i,
+            )
+    _check_for_circles(parent, ids)
+    parent.flags.writeable = False
+    return parent
+
+
+def _check_for_circles(parent: Int32Array, ids: Sequence[str]) -> None:
+    above = parent.tolist()
+    leads_to_the_top = [False] * len(above)
+    for start in range(len(above)):
+        walk: dict[int, None] = {}
+        at = start
+        while at >= 0 and not leads_to_the_top[at]:
+            if at in walk:
+                visited = list(walk)
+                circle = [repr(ids[i]) for i in [*visited[visited.index(at) :], at]]
+                shown = " below ".join(circle if len(circle) < 8 else [*circle[:6], "…", circle[-1]])
+                raise ConceptError(f"concepts are below each other in a circle: {shown}", at)
+            walk[at] = None
+            at = above[at]
+        for concept in walk:
+            leads_to_the_top[concept] = True
+
+
+def nested_concepts(nested: Mapping[Any, Any]) -> tuple[list[str], list[str | None]]:
+    """Return the ids and the parents of the concepts in nested dictionaries, level by level."""
+    if not isinstance(nested, Mapping):
+        raise ValueError(f"expected a dictionary of concepts, got {type(nested).__name__}")
+    ids: list[str] = []
+    parents: list[str | None] = []
+    seen_below: dict[str, str | None] = {}
+    levels: list[tuple[str | None, Any]] = [(None, nested)]
+    for above, content in levels:
+        if content is None:
+            continue
+        if not isinstance(content, Mapping | list | tuple):
+            raise ValueError(
+                f"below {above!r}: expected a dictionary, a list of concepts or None, got {content!r}"
+            )
+        for concept in content:
+            if not isinstance(concept, str | int | np.integer) or isinstance(concept, bool):
+                raise ValueError(f"below {above!r}: a concept must be a text or an integer, got {concept!r}")
+            identifier = text_of(concept)
+            # This also keeps a dictionary that contains itself from being walked for ever.
+            if identifier in seen_below:
+                raise ValueError(
+                    f"{identifier!r} is there twice, below {seen_below[identifier]!r} and below {above!r}; concepts "
+                    "that share a name need ids of their own: Taxonomy(ids, parents, names)"
+                )
+            seen_below[identifier] = above
+            ids.append(identifier)
+            parents.append(above)
+            if isinstance(content, Mapping):
+                levels.append((identifier, content[concept]))
+    return ids, parents

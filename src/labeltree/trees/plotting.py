@@ -1,0 +1,263 @@
+"""Pictures of label trees by matplotlib: all of a small one, the profile of a large one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labeltree.trees.drawing import Names, NodeNames, check_names, inner_title, leaf_title
+
+if TYPE_CHECKING:
+    from labeltree.trees.tree import LabelTree
+
+# Larger trees would have to be read with a magnifying glass.
+_MOST_LABELS = 80
+_MOST_LEVELS = 12
+
+# In points.
+_ROW = 15.0
+_GAP = 36.0
+_SPACE = 5.0
+_MARGIN = 10.0
+_FONT_SIZE = 9.0
+_LONGEST_NAME = 48
+
+# Colours that people with any kind of sight tell apart.
+_INK, _PALE, _LABELS, _NODES = "#222222", "#8A8A8A", "#0072B2", "#E69F00"
+
+
+def plot_tree(
+    tree: LabelTree,
+    names: Names | None,
+    counts: ArrayLike | None,
+    node_names: NodeNames | None,
+    ax: Any,
+) -> Any:
+    """Draw ``tree`` and return the axes; see ``LabelTree.plot``."""
+    check_names(tree, names, node_names)
+    checked = None if counts is None else _checked_counts(counts, tree.n_labels)
+    try:
+        import matplotlib.pyplot  # noqa: F401 - what is drawn with, later
+    except ImportError as error:
+        raise ImportError(
+            "trees are plotted by matplotlib, which is not installed: pip install 'labeltree[plot]'"
+        ) from error
+    if tree.n_labels <= _MOST_LABELS and tree.depth <= _MOST_LEVELS:
+        return _Picture(tree, names, checked, node_names).draw(ax)
+    return _draw_profile(tree, checked, ax)
+
+
+def _checked_counts(counts: ArrayLike, n_labels: int) -> NDArray[np.float64]:
+    array = np.asarray(counts, dtype=np.float64)
+    if array.shape != (n_labels,):
+        raise ValueError(
+            f"counts must have one entry per label, that is {n_labels}, but the shape is {array.shape}"
+        )
+    if not (np.isfinite(array) & (array >= 0)).all():
+        raise ValueError("counts must be finite and at least 0")
+    return array
+
+
+class _Picture:
+    """A small tree from left to right: a row per label, a column per level as wide as its names."""
+
+    def __init__(
+        self,
+        tree: LabelTree,
+        names: Names | None,
+        counts: NDArray[np.float64] | None,
+        node_names: NodeNames | None,
+    ) -> None:
+        self.tree = tree
+        self.titles = [
+            _shortened(leaf_title(tree, v, names) if tree.is_leaf[v] else inner_title(node_names, v) or "")
+            for v in range(tree.n_nodes)
+        ]
+        self.widths = np.array([_text_width(title) for title in self.titles])
+        self.counts = None if counts is None else _counts_of_nodes(tree, counts)
+
+        # A leaf's name may run past its column: nothing else is ever in its row there.
+        x, depth = [_MARGIN], tree.depth_of_node
+        for d in range(tree.depth):
+            x.append(x[-1] + self.widths[(depth == d) & ~tree.is_leaf].max() + _GAP)
+        self.x = np.array(x)[depth]
+        self.y = np.empty(tree.n_nodes)
+        leaves = tree.leaf_of_label[tree.labels_under(0)]
+        # Half a row between the children of one node and those of the next.
+        rows = np.full(leaves.size, _ROW)
+        rows[1:][np.diff(tree.parent[leaves]) != 0] *= 1.5
+        self.y[leaves] = _MARGIN - _ROW / 2 + np.cumsum(rows)
+        for node in tree.inner_nodes[::-1].tolist():
+            children = tree.children(node)
+            self.y[node] = (self.y[children.start] + self.y[children.stop - 1]) / 2
+        right = self.x + self.widths + [_SPACE + _text_width(self._count(v)) for v in range(tree.n_nodes)]
+        self.size = (right.max() + _MARGIN, self.y.max() + _ROW / 2 + _MARGIN)
+
+    def draw(self, ax: Any) -> Any:
+        import matplotlib.pyplot as plt
+
+        width, height = self.size
+        scale = 1.0
+        if ax is None:
+            # Never so narrow that a window's tools do not fit.
+            figure = plt.figure(figsize=(max(width, 216) / 72, max(height, 72) / 72))
+            ax = figure.add_axes((0, 0, 1, 1))
+            width, height = max(width, 216), max(height, 72)
+        else:
+            box = ax.get_window_extent()
+            points = 72 / ax.figure.dpi
+            scale = min(1.0, box.width * points / width, box.height * points / height)
+        ax.set(xlim=(0, width), ylim=(height, 0))
+        ax.set_axis_off()
+        for node in range(self.tree.n_nodes):
+            for child in self.tree.children(node):
+                self._draw_edge(ax, node, child, scale)
+        for node in range(self.tree.n_nodes):
+            self._draw_node(ax, node, scale)
+        return ax
+
+    def _draw_edge(self, ax: Any, node: int, child: int, scale: float) -> None:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        begin = (self.x[node] + self.widths[node] + (_SPACE if self.titles[node] else 0), self.y[node])
+        end = (self.x[child] - (_SPACE if self.titles[child] else 0), self.y[child])
+        middle = (begin[0] + end[0]) / 2
+        curve = Path(
+            [begin, (middle, begin[1]), (middle, end[1]), end],
+            [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
+        )
+        share = 0.0
+        if self.counts is not None and self.counts[0] > 0:
+            share = float(self.counts[child] / self.counts[0])
+        line_width = (0.8 + 5 * np.sqrt(share)) * scale
+        ax.add_patch(PathPatch(curve, fill=False, lw=line_width, ec="#C4C4C4", capstyle="round", zorder=1))
+
+    def _draw_node(self, ax: Any, node: int, scale: float) -> None:
+        style = {"va": "center_baseline", "fontsize": _FONT_SIZE * scale, "parse_math": False, "zorder": 3}
+        x, y = self.x[node], self.y[node]
+        is_leaf = bool(self.tree.is_leaf[node])
+        if not self.titles[node]:
+            ax.plot([x], [y], "o", ms=4.5 * scale, color=_INK, zorder=2)
+            return
+        ax.text(x, y, self.titles[node], color=_LABELS if is_leaf else _INK, **style)
+        if is_leaf and self.counts is not None:
+            ax.text(x + self.widths[node] + _SPACE, y, self._count(node), color=_PALE, **style)
+
+    def _count(self, node: int) -> str:
+        if self.counts is None or not self.tree.is_leaf[node]:
+            return ""
+        return f"{self.counts[node]:,.6g}"
+
+
+def _draw_profile(tree: LabelTree, counts: NDArray[np.float64] | None, ax: Any) -> Any:
+    """Panels side by side in ``ax``: what is in each level, how many children nodes have, how frequent labels are."""
+    import matplotlib.pyplot as plt
+
+    n_panels = 2 if counts is None else 3
+    if ax is None:
+        height = min(max(3.2, 1.2 + 0.3 * tree.depth), 8)
+        figure = plt.figure(figsize=(4 * n_panels, height))
+        ax = figure.add_axes((0.01, 0.02, 0.98, 0.96))
+    ax.set_axis_off()
+    title = f"{tree.n_labels:,} labels, {tree.n_nodes:,} nodes, depth {tree.depth:,}, at most {tree.arity:,} children"
+    ax.text(0, 1, title, transform=ax.transAxes, va="top", weight="bold", fontsize=10)
+    width = 1 / n_panels
+    panels = [ax.inset_axes(((i + 0.22) * width, 0.1, 0.7 * width, 0.68)) for i in range(n_panels)]
+    for panel in panels:
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.tick_params(labelsize=8)
+        panel.title.set_fontsize(9)
+    _draw_levels(panels[0], tree)
+    _draw_arities(panels[1], tree)
+    if counts is not None:
+        _draw_frequencies(panels[2], tree, counts)
+    return ax
+
+
+def _draw_levels(panel: Any, tree: LabelTree) -> None:
+    n_nodes = np.array([len(level) for level in tree.levels()])
+    n_leaves = np.bincount(tree.depth_of_node[tree.is_leaf], minlength=n_nodes.size)
+    depth = np.arange(n_nodes.size)
+    for shift, values, colour, name in (
+        (-0.2, n_nodes - n_leaves, _NODES, "inner nodes"),
+        (0.2, n_leaves, _LABELS, "labels"),
+    ):
+        bars = panel.barh(depth + shift, values, height=0.4, color=colour, label=name)
+        if depth.size <= 12:
+            texts = [f"{value:,}" if value else "" for value in values]
+            panel.bar_label(bars, texts, padding=2, fontsize=7, color=_INK)
+    # From 1/2, so that a single node can be seen.
+    panel.set_xscale("log")
+    panel.set_xlim(0.5, 12 * n_nodes.max())
+    _name_depths(panel, tree)
+    panel.set_title("what is at each depth", loc="left", fontsize=9)
+    panel.legend(fontsize=7, frameon=False, loc="upper right")
+
+
+def _draw_arities(panel: Any, tree: LabelTree) -> None:
+    arity = np.diff(tree.child_begin)[tree.inner_nodes]
+    # 1, 2, 3–4, 5–8, …: how often the number of children doubles.
+    doublings = np.ceil(np.log2(arity)).astype(int)
+    n_nodes = np.bincount(doublings)
+    bars = panel.barh(np.arange(n_nodes.size), n_nodes, color=_NODES)
+    panel.bar_label(bars, [f"{n:,}" if n else "" for n in n_nodes], padding=2, fontsize=7, color=_INK)
+    names = [str(2**d) if d < 2 else f"{2 ** (d - 1) + 1:,}–{2**d:,}" for d in range(n_nodes.size)]
+    panel.set_yticks(np.arange(n_nodes.size), names)
+    panel.set_ylim(n_nodes.size - 0.4, -0.6)
+    panel.margins(x=0.15)
+    panel.set_title("nodes by number of children", loc="left", fontsize=9)
+
+
+def _draw_frequencies(panel: Any, tree: LabelTree, counts: NDArray[np.float64]) -> None:
+    depth = tree.depth_of_node[tree.leaf_of_label]
+    at = np.unique(depth)
+    panel.boxplot(
+        [counts[depth == d] for d in at],
+        positions=at,
+        widths=0.5,
+        orientation="horizontal",
+        whis=(0, 100),
+        patch_artist=True,
+        boxprops={"facecolor": "#9CC9E6", "edgecolor": _LABELS},
+        medianprops={"color": _INK, "linewidth": 1.5},
+        whiskerprops={"color": _LABELS},
+        capprops={"color": _LABELS},
+        manage_ticks=False,
+    )
+    panel.set_xscale("symlog", linthresh=1)
+    panel.set_xlim(0, max(2 * counts.max(), 2))
+    _name_depths(panel, tree)
+    panel.set_title("how often the labels at each depth occur", loc="left", fontsize=9)
+
+
+def _name_depths(panel: Any, tree: LabelTree) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    panel.set_ylim(tree.depth + 0.6, -0.6)
+    panel.yaxis.set_major_locator(MaxNLocator(15, integer=True))
+    panel.set_ylabel("edges from the root", fontsize=8)
+
+
+def _counts_of_nodes(tree: LabelTree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([counts[tree.labels_under(node)].sum() for node in range(tree.n_nodes)])
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def _text_width(text: str) -> float:
+    """The width of a text, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    if not text:
+        return 0.0
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        text, FontProperties(size=_FONT_SIZE), ismath=False
+    )
+    return 1.02 * float(width)  # on screens letters are set on whole pixels, and run a little wider

@@ -1,0 +1,356 @@
+"""A hierarchy of concepts that somebody made, and the label tree that it gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.errors import DataFormatError
+from labeltree.trees.checks import Int32Array
+from labeltree.trees.concept_forest import ConceptError, nested_concepts, positions_of_parents, text_of
+from labeltree.trees.concept_tree import common_concepts, tree_over_concepts
+from labeltree.trees.tree import LabelTree
+from labeltree.trees.wide_nodes import split_wide_nodes
+
+#: What the node of the labels that are no concepts is called.
+NOT_A_CONCEPT = "not in the taxonomy"
+
+
+class Taxonomy:
+    """Concepts in a hierarchy: a thesaurus, a classification, the categories of a shop.
+
+    It becomes a `LabelTree` when the labels are known: ``LabelTreeClassifier(tree=taxonomy)`` does that in ``fit``,
+    `label_tree` does it at once. A taxonomy never changes once it is made.
+
+    Parameters
+    ----------
+    ids : sequence
+        What identifies each concept. Ids are compared by their text: 13 and "13" are the same.
+    parents : sequence
+        The id of the concept above each concept; None or an empty text for those at the top, of which there may
+        be several.
+    names : sequence of str, optional
+        What each concept is called, not necessarily by a name of its own; by default as its id.
+    root : optional
+        The parent of the concepts at the top, where it is written but is not a concept itself.
+
+    Raises
+    ------
+    ValueError
+        If an id is there twice or is empty, a parent is unknown, or concepts are above each other in a circle.
+
+    Examples
+    --------
+    >>> from labeltree.trees import Taxonomy
+    >>> taxonomy = Taxonomy([1, 2, 3, 4], [None, 1, 1, None], ["animals", "cat", "dog", "tools"])
+    >>> taxonomy
+    Taxonomy(n_concepts=4, n_roots=2, depth=2)
+    >>> taxonomy.label_tree(["cat", "dog", "tools"]).to_nested()
+    [[0, 1], 2]
+    """
+
+    def __init__(
+        self,
+        ids: Iterable[Any],
+        parents: Iterable[Any],
+        names: Iterable[Any] | None = None,
+        *,
+        root: Any = None,
+    ) -> None:
+        self.ids = [text_of(identifier) for identifier in ids]
+        parent_ids = [text_of(parent) for parent in parents]
+        self.names = list(self.ids) if names is None else [text_of(name) for name in names]
+        for what, values in (("parents", parent_ids), ("names", self.names)):
+            if len(values) != len(self.ids):
+                raise ValueError(
+                    f"expected one of {what} per concept, that is {len(self.ids)}, got {len(values)}"
+                )
+        self.parent = positions_of_parents(self.ids, parent_ids, text_of(root))
+        #: Under which texts labels look for their concepts: the kind of text, and the text of each concept.
+        self._keys: dict[str, Sequence[str]] = {"id": self.ids, "name": self.names}
+        self._columns: list[str] | None = None
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], *, root: Any = None) -> Taxonomy:
+        """Read a table with a row per concept and the columns ``id``, ``parent`` and ``name``.
+
+        The first line names the columns; their order does not matter, others are ignored, and without ``name``
+        concepts are called by their ids. Fields are parted by commas and may be quoted; in a file that is called
+        ``….tsv`` by tabs, without quotes. ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+
+        Parameters
+        ----------
+        path : path of a file
+        root : optional
+            The parent of the concepts at the top, if it has no row. Else their parent is empty.
+
+        Raises
+        ------
+        DataFormatError
+            If a row is not as it should be; the message names the line.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "animals.csv")
+        ...     _ = path.write_text("id,parent,name\\n1,,animals\\n2,1,cat\\n3,1,dog\\n")
+        ...     Taxonomy.from_csv(path).names
+        ['animals', 'cat', 'dog']
+        """
+        from labeltree.trees.concept_table import read_concept_table
+
+        table = read_concept_table(path)
+        try:
+            return cls(table.ids, table.parents, table.names, root=root)
+        except ConceptError as error:
+            raise DataFormatError(error.reason, os.fspath(path), table.lines[error.concept]) from None
+
+    @classmethod
+    def from_dict(cls, nested: Mapping[Any, Any]) -> Taxonomy:
+        """Make a taxonomy of nested dictionaries: a concept and what is below it, down to None, ``{}`` or a list.
+
+        Examples
+        --------
+        >>> Taxonomy.from_dict({"animals": {"cat": {}, "dog": None}, "plants": ["oak", "elm"]})
+        Taxonomy(n_concepts=6, n_roots=2, depth=2)
+        """
+        return cls(*nested_concepts(nested))
+
+    @classmethod
+    def from_skos(
+        cls, path: str | os.PathLike[str], *, language: str = "en", format: str | None = None
+    ) -> Taxonomy:
+        """Read a SKOS vocabulary from an RDF file; this needs ``rdflib`` (``pip install labeltree[skos]``).
+
+        Concepts are the resources of type ``skos:Concept`` and whatever ``skos:broader`` and ``skos:narrower``
+        connect, in the order of their URIs, which are their ids. Of several broader concepts the one with the first
+        URI is kept. Labels may be URIs, their last parts, notations (``skos:notation``) or names.
+
+        Parameters
+        ----------
+        path : path of a file
+        language : str
+            Which ``skos:prefLabel`` is the name. Where there is none in this language, one without a language is
+            taken, else the one of the first language in the alphabet, else the last part of the URI.
+        format : str, optional
+            What rdflib calls the format (``turtle``, ``xml``, ``json-ld``, ``nt``, …); by default what the name of
+            the file says.
+        """
+        from labeltree.trees.skos import read_skos
+
+        concepts = read_skos(path, language, format)
+        try:
+            taxonomy = cls(concepts.ids, concepts.parents, concepts.names)
+        except ConceptError as error:
+            raise DataFormatError(error.reason, os.fspath(path)) from None
+        taxonomy._keys |= {"last part of the URI": concepts.local_names, "notation": concepts.notations}
+        return taxonomy
+
+    def __len__(self) -> int:
+        """The number of concepts."""
+        return len(self.ids)
+
+    @cached_property
+    def depth_of_concept(self) -> Int32Array:
+        """How many concepts there are from the top to each concept, both included."""
+        depth = np.zeros(len(self), dtype=np.int32)
+        above = np.arange(len(self), dtype=np.int32)
+        while (below_top := above >= 0).any():
+            depth += below_top
+            above[below_top] = self.parent[above[below_top]]
+        depth.flags.writeable = False
+        return depth
+
+    def for_columns(self, labels: Iterable[Any]) -> Taxonomy:
+        """Return the taxonomy for a label matrix, whose labels are numbers, that is columns.
+
+        Parameters
+        ----------
+        labels : sequence
+            What the label of each column is called.
+
+        Examples
+        --------
+        >>> taxonomy = Taxonomy.from_dict({"animals": ["cat", "dog"], "plants": ["oak"]})
+        >>> taxonomy.for_columns(["oak", "dog", "cat"]).label_tree(range(3)).to_nested()
+        [[2, 1], 0]
+        """
+        same = Taxonomy.__new__(Taxonomy)
+        vars(same).update(vars(self))
+        same._columns = [text_of(label) for label in labels]
+        return same
+
+    def concepts_of(self, labels: Sequence[Any] | NDArray[Any]) -> Int32Array:
+        """Return the position of the concept of each label, -1 for a label that is no concept.
+
+        Labels are looked up by id or by name (of a SKOS vocabulary also by notation and by the last part of the
+        URI), all of them in the same way: the one that knows the most of them. Of concepts with the same name the
+        first is meant.
+
+        Examples
+        --------
+        >>> taxonomy = Taxonomy([10, 11, 12], [None, 10, 10], ["animals", "cat", "dog"])
+        >>> taxonomy.concepts_of(["dog", "bird", "animals"]), taxonomy.concepts_of([11, 12])
+        (array([ 2, -1,  0], dtype=int32), array([1, 2], dtype=int32))
+        """
+        return self._look_up(labels)[1]
+
+    def matched_by(self, labels: Sequence[Any] | NDArray[Any]) -> str:
+        """Return how `concepts_of` looks these labels up: by ``"id"``, ``"name"`` and so on."""
+        return self._look_up(labels)[0]
+
+    def label_tree(
+        self,
+        labels: Sequence[Any] | NDArray[Any],
+        *,
+        max_arity: int | None = None,
+        vectors: Any = None,
+        seed: int = 0,
+        n_threads: int = 1,
+    ) -> LabelTree:
+        """Return the tree over exactly these labels.
+
+        A concept that is a label and has labels below it gets a leaf of its own below its node, the first. Concepts
+        without any label are left out; so are nodes with a single child, which would say nothing. Labels that are
+        no concepts go under a node of their own, the last below the root. Where several concepts are at the top,
+        they get a root in common.
+
+        Parameters
+        ----------
+        labels : sequence
+            The labels, as in the ``classes_`` of a classifier: label ``i`` of the tree is ``labels[i]``.
+        max_arity : int, optional
+            A node with more children than this gets nodes in between.
+        vectors : sparse matrix or array of shape (n_labels, d), optional
+            What the children of such a node are clustered by: the sum of the vectors of the labels below each.
+            Without, they are parted evenly in their order.
+        seed, n_threads : int
+            Of the clustering. The tree does not depend on the number of threads.
+
+        Raises
+        ------
+        ValueError
+            If none of the labels is a concept.
+
+        Examples
+        --------
+        >>> taxonomy = Taxonomy.from_dict({"animals": ["cat", "dog"], "plants": {"trees": ["oak"]}})
+        >>> labels = ["animals", "cat", "dog", "oak", "stone", "sand"]
+        >>> tree = taxonomy.label_tree(labels)
+        >>> print(tree.draw(names=labels, node_names=taxonomy.node_names(tree, labels)))
+        root (6 labels)
+        ├── animals (3 labels): animals, cat, dog
+        ├── oak
+        └── not in the taxonomy (2 labels): stone, sand
+        """
+        concept = self.concepts_of(labels)
+        if concept.size == 0 or concept.max() < 0:
+            raise ValueError(self._describe_mismatch(labels))
+        tree = LabelTree.from_parents(*tree_over_concepts(self.parent, concept))
+        if max_arity is None:
+            return tree
+        return split_wide_nodes(tree, max_arity, vectors, seed=seed, n_threads=n_threads)
+
+    def names_of(self, labels: Sequence[Any] | NDArray[Any]) -> list[str]:
+        """Return the name of each label's concept; a label that is no concept is called as it is.
+
+        Examples
+        --------
+        >>> Taxonomy([10, 11], [None, 10], ["animals", "cat"]).names_of([11, 12])
+        ['cat', '12']
+        """
+        called = self._texts_of(labels)
+        return [
+            called[i] if concept < 0 else self.names[concept]
+            for i, concept in enumerate(self.concepts_of(labels).tolist())
+        ]
+
+    def node_names(self, tree: LabelTree, labels: Sequence[Any] | NDArray[Any]) -> list[str | None]:
+        """Return the name of each node of a tree over these labels, for `LabelTree.draw` and `LabelTree.plot`.
+
+        A node is called like the lowest concept that all of its labels are below, or None if there is no such
+        concept or the node above is called so already. The tree need not be the taxonomy's own: that is how to see
+        what the labels in a cluster have in common.
+
+        Examples
+        --------
+        >>> taxonomy = Taxonomy.from_dict({"animals": ["cat", "dog"], "plants": ["oak", "elm"]})
+        >>> taxonomy.node_names(LabelTree.from_nested([[0, 1], 2]), ["oak", "elm", "cat"])
+        [None, 'plants', 'cat', 'oak', 'elm']
+        """
+        labels = list(labels)
+        if len(labels) != tree.n_labels:
+            raise ValueError(
+                f"labels must have one entry per label of the tree, that is {tree.n_labels}, but has {len(labels)}"
+            )
+        common = common_concepts(tree, self.concepts_of(labels), self.parent, self.depth_of_concept)
+        called = self._texts_of(labels)
+        names: list[str | None] = []
+        for node, concept in enumerate(common.tolist()):
+            above = int(common[tree.parent[node]]) if node > 0 else None
+            label = int(tree.label[node])
+            if concept >= 0:
+                names.append(self.names[concept] if label >= 0 or concept != above else None)
+            elif concept == -1:
+                names.append(None)
+            elif label >= 0:
+                names.append(called[label])
+            else:
+                names.append(NOT_A_CONCEPT if concept != above else None)
+        return names
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Taxonomy):
+            return NotImplemented
+        return (self._keys, self._columns) == (other._keys, other._columns) and np.array_equal(
+            self.parent, other.parent
+        )
+
+    def __repr__(self) -> str:
+        n_roots = int((self.parent < 0).sum())
+        depth = int(self.depth_of_concept.max(initial=0))
+        return f"Taxonomy(n_concepts={len(self)}, n_roots={n_roots}, depth={depth})"
+
+    def _texts_of(self, labels: Sequence[Any] | NDArray[Any]) -> list[str]:
+        if self._columns is None:
+            return [text_of(label) for label in labels]
+        columns = np.asarray(labels)
+        if (
+            columns.dtype.kind not in "iu"
+            or columns.min(initial=0) < 0
+            or columns.max(initial=0) >= len(self._columns)
+        ):
+            raise ValueError(
+                f"the taxonomy was told what {len(self._columns)} columns are called, so labels must be numbers from 0 "
+                f"to {len(self._columns) - 1}, got {labels!r}"
+            )
+        return [self._columns[column] for column in columns.tolist()]
+
+    def _look_up(self, labels: Sequence[Any] | NDArray[Any]) -> tuple[str, Int32Array]:
+        texts = self._texts_of(labels)
+        found = []
+        for kind, keys in self._keys.items():
+            position: dict[str, int] = {}
+            for i, key in enumerate(keys):
+                position.setdefault(key, i)
+            position.pop("", None)
+            concept = np.fromiter((position.get(text, -1) for text in texts), np.int32, count=len(texts))
+            found.append((kind, concept))
+        return max(found, key=lambda match: int((match[1] >= 0).sum()))  # of equals, the first
+
+    def _describe_mismatch(self, labels: Sequence[Any] | NDArray[Any]) -> str:
+        def some(texts: Sequence[str]) -> str:
+            return ", ".join(repr(text) for text in texts[:3])
+
+        return (
+            f"none of the labels ({some(self._texts_of(labels))}, …) is a concept of the taxonomy, neither by id "
+            f"({some(self.ids)}, …) nor by name ({some(self.names)}, …); if labels are the columns of a matrix, say "
+            "what they are called: taxonomy.for_columns([...])"
+        )
