@@ -28,8 +28,9 @@ from labeltree.metrics import evaluate, inverse_propensity
 
 TABLE_WIDTH = 220
 
-#: One-vs-all is too slow to be waited for unasked.
-USUAL = [name for name in PEERS if name != "fasttext-ova"]
+#: These are too slow to be waited for unasked.
+SLOW = ("fasttext-ova", "extremetext")
+USUAL = [name for name in PEERS if name not in SLOW]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

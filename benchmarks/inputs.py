@@ -73,8 +73,19 @@ def _save_fasttext(inputs: Inputs, path: Path) -> None:
     values = re.compile(rb":\S+")
     with open(path, "wb") as out:
         for labels, features in rows(inputs.train):
-            named = b" ".join(b"__label__" + label for label in labels.split(b",") if label)
-            out.write(named + b" " + values.sub(b"", features) + b"\n")
+            out.write(_named(labels) + b" " + values.sub(b"", features) + b"\n")
+
+
+def _save_extremetext(inputs: Inputs, path: Path) -> None:
+    # As fastText, but words may have weights.
+    with open(path, "wb") as out:
+        for labels, features in rows(inputs.train):
+            if labels:  # it cannot learn from a row without any
+                out.write(_named(labels) + b" " + features + b"\n")
+
+
+def _named(labels: bytes) -> bytes:
+    return b" ".join(b"__label__" + label for label in labels.split(b",") if label)
 
 
 def rows(path: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -94,4 +105,5 @@ FORMS: dict[str, tuple[str, Callable[[Inputs, Path], None]]] = {
     "labels": ("labels.npz", _save_labels),
     "vowpalwabbit": ("train.vw", _save_vowpalwabbit),
     "fasttext": ("train.fasttext", _save_fasttext),
+    "extremetext": ("train.extremetext", _save_extremetext),
 }

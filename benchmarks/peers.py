@@ -98,6 +98,18 @@ PEERS: dict[str, Peer] = {
     "fasttext-ova": Peer(
         _FASTTEXT, "fasttext", "fasttext_ova_system.py", inputs=("fasttext",), note=f"one-vs-all; {_WORDS}"
     ),
+    "extremetext": Peer(
+        # Its own build file needs old tools, and Python 3.11 or older.
+        (
+            ("numpy<2", "scipy", "pybind11<2.12", "setuptools<66", "wheel"),
+            ("--no-build-isolation", "extremetext"),
+        ),
+        "extremetext",
+        "extremetext_system.py",
+        inputs=("extremetext",),
+        note="a dense representation, learned along; dim 100, learning rate 0.5, 10 passes, l2 0.001; reads its own "
+        "text format as it trains; has no seed",
+    ),
     "sklearn": Peer(
         (("numpy", "scipy", "scikit-learn"),),
         "sklearn",

@@ -37,6 +37,7 @@ COLOURS = {
     "vowpalwabbit": "#A98600",
     "fasttext-hs": "#56B4E9",
     "fasttext-ova": "#3A6EA5",
+    "extremetext": "#7A4FA3",
     "sklearn": "#555555",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -15,8 +15,8 @@ from labeltree.errors import DataFormatError
 _BLOCK_BYTES = 1 << 20
 
 
-def decompressor(path: str) -> Callable[[BinaryIO, str], bytes] | None:
-    """Return the function that reads files named like `path`, or None where they are not compressed."""
+def decompressor(path: str) -> Callable[[BinaryIO, str], Iterator[bytes]] | None:
+    """Return the function that reads files named like `path`, block by block, or None where they are not compressed."""
     for suffix, decompress in ((".gz", _gunzip), (".xz", _unxz), (".zst", _unzstd)):
         if path.lower().endswith(suffix):
             return decompress
@@ -39,37 +39,42 @@ def compressing(path: str, file: BinaryIO) -> AbstractContextManager[Any]:
     return nullcontext(file)
 
 
-def _gunzip(file: BinaryIO, path: str) -> bytes:
+def _gunzip(file: BinaryIO, path: str) -> Iterator[bytes]:
     try:
-        return gzip.GzipFile(fileobj=file).read()
+        with gzip.GzipFile(fileobj=file) as content:
+            yield from _blocks(content)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataFormatError(f"expected a gzip file, but: {error}", path) from error
 
 
-def _unxz(file: BinaryIO, path: str) -> bytes:
+def _unxz(file: BinaryIO, path: str) -> Iterator[bytes]:
     try:
-        return lzma.LZMAFile(file).read()
+        with lzma.LZMAFile(file) as content:
+            yield from _blocks(content)
     except (lzma.LZMAError, EOFError) as error:
         raise DataFormatError(f"expected an xz file, but: {error}", path) from error
 
 
-def _unzstd(file: BinaryIO, path: str) -> bytes:
+def _unzstd(file: BinaryIO, path: str) -> Iterator[bytes]:
     zstandard = _zstandard(path)
-    parts = []
     frame = zstandard.ZstdDecompressor().decompressobj()
     try:
         while block := file.read(_BLOCK_BYTES):
             while block:
                 if frame.eof:
                     frame = zstandard.ZstdDecompressor().decompressobj()
-                parts.append(frame.decompress(block))
+                yield frame.decompress(block)
                 block = frame.unused_data
     except zstandard.ZstdError as error:
         raise DataFormatError(f"expected a Zstandard file, but: {error}", path) from error
     if not frame.eof:
         # zstandard says nothing of this by itself.
         raise DataFormatError("expected a Zstandard file, but it ends in the middle of a frame", path)
-    return b"".join(parts)
+
+
+def _blocks(file: Any) -> Iterator[bytes]:
+    while block := file.read(_BLOCK_BYTES):
+        yield block
 
 
 def _zstandard(path: str) -> ModuleType:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import io
 import mmap
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from labeltree.errors import DataFormatError
 
@@ -42,12 +43,49 @@ def open_buffer(source: Source) -> Iterator[bytes | mmap.mmap]:
         decompress = decompressor(path)
         status = os.fstat(file.fileno())
         if decompress is not None:
-            yield decompress(file, path)
+            yield b"".join(decompress(file, path))
         elif stat.S_ISREG(status.st_mode) and status.st_size > 0:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                 yield mapped
         else:  # a pipe or a device has no size; an empty file cannot be mapped
             yield file.read()
+
+
+@contextmanager
+def open_stream(source: Source) -> Iterator[BinaryIO]:
+    """Give `source`, decompressed, to be read once from its beginning; never more than a part of it is in memory."""
+    if not isinstance(source, (str, os.PathLike)):
+        yield source
+        return
+    path = os.fspath(source)
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as file:
+        decompress = decompressor(path)
+        yield file if decompress is None else io.BufferedReader(_Blocks(decompress(file, path)))
+
+
+class _Blocks(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._block = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        while not self._block:  # a block may be empty, though it is not the last
+            try:
+                self._block = memoryview(next(self._blocks))
+            except StopIteration:
+                return 0
+        size = min(len(buffer), len(self._block))
+        buffer[:size] = self._block[:size]
+        self._block = self._block[size:]
+        return size
 
 
 def text_start(buffer: bytes | mmap.mmap) -> int:

@@ -1,0 +1,1 @@
+"""The paper's tables of design choices on real data, one script each; see README.md."""

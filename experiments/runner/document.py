@@ -1,0 +1,104 @@
+"""A table as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.table import number
+
+from experiments.runner.figures import COSTS, QUALITIES, Line, Mean
+from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
+
+
+def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) -> str:
+    """The page of a table; `parts` has its lines by data set, `circumstances` say what machine the times are of."""
+    lines = [f"# {table.title}", "", f"**In the paper:** {table.paper}", ""]
+    lines += [f"![{table.title}]({table.name}.png)", ""]
+    for data, rows in parts.items():
+        lines += [f"## {data}", "", *_table(rows), ""]
+        if table.batch_sizes:
+            lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
+            lines += [*_batches(rows, table.batch_sizes), ""]
+        lines += [f"- {line.name}: not here, because: {line.failure}" for line in rows if line.failure]
+        if any(line.failure for line in rows):
+            lines.append("")
+    lines += ["## Notes", "", *(f"- {note}" for note in [*table.notes, *_usual_notes(circumstances)]), ""]
+    return "\n".join(lines)
+
+
+def headings() -> list[str]:
+    """The columns: every cost is followed by its ratio to that of the first row."""
+    costs = [heading for cost in COSTS.values() for heading in (cost, "×")]
+    return ["", *QUALITIES, *costs, "runs"]
+
+
+def _table(rows: Sequence[Line]) -> list[str]:
+    best = {
+        name: max((line.means[name].value for line in rows if line.n_runs), default=0) for name in QUALITIES
+    }
+    text = [_line(headings()), _line(["---"] * len(headings()))]
+    for line in rows:
+        if not line.n_runs:
+            text.append(_line([line.name] + ["–"] * (len(headings()) - 1)))
+            continue
+        qualities = []
+        for name in QUALITIES:
+            mean = line.means[name]
+            shown = per_cent(mean)
+            qualities.append(f"**{shown}**" if mean.value == best[name] else shown)
+        costs = [
+            cell for cost in COSTS for cell in (plus_minus(line.means[cost]), times(line.ratios.get(cost)))
+        ]
+        text.append(_line([line.name, *qualities, *costs, str(line.n_runs)]))
+    return text
+
+
+def _batches(rows: Sequence[Line], sizes: Sequence[int]) -> list[str]:
+    text = [_line(["", *(str(size or "all") for size in sizes)]), _line(["---"] * (len(sizes) + 1))]
+    for line in rows:
+        if line.n_runs:
+            text.append(_line([line.name, *(plus_minus(line.means[f"batch_{size}_ms"]) for size in sizes)]))
+    return text
+
+
+def per_cent(mean: Mean) -> str:
+    """A share of 1 in per cent."""
+    return f"{100 * mean.value:.2f}" + ("" if mean.error is None else f" ± {100 * mean.error:.2f}")
+
+
+def plus_minus(mean: Mean) -> str:
+    """A cost in about three digits, its error in as many decimals."""
+    shown = number(mean.value)
+    if mean.error is None:
+        return shown
+    return f"{shown} ± {mean.error:.{len(shown.partition('.')[2])}f}"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio in two digits."""
+    if ratio is None:
+        return "–"
+    return f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}"
+
+
+def _usual_notes(circumstances: str) -> list[str]:
+    return [
+        f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
+        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default.",
+        "Means ± standard errors over runs with different seeds. In bold: the best.",
+        f"{circumstances} Seconds depend on that, the ratios (×, to the first row that ran) much less. "
+        "Prediction is of all test rows at once unless the batch is given.",
+    ]
+
+
+def _settings(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}={value!r}`" for name, value in parameters.items())
+
+
+def _by_loss(name: str, values: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}={value!r}` ({loss.replace('_', ' ')})" for loss, value in values.items())
+
+
+def _line(columns: Sequence[str]) -> str:
+    return "| " + " | ".join(columns) + " |"

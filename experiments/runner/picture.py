@@ -1,0 +1,85 @@
+"""A table as a picture: dots with standard errors, a line of panels per data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.picture import check_matplotlib
+
+from experiments.runner.figures import COSTS, Line
+from experiments.runner.table import Table
+
+_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
+
+_PANELS = {"P@1": "P@1, %", "P@5": "P@5, %", **COSTS}
+
+_STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#E2E2E2",
+    "grid.linewidth": 0.7,
+}
+
+
+def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
+    """Write the picture as a PNG file; rows that did not run are left out."""
+    check_matplotlib()
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    shown = {data: [line for line in lines if line.n_runs] for data, lines in parts.items()}
+    shown = {data: lines for data, lines in shown.items() if lines}
+    if not shown:
+        return
+    n_columns = len(_PANELS) + bool(table.batch_sizes)
+    heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(2.6 * n_columns + 1.5, sum(heights) + 0.5), layout="constrained")
+        figure.suptitle(table.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
+        axes = figure.subplots(len(shown), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights})
+        for line_of_axes, (data, lines) in zip(axes, shown.items(), strict=True):
+            for i, (axis, (name, heading)) in enumerate(zip(line_of_axes, _PANELS.items(), strict=False)):
+                _draw_panel(axis, lines, name, with_names=i == 0)
+                axis.set_title(f"{data}: {heading}" if i == 0 else heading)
+            if table.batch_sizes:
+                _draw_batches(line_of_axes[-1], lines, table.batch_sizes)
+        figure.savefig(path, dpi=130)
+
+
+def _draw_panel(axis: Any, lines: Sequence[Line], name: str, *, with_names: bool) -> None:
+    """A dot per row; costs on an axis that begins at zero, because their ratios matter."""
+    is_cost = name in COSTS
+    scale = 1 if is_cost else 100
+    values = [scale * line.means[name].value for line in lines]
+    errors = [scale * (line.means[name].error or 0.0) for line in lines]
+    for i, (value, error) in enumerate(zip(values, errors, strict=True)):
+        colour = _COLOURS[i % len(_COLOURS)]
+        if is_cost:
+            axis.hlines(i, 0, value, color=colour, alpha=0.3, linewidth=3)
+        axis.errorbar(value, i, xerr=error, fmt="o", color=colour, markersize=5, capsize=2)
+    axis.set_yticks(range(len(lines)), [line.name for line in lines] if with_names else [""] * len(lines))
+    axis.set_ylim(len(lines) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.margins(x=0.12)
+    if is_cost:
+        axis.set_xlim(left=0)
+    axis.grid(axis="x")
+
+
+def _draw_batches(axis: Any, lines: Sequence[Line], sizes: Sequence[int]) -> None:
+    """Time per row over the size of the batch, both logarithmic."""
+    places = range(len(sizes))
+    for i, line in enumerate(lines):
+        values = [line.means[f"batch_{size}_ms"].value for size in sizes]
+        axis.plot(places, values, "o-", color=_COLOURS[i % len(_COLOURS)], markersize=4)
+    axis.set_yscale("log")
+    axis.set_xticks(places, [str(size or "all") for size in sizes])
+    axis.set_title("ms/row by rows in a batch")
+    axis.grid(axis="y")

@@ -1,0 +1,107 @@
+"""A series of runs: those that are not finished are run, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.inputs import Inputs
+from benchmarks.peers import OURS
+from benchmarks.process import run_process
+from benchmarks.runner import measure
+
+from experiments.runner.data import files_of
+from experiments.runner.figures import COSTS, QUALITIES
+from experiments.runner.run import Run
+from experiments.runner.store import Store
+from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT
+from labeltree.metrics import evaluate
+
+
+class RunError(Exception):
+    """A run that failed; the message is the last thing that it said."""
+
+
+@dataclass
+class Series:
+    """Runs that are wanted; `failures` has the reasons of those that failed, which are tried again next time."""
+
+    store: Store
+    limit_s: float
+    execute: Callable[[Run, float], dict[str, Any]]
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def finish(self, runs: Iterable[Run]) -> None:
+        """Run what has not been finished, once each, in the given order."""
+        waiting = {run.key(): run for run in runs}
+        waiting = {key: run for key, run in waiting.items() if self.store.find(run) is None}
+        for number, (key, run) in enumerate(waiting.items(), 1):
+            if key in self.failures:
+                continue
+            print(f"run {number} of {len(waiting)}: {describe(run)}", file=sys.stderr, flush=True)
+            try:
+                self.store.keep(run, self.execute(run, self.limit_s))
+            except RunError as error:
+                self.failures[key] = str(error)
+                print(f"  failed: {error}", file=sys.stderr, flush=True)
+
+    def figures(self, runs: Iterable[Run]) -> list[dict[str, Any]]:
+        """The figures of those runs that are finished."""
+        found = (self.store.find(run) for run in runs)
+        return [figures for figures in found if figures is not None]
+
+
+def describe(run: Run) -> str:
+    """A line about a run, with what is not of the baseline."""
+    usual = {**BASELINE, **BASELINE_OF_DESCENT}
+    others = [f"{name}={value}" for name, value in run.parameters.items() if usual.get(name) != value]
+    about = [
+        run.data,
+        *([run.system] if run.system != OURS else []),
+        run.features,
+        *others,
+        f"seed {run.seed}",
+    ]
+    return ", ".join(about)
+
+
+def execute(run: Run, limit_s: float) -> dict[str, Any]:
+    """Run in fresh processes; raises `RunError`."""
+    with tempfile.TemporaryDirectory() as folder:
+        return (_run_ours if run.system == OURS else _run_peer)(run, Path(folder), limit_s)
+
+
+def _run_ours(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
+    command = [
+        sys.executable,
+        "-m",
+        "experiments.runner.trial",
+        json.dumps(run.as_json()),
+        str(folder / "model"),
+    ]
+    ended = run_process(command, folder, limit_s=limit_s, threads=run.threads)
+    if ended.timed_out:
+        raise RunError(f"stopped after {limit_s:g} s")
+    if ended.exit_code != 0:
+        raise RunError(ended.last_messages.rpartition("\n")[2] or f"exit code {ended.exit_code}")
+    return ended.report
+
+
+def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
+    inputs = Inputs(*files_of(run.data, run.n_rows))
+    measured, predictions = measure(
+        run.system, inputs, folder, n_trees=1, threads=run.threads, seed=run.seed, limit_s=limit_s
+    )
+    if measured.stopped:
+        raise RunError(f"stopped in {measured.stopped} after {limit_s:g} s")
+    if measured.failure:
+        raise RunError(measured.failure.rpartition("\n")[2])
+    quality = evaluate(inputs.read_test()[1], np.load(predictions))
+    figures = {name: quality[name] for name in QUALITIES}
+    return {**figures, **{name: measured.figures[name] for name in COSTS}}

@@ -1,0 +1,116 @@
+"""What a table is: rows that differ in a few parameters from one baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.peers import OURS
+
+#: What the paper sets for all its tables of design choices.
+BASELINE: Mapping[str, Any] = {
+    "tree": "kmeans",
+    "arity": 2,
+    "max_leaves": 100,
+    "frequent_share": 0.0,
+    "loss": "logistic",
+    "prune": 0.1,
+    "search": "exact",
+}
+
+#: Of batch training, which incremental solvers know nothing of; so many passes the paper allows Parabel.
+BASELINE_OF_DESCENT: Mapping[str, Any] = {"tol": 0.1, "max_iter": 20}
+
+#: The weight of the examples: of the logistic loss the middle of what the paper tunes over, as our preset of napkinXC.
+BASELINE_C = {"logistic": 12.0, "squared_hinge": 1.0}
+
+#: The link of the squared hinge that Parabel and napkinXC have.
+BASELINE_LINK = {"squared_hinge": "exp2"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One configuration.
+
+    Attributes
+    ----------
+    name : str
+        What the table calls it.
+    parameters : mapping
+        Parameters of `LabelTreeClassifier` that are not those of the baseline. A `tree` "taxonomy" is the hierarchy
+        that comes with the data.
+    features : str
+        The features, as `experiments/runner/features.py` names them.
+    data : sequence of str, optional
+        The sets it is run on, if not all of the table.
+    seeds : int, optional
+        The most seeds that it is run with; fewer where runs are long or chance plays no role.
+    system : str
+        Another package of `benchmarks/peers.py`, which then has its own parameters.
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    features: str = "words"
+    data: Sequence[str] | None = None
+    seeds: int | None = None
+    system: str = OURS
+
+    def all_parameters(self) -> dict[str, Any]:
+        """The parameters with those of the baseline; nothing for other packages."""
+        if self.system != OURS:
+            return {}
+        loss = self.parameters.get("loss", BASELINE["loss"])
+        usual = dict(BASELINE)
+        if self.parameters.get("solver", "descent") == "descent":
+            usual |= BASELINE_OF_DESCENT
+            if loss in BASELINE_C:
+                usual["C"] = BASELINE_C[loss]
+        if loss in BASELINE_LINK:
+            usual["link"] = BASELINE_LINK[loss]
+        return {**usual, **self.parameters}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to compare.
+
+    Attributes
+    ----------
+    name : str
+        The name of the script and of the files in `experiments/results`.
+    title : str
+    paper : str
+        What the paper says.
+    rows : sequence of Row
+        Costs are compared with the first that ran.
+    data : sequence of str
+        The sets, each a part of the table.
+    notes : sequence of str
+        What else must be known to read it.
+    batch_sizes : sequence of int
+        Also measure prediction with so many rows at a time; 0 stands for all.
+    """
+
+    name: str
+    title: str
+    paper: str
+    rows: Sequence[Row]
+    data: Sequence[str] = ("eurlex57k", "tate")
+    notes: Sequence[str] = ()
+    batch_sizes: Sequence[int] = ()
+
+    def rows_on(self, data: str) -> list[Row]:
+        """The rows that are run on a set."""
+        return [row for row in self.rows if row.data is None or data in row.data]
+
+
+def per_loss(rows: Mapping[str, Mapping[str, Any]], seeds: Mapping[str, int] | None = None) -> list[Row]:
+    """Every row with both losses of the paper; `seeds` has the most seeds of some of them, by name."""
+    names = {"logistic": "logistic", "squared_hinge": "squared hinge"}
+    return [
+        Row(f"{names[loss]}, {name}", {"loss": loss, **parameters}, seeds=(seeds or {}).get(name))
+        for loss in names
+        for name, parameters in rows.items()
+    ]

@@ -1,0 +1,78 @@
+"""The process of one run: train, save, open, predict, and report the figures as JSON on standard output.
+
+python -m experiments.runner.trial RUN MODEL
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.runner.features import Problem, read_problem, take_rows
+from experiments.runner.figures import QUALITIES
+from experiments.runner.run import Run
+from labeltree import LabelTreeClassifier
+from labeltree.metrics import evaluate
+
+K = 5
+#: All test rows are predicted so many times; the quickest counts, which other work on the machine disturbs least.
+REPEATS = 3
+#: Of small batches so many are predicted, or as many as have `MOST_SAMPLED_ROWS` rows together, but `FEWEST`.
+MOST_SAMPLES, MOST_SAMPLED_ROWS, FEWEST_SAMPLES = 50, 5_000, 5
+
+
+def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
+    """The figures of a run; the model is left at `path`."""
+    parameters = dict(run.parameters)
+    if parameters["tree"] == "taxonomy":
+        from experiments.runner.hierarchies import hierarchy_of
+
+        parameters["tree"] = hierarchy_of(run.data)
+    model = LabelTreeClassifier(**parameters, n_jobs=run.threads, random_state=run.seed, verbose=-1)
+    started = time.perf_counter()
+    model.fit(problem.X_train, problem.y_train)
+    figures: dict[str, Any] = {"train_s": time.perf_counter() - started}
+    model.save(path)
+    figures["model_mb"] = sum(file.stat().st_size for file in path.rglob("*")) / 1e6
+
+    model = LabelTreeClassifier.load(path).set_params(n_jobs=run.threads)
+    seconds = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        labels = model.predict_topk(problem.X_test, K).labels
+        seconds.append(time.perf_counter() - started)
+    n_rows = problem.y_test.shape[0]
+    figures["batch_ms"] = min(seconds) / n_rows * 1e3
+    quality = evaluate(problem.y_test, labels)
+    figures |= {name: quality[name] for name in QUALITIES}
+    for size in run.batch_sizes:
+        figures[f"batch_{size}_ms"] = time_batches(model, problem.X_test, n_rows, size or n_rows, run.seed)
+    return figures
+
+
+def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:
+    """Milliseconds per row in batches of `size` rows, drawn at random as in the paper."""
+    rng = np.random.default_rng(seed)
+    size = min(size, n_rows)
+    n_samples = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_SAMPLED_ROWS // size))
+    batches = [take_rows(X, rng.choice(n_rows, size, replace=False)) for _ in range(n_samples)]
+    started = time.perf_counter()
+    for batch in batches:
+        model.predict_topk(batch, K)
+    return (time.perf_counter() - started) / (n_samples * size) * 1e3
+
+
+def main() -> None:
+    facts = json.loads(sys.argv[1])
+    run = Run(**{**facts, "batch_sizes": tuple(facts["batch_sizes"])})
+    problem = read_problem(run.data, run.n_rows, run.features, run.threads)
+    print(json.dumps(train_and_measure(run, problem, Path(sys.argv[2]))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The arity of k-means trees. Table of section 7.1.4 (logistic) and appendix (squared hinge)."""
+
+from __future__ import annotations
+
+import sys
+
+from experiments.runner.command_line import main
+from experiments.runner.table import Table, per_loss
+
+TABLE = Table(
+    name="tree_arity",
+    title="Arity of the tree",
+    paper="precision grows slightly with the arity; training takes longer, up to several times with "
+    "arity 64; prediction and model size change little.",
+    rows=per_loss({f"arity {arity}": {"arity": arity} for arity in (2, 16, 64)}),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(main([TABLE.name, *sys.argv[1:]]))
