@@ -235,6 +235,14 @@ def test_a_learning_rate_that_is_too_large_is_told() -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("weight", [1e-30, 1e38])
+def test_adagrad_bears_any_weights_of_examples(loss: str, weight: float) -> None:
+    X, y = documents(60, 30, 8)
+    _, W = trained(X, y, solver="adagrad", loss=loss, sample_weight=np.full(60, weight))
+    assert np.isfinite(W).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_as_good_as_batch_training_on_easy_data(solver: str, loss: str) -> None:
     X, y = documents(600, 300, 20, seed=7)
