@@ -14,12 +14,12 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix bench profile sanitize develop tools clean
+.PHONY: help demo test check fix bench experiments profile sanitize develop tools clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
 help: ## list what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(package) ## train on the bundled catalogue, evaluate, show a few predictions
 	@$(bin)/labeltree demo $(ARGS)
@@ -35,6 +35,9 @@ fix: ## format the code and repair what the linter can
 
 bench: $(package) $(group)-bench ## measure speed and quality beside other packages, on the data sets in DATA=../shared/data
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks $(ARGS)
+
+experiments: $(package) $(group)-bench ## run the paper's tables on real data; ARGS="--list" tells which, ARGS="--all" takes half an hour
+	@LABELTREE_DATA="$(DATA)" $(bin)/python -m experiments $(ARGS)
 
 profile: $(package) $(group)-bench ## where the time goes, phase by phase, and how many instructions kernels take (valgrind)
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks.profile $(ARGS)

@@ -107,7 +107,7 @@ PEERS: dict[str, Peer] = {
         "extremetext",
         "extremetext_system.py",
         inputs=("extremetext",),
-        note="a dense representation, learned along; dim 100, learning rate 0.5, 10 passes, l2 0.001; reads its own "
+        note="a dense representation, learned along; dim 100, learning rate 0.2, 10 passes, l2 0.001; reads its own "
         "text format as it trains; has no seed",
     ),
     "sklearn": Peer(

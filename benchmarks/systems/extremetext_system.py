@@ -16,7 +16,7 @@ class ExtremeText(System):
             arity=2,
             maxLeaves=100,
             dim=100,
-            lr=0.5,
+            lr=0.2,
             epoch=10,
             l2=0.001,
             thread=self.job.threads,

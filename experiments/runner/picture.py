@@ -41,7 +41,7 @@ def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
     n_columns = len(_PANELS) + bool(table.batch_sizes)
     heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(2.6 * n_columns + 1.5, sum(heights) + 0.5), layout="constrained")
+        figure = Figure(figsize=(2.2 * n_columns + 1.8, sum(heights) + 0.5), layout="constrained")
         figure.suptitle(table.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
         axes = figure.subplots(len(shown), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights})
         for line_of_axes, (data, lines) in zip(axes, shown.items(), strict=True):

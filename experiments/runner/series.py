@@ -101,7 +101,7 @@ def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
     if measured.stopped:
         raise RunError(f"stopped in {measured.stopped} after {limit_s:g} s")
     if measured.failure:
-        raise RunError(measured.failure.rpartition("\n")[2])
+        raise RunError(measured.failure.rpartition("\n")[2].strip())
     quality = evaluate(inputs.read_test()[1], np.load(predictions))
     figures = {name: quality[name] for name in QUALITIES}
     return {**figures, **{name: measured.figures[name] for name in COSTS}}

@@ -1,0 +1,61 @@
+import pytest
+from experiments.runner.document import headings, page, per_cent, plus_minus, times
+from experiments.runner.figures import Mean, summarise
+from experiments.runner.picture import draw
+from experiments.runner.table import Row, Table
+
+TABLE = Table("depth", "Depth", "deeper is worse.", [Row("flat"), Row("deep")], batch_sizes=(1, 0))
+
+
+def lines():
+    runs = [
+        {
+            "P@1": precision, "P@3": 0.5, "P@5": 0.25, "train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0,
+            "batch_1_ms": 2.0, "batch_0_ms": 0.2,
+        }
+        for precision in (0.8, 0.9)
+    ]  # fmt: skip
+    slower = {**runs[0], "train_s": 25.0, "model_mb": 1.5}
+    return {"tate": summarise([("flat", runs, ""), ("deep", [slower], ""), ("wide", [], "out of memory")])}
+
+
+def test_every_row_has_all_columns():
+    text = page(TABLE, lines(), "Two threads.").splitlines()
+    end = text.index("Prediction in milliseconds per row, by rows in a batch:")
+    rows = [line for line in text[:end] if line.startswith("|")]
+    assert {line.count(" | ") for line in rows[1:]} == {len(headings()) - 1}
+    flat, deep, wide = rows[2:]
+    assert flat == (
+        "| flat | **85.00 ± 5.00** | **50.00 ± 0.00** | **25.00 ± 0.00** | 10.0 ± 0.0 | 1.0 | 0.200 ± 0.000 | 1.0 "
+        "| 3.00 ± 0.00 | 1.0 | 2 |"
+    )
+    assert deep == ("| deep | 80.00 | **50.00** | **25.00** | 25.0 | 2.5 | 0.200 | 1.0 | 1.50 | 0.50 | 1 |")
+    assert set(wide.split(" | ")[1:]) == {"–", "– |"}
+
+
+def test_the_page_says_what_must_be_known():
+    text = page(TABLE, lines(), "Two threads.")
+    assert text.startswith("# Depth\n\n**In the paper:** deeper is worse.\n\n![Depth](depth.png)\n")
+    assert "- wide: not here, because: out of memory" in text
+    assert "| flat | 2.00 ± 0.00 | 0.200 ± 0.000 |" in text  # by rows in a batch
+    assert "`max_leaves=100`" in text
+    assert "`C=12.0` (logistic)" in text
+    assert "Two threads." in text
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(None, "–"), (0.456, "0.46"), (4.56, "4.6"), (45.6, "46")])
+def test_ratios(ratio, text):
+    assert times(ratio) == text
+
+
+def test_numbers():
+    assert per_cent(Mean(0.91234, 0.00123)) == "91.23 ± 0.12"
+    assert plus_minus(Mean(1234.5, 6.7)) == "1,234 ± 7"
+    assert plus_minus(Mean(0.01234, None)) == "0.012"
+
+
+def test_a_picture_is_drawn_of_rows_that_ran(tmp_path):
+    draw(TABLE, lines(), tmp_path / "depth.png")
+    assert (tmp_path / "depth.png").read_bytes().startswith(b"\x89PNG")
+    draw(TABLE, {"tate": summarise([("flat", [], "")])}, tmp_path / "nothing.png")
+    assert not (tmp_path / "nothing.png").exists()

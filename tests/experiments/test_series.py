@@ -1,0 +1,209 @@
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from experiments.runner import command_line, data, run, series, store
+from experiments.runner.run import Run, runs_of
+from experiments.runner.series import RunError, Series
+from experiments.runner.store import Store
+from experiments.runner.table import BASELINE, Row, Table, per_loss
+
+from labeltree.data import write_xmlc
+
+FIGURES = {"P@1": 0.5, "P@3": 0.4, "P@5": 0.3, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a small data set, which is asked for by its path, and nothing remembered."""
+    rng = np.random.default_rng(0)
+    for name, n_rows in (("train", 60), ("test", 20)):
+        X = sp.random(n_rows, 12, 0.4, "csr", random_state=rng, dtype=np.float32)
+        y = sp.csr_matrix((rng.random((n_rows, 6)) < 0.3).astype(np.float32))
+        write_xmlc(tmp_path / f"{name}.txt", X, y)
+    for module in (data, command_line):
+        monkeypatch.setattr(module, "FOLDER", tmp_path / "build")
+    run._contents.cache_clear()
+    return tmp_path
+
+
+def a_run(folder, **others):
+    facts = {
+        "system": "labeltree", "data": str(folder), "n_rows": None, "features": "words",
+        "parameters": Row("a").all_parameters(), "batch_sizes": (), "seed": 0, "threads": 1,
+    }  # fmt: skip
+    return Run(**{**facts, **others})
+
+
+class Counted:
+    """Something that stands for a run: it counts, and fails or breaks off where it is told to."""
+
+    def __init__(self, fail=(), break_off=None):
+        self.seeds = []
+        self.fail, self.break_off = fail, break_off
+
+    def __call__(self, run, limit_s):
+        if run.seed == self.break_off:
+            raise KeyboardInterrupt
+        self.seeds.append(run.seed)
+        if run.seed in self.fail:
+            raise RunError("no such loss")
+        return FIGURES
+
+
+def test_a_key_tells_everything_apart(folder, monkeypatch):
+    one = a_run(folder)
+    others = [
+        a_run(folder, seed=1),
+        a_run(folder, threads=2),
+        a_run(folder, n_rows=10),
+        a_run(folder, features="mean"),
+        a_run(folder, batch_sizes=(1,)),
+        a_run(folder, parameters={**one.parameters, "arity": 3}),
+        a_run(folder, system="extremetext"),
+    ]
+    assert len({r.key() for r in [one, *others]}) == len(others) + 1
+    assert a_run(folder, parameters=dict(reversed(one.parameters.items()))).key() == one.key()
+    before = one.key()
+    monkeypatch.setattr(run, "_code", lambda system: "another version")
+    assert one.key() != before
+    monkeypatch.undo()
+    with open(folder / "test.txt", "a") as file:
+        file.write("1 1:1\n")
+    run._contents.cache_clear()
+    assert one.key() != before
+
+
+def test_finished_runs_are_not_repeated(folder):
+    runs = [a_run(folder, seed=seed) for seed in (0, 1, 0)]
+    first, second = Counted(), Counted()
+    Series(Store(folder / "runs"), 10, first).finish(runs)
+    assert first.seeds == [0, 1]  # the third is the first
+    again = Series(Store(folder / "runs"), 10, second)
+    again.finish([*runs, a_run(folder, seed=2)])
+    assert second.seeds == [2]
+    assert again.figures(runs) == [FIGURES] * 3
+
+
+def test_a_series_that_was_broken_off_goes_on(folder):
+    runs = [a_run(folder, seed=seed) for seed in range(4)]
+    with pytest.raises(KeyboardInterrupt):
+        Series(Store(folder / "runs"), 10, Counted(break_off=2)).finish(runs)
+    rest = Counted()
+    Series(Store(folder / "runs"), 10, rest).finish(runs)
+    assert rest.seeds == [2, 3]
+
+
+def test_failures_do_not_stop_a_series_and_are_tried_again_next_time(folder):
+    runs = [a_run(folder, seed=seed) for seed in range(3)]
+    tried = Counted(fail=[1])
+    failing = Series(Store(folder / "runs"), 10, tried)
+    failing.finish(runs)
+    failing.finish(runs)  # by another table: not again in the same series
+    assert tried.seeds == [0, 1, 2]
+    assert failing.failures == {runs[1].key(): "no such loss"}
+    assert len(failing.figures(runs)) == 2
+    again = Counted()
+    Series(Store(folder / "runs"), 10, again).finish(runs)
+    assert again.seeds == [1]
+
+
+def test_files_tell_what_was_run(folder):
+    kept = a_run(folder)
+    Store(folder / "runs").keep(kept, FIGURES)
+    (path,) = (folder / "runs").iterdir()
+    document = json.loads(path.read_text())
+    assert document["run"]["parameters"]["arity"] == 2
+    assert document["figures"] == FIGURES
+
+
+def test_a_run_trains_and_measures_in_a_process_of_its_own(folder):
+    figures = series.execute(a_run(folder, batch_sizes=(1, 0)), 60)
+    assert set(figures) == {*FIGURES, "batch_1_ms", "batch_0_ms"}
+    assert 0 < figures["P@1"] <= 1
+    assert min(figures["train_s"], figures["batch_ms"], figures["batch_1_ms"], figures["model_mb"]) > 0
+
+
+def test_a_run_that_fails_says_why(folder):
+    with pytest.raises(RunError, match="got 'no such loss'"):
+        series.execute(a_run(folder, parameters={**BASELINE, "loss": "no such loss"}), 60)
+    with pytest.raises(RunError, match=r"stopped after 0\.01 s"):
+        series.execute(a_run(folder), 0.01)
+
+
+def test_first_rows(folder):
+    train, test = data.files_of(str(folder), 7)
+    assert train.read_text().splitlines()[0] == "7 12 6"
+    assert train.read_text().splitlines()[1:] == (folder / "train.txt").read_text().splitlines()[1:8]
+    assert test == folder / "test.txt"
+
+
+def test_parameters_are_those_of_the_baseline_and_of_the_row():
+    assert Row("a").all_parameters() == {**BASELINE, "tol": 0.1, "max_iter": 20, "C": 12.0}
+    hinge = Row("a", {"loss": "squared_hinge", "arity": 3, "C": 2.0}).all_parameters()
+    assert (hinge["C"], hinge["link"], hinge["arity"]) == (2.0, "exp2", 3)
+    incremental = Row("a", {"solver": "adagrad"}).all_parameters()
+    assert not {"C", "tol", "max_iter"} & set(incremental)
+    assert "C" not in Row("a", {"loss": "exponential"}).all_parameters()
+    assert Row("a", system="extremetext").all_parameters() == {}
+
+
+def test_rows_have_as_many_runs_as_they_ask_for(folder):
+    table = Table("t", "", "", [Row("a", seeds=2), Row("b", data=["other"])], data=[str(folder)])
+    assert table.rows_on(str(folder)) == [table.rows[0]]
+    found = list(runs_of(table, str(folder), table.rows[0], seeds=3, threads=1, n_rows=None))
+    assert [r.seed for r in found] == [0, 1]
+
+
+def test_rows_per_loss():
+    rows = per_loss({"x": {"arity": 2}, "y": {}}, seeds={"y": 1})
+    assert [row.name for row in rows] == [
+        "logistic, x",
+        "logistic, y",
+        "squared hinge, x",
+        "squared hinge, y",
+    ]
+    assert [row.seeds for row in rows] == [None, 1, None, 1]
+    assert rows[2].parameters == {"loss": "squared_hinge", "arity": 2}
+
+
+@pytest.mark.parametrize("name", command_line.NAMES)
+def test_all_tables(name):
+    table = command_line.load_table(name)
+    assert table.name == name
+    assert table.paper.endswith(".")
+    names = [row.name for row in table.rows]
+    assert len(set(names)) == len(names)
+    settings = [(row.system, row.features, row.all_parameters()) for row in table.rows]
+    assert all(settings.count(setting) == 1 for setting in settings)
+
+
+def test_the_command_runs_what_is_missing_and_writes_pages(folder, monkeypatch, capsys):
+    table = Table("small", "Small", "nothing.", [Row("a"), Row("b", {"arity": 3})], data=[str(folder)])
+    counted = Counted()
+    monkeypatch.setattr(command_line, "NAMES", ("small",))
+    monkeypatch.setattr(command_line, "load_table", lambda name: table)
+    monkeypatch.setattr(command_line, "execute", counted)
+    monkeypatch.setattr(command_line, "Store", lambda: store.Store(folder / "runs"))
+    arguments = ["small", "--seeds", "2", "--results", str(folder / "pages")]
+    assert command_line.main([*arguments, "--dry-run"]) == 0
+    assert capsys.readouterr().out.count("to do") == 4
+    assert command_line.main(arguments) == 0
+    assert command_line.main([*arguments, "--rows", "b"]) == 0
+    assert counted.seeds == [0, 1, 0, 1]
+    assert "| b | **50.00 ± 0.00** |" in (folder / "pages" / "small.md").read_text()
+    assert (folder / "pages" / "small.png").exists()
+
+
+def test_only_whole_tables_go_into_the_repository():
+    assert command_line.parse(["pruning"]).results == command_line.RESULTS
+    assert command_line.parse(["pruning", "--data", "tate"]).results != command_line.RESULTS
+    assert command_line.parse(["--all"]).names == list(command_line.NAMES)
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["pruning", "--seeds", "0"]])
+def test_bad_arguments(arguments, capsys):
+    with pytest.raises(SystemExit):
+        command_line.parse(arguments)
+    assert "error:" in capsys.readouterr().err
