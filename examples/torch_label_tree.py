@@ -3,8 +3,8 @@
     pip install torch
     python examples/torch_label_tree.py
 
-An ordinary output layer scores all 15,803 subjects of every artwork. Here an example trains only the nodes of a tree that
-`node_targets` names, and a prediction scores only the blocks that `GuidedSearch` asks for.
+An ordinary output layer scores all 15,803 subjects of every artwork. Here an example trains only the nodes of a tree
+that `node_targets` names, and a prediction scores only the blocks that `GuidedSearch` asks for.
 """
 
 import time

@@ -140,9 +140,9 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     node_estimator : classifier of scikit-learn, optional
         Put a copy of this into every node instead of the linear classifiers; it must have `predict_proba`. It gets the
         node's rows of X (scaled by `normalize`, sparse if X is) with classes 0 and 1, and `sample_weight` if it takes
-        that. Where its own `random_state` is None, each node gets an integer that depends on the seed. The parameters
-        from `loss` to `prune`, and `bias`, are then left at their defaults. Much slower than the linear classifiers,
-        and neither `save` nor `explain` is possible: pickle such a model.
+        that. Where its own `random_state` is None, each node gets an integer that depends on the seed. Parameters of
+        the linear classifiers (`loss`, `C`, `solver` and the like) must then be left at their defaults. Much slower
+        than these, and neither `save` nor `explain` is possible: pickle such a model.
     search : {"exact", "beam"}
         How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level. All labels
         above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.

@@ -21,7 +21,19 @@ from labeltree.progress import Phases
 from labeltree.trees import LabelTree
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
-LINEAR_PARAMETERS = ("loss", "link", "C", "tol", "max_iter", "prune", "bias")
+LINEAR_PARAMETERS = (
+    "loss",
+    "link",
+    "C",
+    "tol",
+    "max_iter",
+    "prune",
+    "bias",
+    "solver",
+    "learning_rate",
+    "epochs",
+    "regularization",
+)
 
 
 @dataclass(frozen=True)
@@ -78,10 +90,11 @@ def check_node_estimator(model: BaseEstimator) -> None:
         )
     defaults = inspect.signature(type(model)).parameters
     for name in LINEAR_PARAMETERS:
-        if getattr(model, name) != defaults[name].default:
+        value, default = getattr(model, name), defaults[name].default
+        if value is not default and not (np.isscalar(value) and value == default):
             raise ValueError(
                 f"{name} is a parameter of the linear node classifiers and means nothing to node_estimator; "
-                f"leave it at {defaults[name].default!r} and set the parameters of {type(estimator).__name__}"
+                f"leave it at {default!r} and set the parameters of {type(estimator).__name__}"
             )
 
 

@@ -23,6 +23,8 @@ from tests.reference.assignment import training_sets
 from tests.reference.search import label_marginals
 
 from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.cli.parameters import PANELS
+from labeltree.node_estimators import LINEAR_PARAMETERS
 
 N_LABELS = 12
 TREES = [
@@ -155,7 +157,7 @@ def test_sample_weight() -> None:
 
 
 def test_the_same_seed_gives_the_same_model() -> None:
-    forest = RandomForestClassifier(n_estimators=3, max_depth=3)
+    forest = RandomForestClassifier(n_estimators=2, max_depth=3)
 
     def fitted(**parameters: Any) -> LabelTreeClassifier:
         return model_of(forest, **parameters).fit(X_DENSE, Y)
@@ -163,11 +165,11 @@ def test_the_same_seed_gives_the_same_model() -> None:
     first = fitted()
     states = [estimator.random_state for estimator in first.weights_[0].estimators.values()]
     assert len(set(states)) == len(states)
-    p = first.predict_proba(X_DENSE, top_k=None).toarray()
+    p = first.predict_proba(X_DENSE[:20], top_k=None).toarray()
     with parallel_config("threading"):  # which start sooner than processes
         parallel = fitted(n_jobs=2)
-    np.testing.assert_array_equal(parallel.predict_proba(X_DENSE, top_k=None).toarray(), p)
-    assert (fitted(random_state=1).predict_proba(X_DENSE, top_k=None).toarray() != p).any()
+    np.testing.assert_array_equal(parallel.predict_proba(X_DENSE[:20], top_k=None).toarray(), p)
+    assert (fitted(random_state=1).predict_proba(X_DENSE[:20], top_k=None).toarray() != p).any()
     # A seed of the estimator's own stands.
     own = model_of(clone(forest).set_params(random_state=7)).fit(X_DENSE, Y)
     assert {estimator.random_state for estimator in own.weights_[0].estimators.values()} == {7}
@@ -191,7 +193,7 @@ def test_many_rows_in_batches(one_tree: LabelTreeClassifier, monkeypatch: pytest
     whole = one_tree.predict_topk(X, 3), one_tree.predict_proba(X, top_k=None, threshold=0.1)
     rows, labels = np.arange(X.shape[0]), np.arange(X.shape[0]) % N_LABELS
     pairs = one_tree.predict_pairs(X, rows, labels)
-    monkeypatch.setattr("labeltree.estimator_forest.ROWS_PER_BATCH", 7)
+    monkeypatch.setattr("labeltree.estimator_forest.ROWS_PER_BATCH", 40)
     np.testing.assert_array_equal(one_tree.predict_topk(X, 3).labels, whole[0].labels)
     found = one_tree.predict_proba(X, top_k=None, threshold=0.1)
     np.testing.assert_array_equal(found.toarray(), whole[1].toarray())
@@ -230,6 +232,12 @@ def test_parameters_that_would_be_ignored(parameter: dict[str, Any]) -> None:
     (name,) = parameter
     with pytest.raises(ValueError, match=f"{name} is a parameter of the linear node classifiers"):
         model_of(LINEAR, **parameter).fit(X, Y)
+
+
+def test_every_parameter_either_applies_or_is_refused() -> None:
+    heeded = {name for panel in ("The tree", "The search for labels", "The run") for name in PANELS[panel]}
+    heeded |= {"normalize", "node_estimator"}
+    assert set(LINEAR_PARAMETERS) == set(LabelTreeClassifier().get_params()) - heeded
 
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
