@@ -19,8 +19,8 @@ TABLE = Table(
         Row("Huffman", {"tree": "huffman"}, seeds=1),
         Row("taxonomy", {"tree": "taxonomy"}, seeds=1),
         Row("taxonomy, wide nodes split", {"tree": "taxonomy", "max_arity": 100}, seeds=1),
-        Row("k-means, frequent labels above", {"frequent_share": 0.01}),
-        Row("k-means, arity 16, frequent labels above", {"frequent_share": 0.01, "arity": 16}),
+        Row("k-means, frequent labels above", {"frequent_share": 0.01}, seeds=1),
+        Row("k-means, arity 16, frequent labels above", {"frequent_share": 0.01, "arity": 16}, seeds=1),
     ],
     notes=[
         "The first two rows are those of the paper.",
