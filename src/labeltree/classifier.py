@@ -280,7 +280,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         sample_weight : array of shape (n_rows,), optional
             How much each example counts, 1 by default: its loss is multiplied by this.
         """
-        self._check_parameters()
+        self._check_training_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
         checked = copy(self)
         features = check_features(checked, X, normalize=self.normalize, reset=True)
@@ -363,10 +363,14 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
-        check_solver_parameters(self)
         check_node_estimator(self)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
+
+    def _check_training_parameters(self) -> None:
+        # Not for a saved model: what its solver did not use may have had another default then.
+        self._check_parameters()
+        check_solver_parameters(self)
 
     def _tree_recipe(self) -> TreeRecipe:
         return TreeRecipe(

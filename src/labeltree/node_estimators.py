@@ -18,22 +18,11 @@ from labeltree import _native
 from labeltree.exchange import NodeBlocks
 from labeltree.labels import LabelRows
 from labeltree.progress import Phases
+from labeltree.solvers import SOLVER_PARAMETERS
 from labeltree.trees import LabelTree
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
-LINEAR_PARAMETERS = (
-    "loss",
-    "link",
-    "C",
-    "tol",
-    "max_iter",
-    "prune",
-    "bias",
-    "solver",
-    "learning_rate",
-    "epochs",
-    "regularization",
-)
+LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "prune", "bias")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -252,6 +253,16 @@ def test_as_good_as_batch_training_on_easy_data(solver: str, loss: str) -> None:
         best = model.predict_topk(X[500:], k=1).labels[:, 0]
         hits[name] = float(y[500:][np.arange(100), best].mean())
     assert hits[solver] >= hits["descent"] - 0.05
+
+
+def test_a_saved_model_keeps_what_its_solver_did_not_use(tmp_path: Path) -> None:
+    X, y = documents(60, 30, 8)
+    model = LabelTreeClassifier(solver="fobos", loss="logistic", learning_rate=1.0, random_state=0).fit(X, y)
+    model.set_params(tol=0.3).save(tmp_path / "model")
+    opened = LabelTreeClassifier.load(tmp_path / "model")
+    assert (opened.solver, opened.learning_rate, opened.epochs, opened.tol) == ("fobos", 1.0, 3, 0.3)
+    assert opened.n_iter_ == 3
+    np.testing.assert_array_equal(opened.predict_topk(X).probabilities, model.predict_topk(X).probabilities)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def _classifier(context: typer.Context, preset: Preset | None, parameters: dict[
     else:
         classifier = LabelTreeClassifier(**parameters)
     try:
-        classifier._check_parameters()
+        classifier._check_training_parameters()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return classifier
