@@ -1,7 +1,8 @@
-"""Opening a model for a command that asks it."""
+"""Models for commands: one to be trained, or one that is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,15 @@ def open_model(path: Path, parameters: dict[str, Any]) -> Any:
 
     model: Any = load(path)
     model.set_params(**{name: value for name, value in parameters.items() if value is not None})
+    return _checked(model)
+
+
+def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
+    """What `make` makes of options; wrong ones end here, before anything is read."""
+    return _checked(make(**parameters))
+
+
+def _checked(model: Any) -> Any:
     try:
         model._check_parameters()
     except ValueError as error:
