@@ -229,7 +229,7 @@ def _draw_frequencies(panel: Any, tree: LabelTree, counts: NDArray[np.float64]) 
         positions=at,
         widths=0.5,
         orientation="horizontal",
-        whis=(0, 100),
+        whis=(0, 100),  # codespell:ignore whis
         patch_artist=True,
         boxprops={"facecolor": "#9CC9E6", "edgecolor": _LABELS},
         medianprops={"color": _INK, "linewidth": 1.5},
