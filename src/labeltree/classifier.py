@@ -357,6 +357,27 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self._renew_caches()
         return self
 
+    def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
+        """Return the first tree that `fit` would train on these examples, without training it.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> LabelTreeClassifier(tree="huffman", arity=2).build_tree([[1], [2], [3]], [["a"], ["b"], ["a", "c"]]).depth
+        2
+        """
+        self._check_parameters()
+        features = check_features(copy(self), X, normalize=self.normalize, reset=True)
+        labels = read_labels(y)
+        _check_rows(features.n_rows, labels)
+        weight = check_sample_weight(sample_weight, labels.n_rows)
+        recipe = self._tree_recipe().for_each(self.n_trees)[0]
+        recipe.check(labels.n_labels)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=1)[0])
+        grow = partial(recipe.grow, features, labels, weight, seed, n_threads(self.n_jobs))
+        with phases(self.verbose) as shown:
+            return shown.run(recipe.describe(labels.n_labels), grow)
+
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_tree(self.tree)

@@ -16,8 +16,10 @@ from tests.command_line import run
 from labeltree import LabelTreeClassifier
 from labeltree.cli.application import app
 from labeltree.cli.parameters import IN_PYTHON_ONLY, PANELS, classifier_parameters
+from labeltree.cli.tree.application import tree_app
 
 COMMANDS = ("train", "evaluate", "predict", "explain", "info", "convert", "demo")
+TREE_COMMANDS = ("build", "show", "import", "export")
 
 
 @cache
@@ -37,13 +39,21 @@ def test_overview_names_all_commands() -> None:
     assert [command.callback.__name__ for command in app.registered_commands] == list(COMMANDS)  # type: ignore[union-attr] # all have one
 
 
+def test_overview_of_trees_names_all_commands() -> None:
+    assert re.search(r"^│ tree ", run("--help").stdout, re.MULTILINE)
+    overview = run("tree", "--help").stdout
+    for command in TREE_COMMANDS:
+        assert re.search(rf"^│ {command} ", overview, re.MULTILINE)
+    assert [command.name for command in tree_app.registered_commands] == list(TREE_COMMANDS)
+
+
 def test_no_arguments_print_the_overview() -> None:
     assert "Usage: labeltree [OPTIONS] COMMAND" in run(exit_code=2).output
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"tree {command}" for command in TREE_COMMANDS)])
 def test_help_pages_teach_by_examples(command: str) -> None:
-    page = run(command, "--help").stdout
+    page = run(*command.split(), "--help").stdout
     assert f"Usage: labeltree {command} " in page
     assert re.search(rf"Examples\s+(\S+ )*labeltree {command}", page)
     assert max(map(len, page.splitlines())) <= 80
@@ -82,7 +92,9 @@ def test_version() -> None:
     assert run("--version").stdout == f"labeltree {metadata.version('labeltree')}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["demo", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["train", "--help"], ["demo", "--help"], ["tree", "build", "-h"]]
+)
 def test_help_and_version_do_not_wait_for_slow_imports(arguments: list[str]) -> None:
     source = (
         "import sys\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
@@ -17,9 +16,11 @@ from labeltree.cli.convert import convert
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
+from labeltree.cli.help_page import reflowed
 from labeltree.cli.info import info
 from labeltree.cli.predict import predict
 from labeltree.cli.train import train
+from labeltree.cli.tree.application import tree_app
 
 #: Exit codes; a wrong command line is 2, as everywhere.
 FAILED = 1
@@ -63,12 +64,6 @@ def _final_name(path: str) -> str:
     return os.path.join(folder, temporary[1]) if temporary else path
 
 
-def _reflowed(docstring: str) -> str:
-    """Join the lines of every paragraph, so that they wrap as the terminal does; examples stay as they are."""
-    paragraphs = inspect.cleandoc(docstring).split("\n\n")
-    return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
-
-
 app = typer.Typer(
     name="labeltree",
     cls=Commands,
@@ -78,7 +73,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (train, evaluate, predict, explain, info, convert, demo):
-    app.command(help=_reflowed(command.__doc__ or ""))(command)
+    app.command(help=reflowed(command.__doc__ or ""))(command)
+app.add_typer(tree_app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -112,4 +108,4 @@ def _labeltree(
     """
 
 
-app.callback(help=_reflowed(_labeltree.__doc__ or ""))(_labeltree)
+app.callback(help=reflowed(_labeltree.__doc__ or ""))(_labeltree)

@@ -51,8 +51,8 @@ class DataFile:
         if len(y.indices) and y.indices.max() >= n_labels:
             row, label = _first_beyond(y, n_labels)
             raise DataFormatError(
-                f"row {row} has the label {label + self._first_label}, but the largest that the model knows is "
-                f"{n_labels - 1 + self._first_label}; if the files belong together, "
+                f"row {row} has the label {label + self.first_label}, but the largest that the model knows is "
+                f"{n_labels - 1 + self.first_label}; if the files belong together, "
                 f"train with --n-labels {int(y.indices.max()) + 1}",
                 source_name(self.path),
             )
@@ -91,7 +91,8 @@ class DataFile:
         return int(self.format == "libsvm" if self.one_based is None else self.one_based)
 
     @property
-    def _first_label(self) -> int:
+    def first_label(self) -> int:
+        """The number that the label of column 0 has in the file."""
         return int(self.format == "xmlc" and bool(self.one_based))
 
     def _parse(

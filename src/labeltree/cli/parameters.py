@@ -43,7 +43,8 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: a word, a file that LabelTree.to_json wrote, or for several trees as many of these with commas.",
+        "note": "Here: a word, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or for "
+        "several trees as many of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
@@ -124,14 +125,16 @@ def parse_parameter_section(docstring: str) -> dict[str, tuple[str, str]]:
     return {name: (kind, " ".join(text.split())) for name, kind, text in entries}
 
 
-def with_parameters(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_parameters(
+    *names: str, defaults: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options for the estimator's parameters in place of its ``**parameters``.
 
-    Without names, for all of them. With names, for those, and an option that is not given is None: it leaves a
-    trained model as it is.
+    Without names, for all of them. With names, for those, and an option that is not given is None, so that it leaves
+    a trained model as it is; or, if `defaults`, the estimator's default.
     """
     options = [
-        _option(parameter, optional=bool(names))
+        _option(parameter, optional=bool(names) and not defaults)
         for name, parameter in classifier_parameters().items()
         if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]

@@ -9,7 +9,7 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, seconds_text
-from labeltree.cli.parameters import classifier_parameters, with_parameters
+from labeltree.cli.parameters import with_parameters
 
 Preset = Literal["parabel", "bonsai", "napkinxc"]
 
@@ -28,6 +28,7 @@ def train(
     one_based: options.OneBased = None,
     n_features: options.NFeatures = None,
     n_labels: options.NLabels = None,
+    labels: options.LabelNames = None,
     preset: Annotated[
         Preset | None,
         typer.Option(
@@ -51,17 +52,22 @@ def train(
         labeltree train train.txt --model tags.labeltree
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
+        labeltree train train.txt --model tags --tree topics.csv --labels labels.txt
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
+    from labeltree.cli.tree.hierarchy import check_names_are_of_use, describe_matching, fit_for_columns
     from labeltree.model_file.directory import check_replaceable
 
     classifier = _classifier(context, preset, parameters)
+    check_names_are_of_use(classifier.tree, labels)
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        X, y = DataFile(data, format_of(data, format), one_based).read(n_features, n_labels)
+        source = DataFile(data, format_of(data, format), one_based)
+        X, y = source.read(n_features, n_labels)
+    classifier.tree = fit_for_columns(classifier.tree, labels, y.shape[1], source.first_label)
     classifier.fit(X, y)
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
@@ -88,6 +94,8 @@ def train(
         f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels "
         f"({y.nnz / X.shape[0]:.1f} per row), read in {seconds_text(stopwatch.seconds['reading'])}"
     )
+    for line in describe_matching(classifier.tree, y.shape[1]):
+        console.print(line)
     console.print(describe_training(classifier))
     n_weights = sum(trained.n_weights for trained in classifier.weights_)
     console.print(
@@ -122,46 +130,17 @@ def _trees(classifier: Any) -> list[dict[str, Any]]:
 def _classifier(context: typer.Context, preset: Preset | None, parameters: dict[str, Any]) -> Any:
     """The classifier that the options ask for, not yet trained; wrong options end here, before anything is read."""
     from labeltree import LabelTreeClassifier
+    from labeltree.cli.trained_model import untrained
+    from labeltree.cli.tree.hierarchy import tree_parameter
 
-    parameters = {**parameters, "tree": _tree(parameters["tree"])}
-    if preset is not None:
-        # The command line's own default is not the estimator's.
-        named = {name for name in parameters if _is_given(context, name)} | {"n_jobs"}
-        classifier = getattr(LabelTreeClassifier, preset)(**{name: parameters[name] for name in named})
-    else:
-        classifier = LabelTreeClassifier(**parameters)
-    try:
-        classifier._check_training_parameters()
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    return classifier
+    parameters = {**parameters, "tree": tree_parameter(parameters["tree"])}
+    if preset is None:
+        return untrained(LabelTreeClassifier, parameters)
+    # The command line's own default is not the estimator's.
+    named = {name for name in parameters if _is_given(context, name)} | {"n_jobs"}
+    return untrained(getattr(LabelTreeClassifier, preset), {name: parameters[name] for name in named})
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
-
-
-def _tree(text: str) -> Any:
-    """A word, the tree in a file, or a list of these."""
-    parts = text.split(",")
-    if len(parts) == 1 or Path(text).is_file():
-        return _one_tree(text)
-    return [_one_tree(part.strip()) for part in parts]
-
-
-def _one_tree(word_or_path: str) -> Any:
-    from labeltree import LabelTree
-
-    words = classifier_parameters()["tree"].words
-    if word_or_path in words:
-        return word_or_path
-    path = Path(word_or_path)
-    if not path.is_file():
-        raise typer.BadParameter(
-            f"{path} is neither a file nor one of {', '.join(words)}", param_hint="--tree"
-        )
-    try:
-        return LabelTree.from_json(path.read_bytes())
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None

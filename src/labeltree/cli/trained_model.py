@@ -1,7 +1,8 @@
-"""Opening a model for a command that asks it."""
+"""Models for commands: one to be trained, or one that is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,19 @@ def open_model(path: Path, parameters: dict[str, Any]) -> Any:
 
     model: Any = load(path)
     model.set_params(**{name: value for name, value in parameters.items() if value is not None})
+    _refuse_wrong(model._check_parameters)
+    return model
+
+
+def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
+    """What `make` makes of options; wrong ones end here, before anything is read."""
+    model = make(**parameters)
+    _refuse_wrong(model._check_training_parameters)
+    return model
+
+
+def _refuse_wrong(check: Callable[[], None]) -> None:
     try:
-        model._check_parameters()
+        check()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    return model

@@ -92,7 +92,10 @@ class _Picture:
         for node in tree.inner_nodes[::-1].tolist():
             children = tree.children(node)
             self.y[node] = (self.y[children.start] + self.y[children.stop - 1]) / 2
-        right = self.x + self.widths + [_SPACE + _text_width(self._count(v)) for v in range(tree.n_nodes)]
+        # On screens letters are set on whole pixels: a long name may turn out wider than it is on paper.
+        right = (
+            self.x + 1.1 * self.widths + [_SPACE + _text_width(self._count(v)) for v in range(tree.n_nodes)]
+        )
         self.size = (right.max() + _MARGIN, self.y.max() + _ROW / 2 + _MARGIN)
 
     def draw(self, ax: Any) -> Any:
@@ -142,9 +145,16 @@ class _Picture:
         if not self.titles[node]:
             ax.plot([x], [y], "o", ms=4.5 * scale, color=_INK, zorder=2)
             return
-        ax.text(x, y, self.titles[node], color=_LABELS if is_leaf else _INK, **style)
+        name = ax.text(x, y, self.titles[node], color=_LABELS if is_leaf else _INK, **style)
         if is_leaf and self.counts is not None:
-            ax.text(x + self.widths[node] + _SPACE, y, self._count(node), color=_PALE, **style)
+            # Beside the name, however wide that really is.
+            place = {
+                "xy": (1, 0.5),
+                "xycoords": name,
+                "xytext": (_SPACE * scale, 0),
+                "textcoords": "offset points",
+            }
+            ax.annotate(self._count(node), color=_PALE, **place, **{**style, "va": "center"})
 
     def _count(self, node: int) -> str:
         if self.counts is None or not self.tree.is_leaf[node]:
@@ -219,7 +229,7 @@ def _draw_frequencies(panel: Any, tree: LabelTree, counts: NDArray[np.float64]) 
         positions=at,
         widths=0.5,
         orientation="horizontal",
-        whis=(0, 100),
+        whis=(0, 100),  # codespell:ignore whis
         patch_artist=True,
         boxprops={"facecolor": "#9CC9E6", "edgecolor": _LABELS},
         medianprops={"color": _INK, "linewidth": 1.5},
@@ -260,4 +270,4 @@ def _text_width(text: str) -> float:
     width, _, _ = text_to_path.get_text_width_height_descent(
         text, FontProperties(size=_FONT_SIZE), ismath=False
     )
-    return 1.02 * float(width)  # on screens letters are set on whole pixels, and run a little wider
+    return 1.02 * float(width)

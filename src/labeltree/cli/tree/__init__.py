@@ -1,0 +1,1 @@
+"""`labeltree tree`: label trees without training."""
