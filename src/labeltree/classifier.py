@@ -108,9 +108,16 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         What the node classifiers minimise, with an L2 penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
-        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
-    C : float, optional
-        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
+        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; so for the squared loss. For the logistic loss: the
+        sigmoid of s; for the exponential loss: that of 2 s.
+    C : float, "auto", "auto_per_level" or None
+        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
+        the squared and 2 for the exponential loss. "auto" chooses it by the precision on rows held out of a sample,
+        "auto_per_level" chooses one for each level of the tree by the log loss of its nodes.
+    label_weight : {"propensity"}, array of shape (n_labels,), dict or None
+        How much positive examples of each label count, 1 by default; at an inner node as much as the heaviest of their
+        labels below it. "propensity" makes rare labels count more, as the propensity-scored metrics do. An array is in
+        the order of `classes_`; a dict may leave labels out.
     tol : float
         A node is trained until no example violates its optimality conditions by more than half of this, in units of
         the score. Features that are not scaled (`normalize` off) may need less.
