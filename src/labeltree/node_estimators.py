@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize as normalize_rows
@@ -20,9 +21,10 @@ from labeltree.labels import LabelRows
 from labeltree.progress import Phases
 from labeltree.solvers import SOLVER_PARAMETERS
 from labeltree.trees import LabelTree
+from labeltree.validation import is_pair
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
-LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "prune", "bias")
+LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "label_weight", "prune", "bias")
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,10 @@ def check_node_estimator(model: BaseEstimator) -> None:
 
 
 def check_estimator_features(model: BaseEstimator, X: Any, *, normalize: bool) -> EstimatorFeatures:
-    """X as the node estimators get it, compared with what `model` was fitted on."""
+    """X as the node estimators get it, compared with what `model` was fitted on; a pair as one sparse matrix."""
+    if is_pair(X):
+        parts = [normalize_rows(part) * np.sqrt(0.5) for part in X] if normalize else X
+        X, normalize = sp.hstack([sp.csr_matrix(part) for part in parts], format="csr"), False
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
     return EstimatorFeatures(normalize_rows(X) if normalize else X)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -147,6 +148,15 @@ def test_pipelines() -> None:
     assert model.get_params()["node_estimator__selectkbest__k"] == 10
     with pytest.raises(ValueError, match="takes no sample_weight"):
         model.fit(X, Y, sample_weight=np.ones(X.shape[0]))
+
+
+def test_pairs_of_sparse_and_dense_features() -> None:
+    dense = np.random.default_rng(0).normal(size=(X.shape[0], 5))
+    joined = sp.hstack([normalize(X), normalize(dense)], format="csr") * np.sqrt(0.5)
+    model = model_of(LINEAR).fit((X, dense), Y)
+    expected = brute_force(TREES[0], LINEAR, joined, joined[:20])
+    found = model.predict_proba((TEST, dense[:20]), top_k=None).toarray()
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 def test_sample_weight() -> None:
