@@ -304,10 +304,11 @@ void learn(int lanes, const IncrementalPass& pass) {
 
 template <template <int> class Update>
 void learn(Loss loss, int lanes, const IncrementalPass& pass) {
-  if (loss == Loss::squared_hinge) {
-    learn<Update, SquaredHingeSlope>(lanes, pass);
-  } else {
-    learn<Update, LogisticSlope>(lanes, pass);
+  switch (loss) {
+    case Loss::squared_hinge:
+      return learn<Update, SquaredHingeSlope>(lanes, pass);
+    case Loss::logistic:
+      return learn<Update, LogisticSlope>(lanes, pass);
   }
 }
 
