@@ -10,8 +10,8 @@ from statistics import mean
 
 from benchmarks.data import prepare
 from labeltree import LabelTreeClassifier
-from labeltree.losses import LOSSES
 from labeltree.data import read_xmlc
+from labeltree.losses import LOSSES
 from labeltree.metrics import evaluate
 
 SEEDS = (0, 1, 2)

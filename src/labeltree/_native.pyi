@@ -2,6 +2,7 @@
 The compiled kernel of labeltree. Private: everything public is re-exported by the package.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, overload
 
@@ -75,6 +76,8 @@ class Link(enum.Enum):
 
     exp5 = 5
 
+    sigmoid2 = 6
+
 def apply_link(link: Link, score: float) -> float:
     """The probability that a score stands for."""
 
@@ -93,6 +96,9 @@ class BlockStore:
         """
         The probabilities of a block's nodes for one row, given their parent's.
         """
+
+    def held_out_loss(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Fill loss with the log loss of every row at every level of the tree."""
 
     def column(self, block: int, column: int) -> tuple:
         """Features and weights of one node."""
@@ -169,6 +175,10 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+    squared = 2
+
+    exponential = 3
+
 class SolverOptions:
     def __init__(self) -> None: ...
 
@@ -183,6 +193,12 @@ class SolverOptions:
 
     @C.setter
     def C(self, arg: float, /) -> None: ...
+
+    @property
+    def block_C(self) -> list[float]: ...
+
+    @block_C.setter
+    def block_C(self, arg: Sequence[float], /) -> None: ...
 
     @property
     def tol(self) -> float: ...
@@ -304,7 +320,7 @@ def cluster_labels(features: FeatureMatrix, label_indptr: Annotated[NDArray[nump
 def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
     """The rows with a label below each node, as row_begin and rows."""
 
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
     """
     Train all node classifiers of a tree; returns the arrays of the blocks and a report.
     """

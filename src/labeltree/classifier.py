@@ -7,6 +7,8 @@ import time
 import warnings
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from labeltree.labels import LabelRows, read_labels
 from labeltree.losses import LOSSES
 from labeltree.prediction import LabelTreePredictor
 from labeltree.progress import Phases, phases
+from labeltree.regularization import Examples, choose_regularization
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
@@ -88,9 +91,16 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         What the node classifiers minimise, with an L2 penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
-        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
-    C : float, optional
-        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
+        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; so for the squared loss. For the logistic loss: the
+        sigmoid of s; for the exponential loss: that of 2 s.
+    C : float, "auto", "auto_per_level" or None
+        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
+        the squared and 2 for the exponential loss. "auto" chooses it by the precision on rows held out of a sample,
+        "auto_per_level" chooses one for each level of the tree by the log loss of its nodes.
+    label_weight : {"propensity"}, array of shape (n_labels,), dict or None
+        How much positive examples of each label count, 1 by default; at an inner node as much as the heaviest of their
+        labels below it. "propensity" makes rare labels count more, as the propensity-scored metrics do. An array is in
+        the order of `classes_`; a dict may leave labels out.
     tol : float
         A node is trained until no example violates its optimality conditions by more than half of this, in units of
         the score. Features that are not scaled (`normalize` off) may need less.
@@ -130,12 +140,19 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         and the most passes over the rows that a problem took.
     n_iter_ : int
         The most passes over its rows that a node took.
+    C_ : float or list of float
+        The C that was used, or that of each level from the root down. Not saved with a model; but the parameter `C` is
+        saved as this number where it is "auto".
+    C_scores_ : dict or None
+        If C was chosen: the score of every C that was tried, which is the mean of P@1, P@3 and P@5, or for each level
+        its log loss per row. Not saved with a model.
     label_counts_ : array of shape (n_labels,)
         How many training rows had each label.
     n_samples_fit_ : int
         The number of training rows.
     fit_seconds_ : dict
-        How long clustering the labels and training the nodes took, over all trees. Not saved with a model.
+        How long clustering the labels, choosing C if so asked, and training the nodes took, over all trees. Not saved
+        with a model.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -257,9 +274,10 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         given = self._given_trees(labels.n_labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
+        default_c = LOSSES[self.loss].default_c
         solver = SolverSettings(
             loss=self.loss,
-            C=LOSSES[self.loss].default_C if self.C is None else self.C,
+            C=float(self.C) if isinstance(self.C, Real) else default_c,
             tol=self.tol,
             max_iter=self.max_iter,
             bias=float(self.bias),
@@ -268,12 +286,30 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
         weights, reports = [], []
         seconds = {"clustering": 0.0, "training": 0.0}
+        scores = None
         with phases(self.verbose) as shown:
             for t, seed in enumerate(seeds.tolist()):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 started = time.perf_counter()
                 tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
                 grown = time.perf_counter()
+                seconds["clustering"] += grown - started
+                if t == 0 and isinstance(self.C, str):
+                    chosen = choose_regularization(
+                        tree,
+                        Examples(features, labels, weight, label_weight),
+                        solver,
+                        self._link_of(self.loss),
+                        start=default_c,
+                        per_level=self.C == "auto_per_level",
+                        seed=seed,
+                        n_threads=threads,
+                        phases=shown,
+                        name="choosing C: ",
+                    )
+                    solver, scores = replace(solver, C=chosen.C), chosen.scores
+                    seconds["choosing_C"] = time.perf_counter() - grown
+                ready = time.perf_counter()
                 trained, report = train_tree(
                     tree,
                     features,
@@ -286,8 +322,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                     name,
                     label_weight=label_weight,
                 )
-                seconds["clustering"] += grown - started
-                seconds["training"] += time.perf_counter() - grown
+                seconds["training"] += time.perf_counter() - ready
                 weights.append(trained)
                 reports.append(report)
 
@@ -302,6 +337,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.weights_ = weights
         self._keep_report(reports)
         self.fit_seconds_ = seconds
+        self.C_ = solver.C
+        self.C_scores_ = scores
         self._renew_caches()
         return self
 
@@ -365,8 +402,10 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.loss_ = self.loss
 
     def _parameters_as_trained(self) -> dict[str, Any]:
-        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name.
+        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name, C as chosen.
         trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link()}
+        if self.C == "auto":
+            trained["C"] = getattr(self, "C_", self.C)
         return {**self.get_params(deep=False), **trained}
 
     # -- storage ---------------------------------------------------------------------------------------------------

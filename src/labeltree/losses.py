@@ -29,7 +29,7 @@ class Loss:
         The name of the proper link.
     links : tuple of str
         The links that the classifier takes with this loss, its default first.
-    default_C : float
+    default_c : float
         The parameter `C` by default.
     strong_properness : float
         The constant λ of the bound.
@@ -47,7 +47,7 @@ class Loss:
     name: str
     proper_link: str
     links: tuple[str, ...]
-    default_C: float
+    default_c: float
     strong_properness: float
     _value: Callable[[FloatArray], FloatArray] = field(repr=False)
     _probability: Callable[[FloatArray], FloatArray] = field(repr=False)
@@ -122,7 +122,15 @@ LOSSES = {
             "squared_hinge", "clip", ("exp4", "exp5", "exp3", "exp2", "clip"), 1.0, 8.0, _squared_hinge, _clip
         ),
         Loss("logistic", "sigmoid", ("sigmoid",), 8.0, 4.0, _logistic, _sigmoid),
-        Loss("squared", "clip", ("exp4", "exp5", "exp3", "exp2", "clip"), 0.5, 8.0, lambda m: (1 - m) ** 2, _clip),
+        Loss(
+            "squared",
+            "clip",
+            ("exp4", "exp5", "exp3", "exp2", "clip"),
+            0.7,
+            8.0,
+            lambda m: (1 - m) ** 2,
+            _clip,
+        ),
         Loss("exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, _exponential, lambda s: _sigmoid(2 * s)),
     )
 }

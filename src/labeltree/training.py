@@ -43,12 +43,8 @@ def train_tree(
     name: str = "",
     *,
     label_weight: NDArray[np.float32] | None = None,
-    rows: NDArray[np.int32] | None = None,
 ) -> tuple[TreeWeights, dict[str, Any]]:
-    """Train all nodes; returns the weights and the kernel's report.
-
-    With `rows`, on these only, ascending; the others must have no labels.
-    """
+    """Train all nodes; returns the weights and the kernel's report."""
     options = _native.SolverOptions()
     options.loss = getattr(_native.Loss, settings.loss)
     if isinstance(settings.C, Sequence):
@@ -72,7 +68,6 @@ def train_tree(
             labels.indices,
             sample_weight,
             label_weight,
-            rows,
             options,
             progress,
         ),

@@ -15,7 +15,6 @@ from tests.reference.assignment import training_sets
 
 from labeltree.trees import LabelTree
 
-
 LOSSES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "squared_hinge": lambda margin: np.maximum(0, 1 - margin) ** 2,
     "logistic": lambda margin: np.logaddexp(0, -margin),

@@ -67,9 +67,7 @@ def test_rows_as_they_are_and_models_without_bias(loss: str, C: float, normalize
     X = sp.vstack([X, sp.csr_matrix((2, 80))]).tocsr()  # rows without features
     y = sp.vstack([y, y[:2]]).tocsr()
     # Long rows make ill-conditioned problems, above all where every example pulls (squared loss).
-    model, W = trained(
-        X, y, loss=loss, C=C, max_leaves=4, normalize=normalize, bias=bias, max_iter=100_000
-    )
+    model, W = trained(X, y, loss=loss, C=C, max_leaves=4, normalize=normalize, bias=bias, max_iter=100_000)
     assert_optimal(model, W, X, y)
     if not bias:
         used = np.unique(model.weights_[0].arrays["bias"])

@@ -105,6 +105,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
+    if name == "label_weight":
+        return None  # an array or a dictionary, which only training heeds
     if isinstance(value, LabelTree):
         return {"stored": "tree"}
     if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree) for tree in value):
