@@ -67,12 +67,11 @@ float bounded_cost(float cost) { return std::clamp(cost, 1e-10f, 1e10f); }
 class Trainer {
  public:
   Trainer(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
-          const std::vector<int32_t>& rows, const float* sample_weight, const SolverOptions& options,
-          Progress& progress, TrainingReport& report)
+          const float* sample_weight, const SolverOptions& options, Progress& progress,
+          TrainingReport& report)
       : tree_(tree),
         features_(features),
         assignment_(assignment),
-        rows_(rows),
         sample_weight_(sample_weight),
         options_(options),
         progress_(progress),
@@ -100,7 +99,6 @@ class Trainer {
   const LabelTreeView& tree_;
   const FeatureMatrix& features_;
   const NodeAssignment& assignment_;
-  const std::vector<int32_t>& rows_;
   const float* sample_weight_;
   const SolverOptions& options_;
   Progress& progress_;
@@ -108,6 +106,7 @@ class Trainer {
 
   BlockArrays arrays_;
   int64_t n_panels_ = 0;
+  std::vector<int32_t> all_rows_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
@@ -121,7 +120,9 @@ void Trainer::plan() {
     blocks_[b] = std::make_unique<Block>();
     blocks_[b]->C = options_.block_C.empty() ? options_.C : options_.block_C[b];
   }
-  add_block(*blocks_[0], 0, 1, rows_.data(), static_cast<int64_t>(rows_.size()));
+  all_rows_.resize(features_.n_rows());
+  std::iota(all_rows_.begin(), all_rows_.end(), 0);
+  add_block(*blocks_[0], 0, 1, all_rows_.data(), features_.n_rows());
   for (size_t i = 0; i < inner.size(); ++i) {
     const int32_t v = inner[i];
     add_block(*blocks_[i + 1], tree_.child_begin[v], tree_.n_children(v), assignment_.begin(v),
@@ -276,10 +277,9 @@ std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
 }
 
 BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
-                         const NodeAssignment& assignment, const std::vector<int32_t>& rows,
-                         const float* sample_weight, const SolverOptions& options, Progress& progress,
-                         TrainingReport& report) {
-  return Trainer(tree, features, assignment, rows, sample_weight, options, progress, report).train();
+                         const NodeAssignment& assignment, const float* sample_weight,
+                         const SolverOptions& options, Progress& progress, TrainingReport& report) {
+  return Trainer(tree, features, assignment, sample_weight, options, progress, report).train();
 }
 
 }  // namespace labeltree

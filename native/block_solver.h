@@ -43,8 +43,7 @@ struct TrainingReport {
 // A positive example counts assignment.weight times as much as a negative one.
 BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
                          const NodeAssignment& assignment,
-                         const std::vector<int32_t>& rows,  // the examples, ascending
-                         const float* sample_weight,        // per row, or null
+                         const float* sample_weight,  // per row, or null
                          const SolverOptions& options, Progress& progress, TrainingReport& report);
 
 }  // namespace labeltree

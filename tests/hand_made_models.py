@@ -60,7 +60,7 @@ def hand_made_classifier(
     weights: Sequence[TreeWeights], n_features: int, link: str, **parameters: Any
 ) -> LabelTreeClassifier:
     """A classifier that takes its rows as they are and its labels from 0 on."""
-    loss = "logistic" if link == "sigmoid" else "squared_hinge"
+    loss = {"sigmoid": "logistic", "sigmoid2": "exponential"}.get(link, "squared_hinge")
     parameters = {"normalize": False, **parameters}
     model = LabelTreeClassifier(n_trees=len(weights), loss=loss, link=link, **parameters)
     model.weights_ = list(weights)

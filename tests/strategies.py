@@ -49,7 +49,7 @@ def models_and_rows(
     weight_type = draw(st.sampled_from(["float32", "bfloat16", "int8"]))
     column_type = draw(st.sampled_from([np.uint8, np.uint16, np.uint32]))
     weights = [random_tree_weights(tree, n_features, rng, weight_type, 0.5, column_type) for tree in trees]
-    link = draw(st.sampled_from(["sigmoid", "clip", "exp2", "exp3", "exp4", "exp5"]))
+    link = draw(st.sampled_from(["sigmoid", "sigmoid2", "clip", "exp2", "exp3", "exp4", "exp5"]))
     parameters = {"normalize_siblings": draw(st.booleans()), **parameters}
     if len(trees) > 1:
         weight = st.floats(0.125, 8)

@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "forest.h"
+#include "held_out_loss.h"
 
 namespace labeltree {
 
@@ -95,6 +96,19 @@ auto block_probabilities(const BoundStore& s, const BoundFeatures& features, int
   std::vector<float> out(s.store->n_columns(block));
   s.store->probabilities(block, query, normalize_siblings, out.data());
   return to_numpy(std::move(out));
+}
+
+void lost_by_level(const BoundStore& s, const BoundFeatures& features, Array<int64_t> label_indptr,
+                   Array<int32_t> label_indices, std::optional<Array<float>> label_weight, int n_threads,
+                   OutMatrix<double> loss) {
+  require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  require(!label_weight || static_cast<int32_t>(label_weight->size()) == s.store->tree().n_labels,
+          "label_weight must have one entry per label");
+  require(static_cast<int64_t>(loss.shape(0)) == labels.n_rows, "loss: one row per row of X");
+  nb::gil_scoped_release release;
+  held_out_loss(*s.store, features.matrix, labels, label_weight ? label_weight->data() : nullptr,
+                static_cast<int>(loss.shape(1)), n_threads, loss.data());
 }
 
 struct BoundForest {
@@ -227,6 +241,10 @@ void bind_prediction(nb::module_& m) {
       .def("probabilities", &block_probabilities, nb::arg("features"), nb::arg("row"), nb::arg("block"),
            nb::arg("normalize_siblings"),
            "The probabilities of a block's nodes for one row, given their parent's.")
+      .def("held_out_loss", &lost_by_level, nb::arg("features"), nb::arg("label_indptr").noconvert(),
+           nb::arg("label_indices").noconvert(), nb::arg("label_weight").noconvert().none(),
+           nb::arg("n_threads"), nb::arg("loss").noconvert(),
+           "Fill loss with the log loss of every row at every level of the tree.")
       .def(
           "column",
           [](const BoundStore& s, int32_t block, int32_t column) {

@@ -2,8 +2,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "arrays.h"
@@ -13,20 +11,6 @@
 namespace labeltree {
 
 namespace {
-
-// The given rows, which must ascend, or all for None.
-std::vector<int32_t> row_numbers(const std::optional<Array<int32_t>>& rows, int64_t n_rows) {
-  if (!rows) {
-    std::vector<int32_t> all(n_rows);
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-  const std::vector<int32_t> given(rows->data(), rows->data() + rows->size());
-  require(std::is_sorted(given.begin(), given.end()) &&
-              (given.empty() || (given.front() >= 0 && given.back() < n_rows)),
-          "rows must ascend within X");
-  return given;
-}
 
 nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                  Array<int64_t> label_indptr, Array<int32_t> label_indices, int n_threads) {
@@ -44,7 +28,7 @@ nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_lab
 nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
                std::optional<Array<float>> sample_weight, std::optional<Array<float>> label_weight,
-               std::optional<Array<int32_t>> rows, const SolverOptions& options, Progress& progress) {
+               const SolverOptions& options, Progress& progress) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
@@ -58,8 +42,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
     nb::gil_scoped_release release;
     const NodeAssignment assignment = assign_to_nodes(
         tree, labels, label_weight ? label_weight->data() : nullptr, options.n_threads, progress);
-    arrays = train_blocks(tree, features.matrix, assignment, row_numbers(rows, labels.n_rows), weight,
-                          options, progress, report);
+    arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
   }
   nb::dict result;
   result["block_begin"] = to_numpy(std::move(arrays.block_begin));
@@ -125,10 +108,8 @@ void bind_training(nb::module_& m) {
   m.def("train_blocks", &train, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("n_labels"), nb::arg("features"), nb::arg("label_indptr").noconvert(),
         nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(),
-        nb::arg("label_weight").noconvert().none(), nb::arg("rows").noconvert().none(), nb::arg("options"),
-        nb::arg("progress"),
-        "Train all node classifiers of a tree on all rows or some, others having no labels; returns the "
-        "arrays of the blocks and a report.");
+        nb::arg("label_weight").noconvert().none(), nb::arg("options"), nb::arg("progress"),
+        "Train all node classifiers of a tree; returns the arrays of the blocks and a report.");
 }
 
 }  // namespace labeltree

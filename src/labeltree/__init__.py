@@ -27,7 +27,7 @@ _HOMES = {
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
 }
-_SUBPACKAGES = ("data", "datasets", "exchange", "metrics", "trees", "word_vectors")
+_SUBPACKAGES = ("data", "datasets", "exchange", "losses", "metrics", "trees", "word_vectors")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Mapping
 from copy import copy
-from functools import partial
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from labeltree.examples import Examples
+from labeltree.fitting import EstimatorLearner, LinearLearner, Run, TrainedForest, grower, train_forest
 from labeltree.label_weights import read_label_weight
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels import LabelRows, read_labels, read_labels_of
 from labeltree.losses import LOSSES
-from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
+from labeltree.node_estimators import check_estimator_features, check_node_estimator
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
 from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
-from labeltree.training import SolverSettings, train_tree
+from labeltree.training import SolverSettings
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
+from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -35,6 +37,7 @@ from labeltree.validation import (
     WordOrMatrix,
     WordOrNumber,
     adopt_features,
+    check_count,
     check_features,
     check_parameters,
     check_sample_weight,
@@ -182,12 +185,19 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         and the most passes over the rows that a problem took.
     n_iter_ : int
         The most passes over its rows that a node took.
+    C_ : float or list of float
+        The C that was used, or that of each level from the root down. Not saved with a model; but the parameter `C` is
+        saved as this number where it is "auto".
+    C_scores_ : dict or None
+        If C was chosen: the score of every C that was tried, which is the mean of P@1, P@3 and P@5, or for each level
+        its log loss per row. Not saved with a model.
     label_counts_ : array of shape (n_labels,)
         How many training rows had each label.
     n_samples_fit_ : int
         The number of training rows.
     fit_seconds_ : dict
-        How long clustering the labels and training the nodes took, over all trees. Not saved with a model.
+        How long clustering the labels, choosing C if so asked, and training the nodes took, over all trees. Not saved
+        with a model.
     dense_features_ : (int, int)
         The range of features that are handled as dense ones: the first of them and the one after the last.
     n_features_in_, feature_names_in_
@@ -290,79 +300,102 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self._check_training_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
         checked = copy(self)
-        features = check_features(checked, X, normalize=self.normalize, reset=True)
-        labels = read_labels(y)
-        _check_rows(features.n_rows, labels)
-        weight = check_sample_weight(sample_weight, labels.n_rows)
-        label_weight = read_label_weight(self.label_weight, labels)
-        recipes = self._tree_recipe().for_each(self.n_trees)
-        for recipe in recipes:
-            recipe.check(labels.n_labels)
-        seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
-        threads = n_threads(self.n_jobs)
-        solver = SolverSettings(
-            solver=self.solver,
-            loss=self.loss,
-            C=(LOSSES[self.loss].default_C if self.C is None else self.C)
-            if self.solver == "descent"
-            else 1.0,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            incremental=incremental_settings(
-                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
-            ),
-            bias=float(self.bias),
-            prune=self.prune,
-        )
-
-        weights, reports = [], []
-        seconds = {"clustering": 0.0, "training": 0.0}
+        examples = self._examples(checked, X, read_labels(y), sample_weight)
+        learner = self._learner(checked, X)
         with phases(self.verbose) as shown:
-            for t, (recipe, seed) in enumerate(zip(recipes, seeds.tolist(), strict=True)):
-                name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
-                started = time.perf_counter()
-                tree = shown.run(
-                    name + recipe.describe(labels.n_labels),
-                    partial(recipe.grow, features, labels, weight, seed, threads),
-                )
-                grown = time.perf_counter()
-                if self.node_estimator is None:
-                    trained, report = train_tree(
-                        tree,
-                        features,
-                        labels,
-                        weight,
-                        solver,
-                        seed,
-                        threads,
-                        shown,
-                        name,
-                        label_weight=label_weight,
-                    )
-                else:
-                    rows = check_estimator_features(checked, X, normalize=self.normalize)
-                    trained, report = fit_node_estimators(  # type: ignore[assignment] # what else weights_ may hold
-                        self.node_estimator, tree, rows, labels, weight, seed, self.n_jobs, shown, name
-                    )
-                seconds["clustering"] += grown - started
-                seconds["training"] += time.perf_counter() - grown
-                weights.append(trained)
-                reports.append(report)
-
-        if self.node_estimator is None:
-            _warn_if_all_is_pruned(
-                self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+            forest = train_forest(
+                self._tree_recipe().for_each(self.n_trees),
+                self._seeds(self.n_trees),
+                examples,
+                learner,
+                Run(n_threads(self.n_jobs), shown),
             )
+        self._warn_if_all_is_pruned(forest)
         adopt_features(self, checked)
+        labels = examples.labels
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
         self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels).astype(np.int64)
         self.n_samples_fit_ = labels.n_rows
-        self.weights_ = weights
-        self._keep_report(reports)
-        self.fit_seconds_ = seconds
+        self.weights_ = forest.weights
+        self._keep_report(forest.reports)
+        self.fit_seconds_ = forest.seconds
+        self._keep_chosen(learner)
         self._renew_caches()
         return self
+
+    def add_trees(
+        self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
+    ) -> LabelTreeClassifier:
+        """Train more trees and add them to a trained model, whose trees stay as they are.
+
+        With the same examples, `n_trees` and trees added later make the model that as many trees from the start would,
+        if `random_state` is an integer. `n_trees`, `tree` and, if it is set, `tree_weight` (1 for the new ones) become
+        those of all trees.
+
+        Parameters
+        ----------
+        X, y
+            Examples, in any form that `fit` takes, with labels that the model knows.
+        n_trees : int
+            Trees to add.
+        tree : optional
+            How these are made, as the parameter of this name; by default as the model's trees were.
+        sample_weight : array of shape (n_rows,), optional
+            How much each example counts.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> len(model.add_trees(X, y, n_trees=2, tree="huffman").trees_)
+        3
+        """
+        check_is_fitted(self, "weights_")
+        grown = self._with_more_trees(n_trees, tree)
+        grown._check_training_parameters()
+        examples = grown._examples(
+            grown, X, read_labels_of(y, self.classes_, self.label_kind_), sample_weight, reset=False
+        )
+        learner = grown._learner(grown, X)
+        n_old = len(self.weights_)
+        with phases(self.verbose) as shown:
+            forest = train_forest(
+                grown._tree_recipe().for_each(grown.n_trees)[n_old:],
+                grown._seeds(n_trees, n_old),
+                examples,
+                learner,
+                Run(n_threads(self.n_jobs), shown),
+            )
+        self._warn_if_all_is_pruned(forest)
+        self.set_params(n_trees=grown.n_trees, tree=grown.tree, tree_weight=grown.tree_weight)
+        self.weights_ = [*self.weights_, *forest.weights]
+        self._keep_report([*self.training_report_, *forest.reports])
+        self.fit_seconds_ = forest.seconds
+        self._keep_chosen(learner)
+        self._renew_caches()
+        return self
+
+    def _with_more_trees(self, n_trees: int, tree: Any) -> LabelTreeClassifier:
+        """A copy whose parameters ask for so many trees more."""
+        check_count("n_trees", n_trees)
+        for name in ("loss", "normalize"):
+            if getattr(self, name) != getattr(self, f"{name}_"):
+                raise ValueError(
+                    f"all trees of a model have the same {name}: set it to {getattr(self, f'{name}_')!r}, as the "
+                    f"model was trained, got {getattr(self, name)!r}"
+                )
+        if self._has_node_estimators != (self.node_estimator is not None):
+            raise ValueError(
+                "all trees of a model have node estimators, or none has: set node_estimator as it was"
+            )
+        grown = copy(self)
+        grown.n_trees = len(self.weights_) + n_trees
+        grown.tree = more_trees(self.tree, len(self.weights_), tree, n_trees)
+        if self.tree_weight is not None:
+            grown.tree_weight = [*self._weights_of_trees(), *[1.0] * n_trees]
+        return grown
 
     def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
         """Return the first tree that `fit` would train on these examples, without training it.
@@ -374,16 +407,77 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         2
         """
         self._check_parameters()
-        features = check_features(copy(self), X, normalize=self.normalize, reset=True)
-        labels = read_labels(y)
-        _check_rows(features.n_rows, labels)
-        weight = check_sample_weight(sample_weight, labels.n_rows)
+        examples = self._examples(copy(self), X, read_labels(y), sample_weight)
         recipe = self._tree_recipe().for_each(self.n_trees)[0]
-        recipe.check(labels.n_labels)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=1)[0])
-        grow = partial(recipe.grow, features, labels, weight, seed, n_threads(self.n_jobs))
+        recipe.check(examples.labels.n_labels)
         with phases(self.verbose) as shown:
-            return shown.run(recipe.describe(labels.n_labels), grow)
+            return shown.run(
+                recipe.describe(examples.labels.n_labels),
+                grower(recipe, examples, self._seeds(1)[0], n_threads(self.n_jobs)),
+            )
+
+    def _examples(
+        self, checked: LabelTreeClassifier, X: Any, labels: LabelRows, sample_weight: Any, reset: bool = True
+    ) -> Examples:
+        """What is to be learned; the number and names of the features are recorded in `checked`, or compared."""
+        dense = None if reset or checked._has_node_estimators else checked.dense_features_
+        examples = Examples(
+            check_features(checked, X, normalize=self.normalize, reset=reset, dense_features=dense),
+            labels,
+            check_sample_weight(sample_weight, labels.n_rows),
+            read_label_weight(self.label_weight, labels),
+        )
+        examples.check()
+        return examples
+
+    def _seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
+        """One for each tree. An integer `random_state` gives the same ones whether trees are trained now or later."""
+        n_skipped = n_before if isinstance(self.random_state, Integral) else 0
+        random = check_random_state(self.random_state)
+        seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
+        return seeds[n_skipped:]
+
+    def _learner(self, checked: LabelTreeClassifier, X: Any) -> LinearLearner | EstimatorLearner:
+        if self.node_estimator is not None:
+            rows = check_estimator_features(checked, X, normalize=self.normalize)
+            return EstimatorLearner(self.node_estimator, rows, self.n_jobs)
+        settings = SolverSettings(
+            solver=self.solver,
+            loss=self.loss,
+            C=float(self.C) if isinstance(self.C, Real) else self._default_c(),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            incremental=incremental_settings(
+                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
+            ),
+            bias=float(self.bias),
+            prune=self.prune,
+        )
+        choose = self.C if isinstance(self.C, str) else None
+        return LinearLearner(settings, self._link_of(self.loss), choose)
+
+    def _default_c(self) -> float:
+        return (
+            LOSSES[self.loss].default_c if self.solver == "descent" else 1.0
+        )  # which incremental solvers need
+
+    def _keep_chosen(self, learner: LinearLearner | EstimatorLearner) -> None:
+        if isinstance(learner, LinearLearner):
+            self.C_ = learner.settings.C
+            self.C_scores_ = learner.scores
+
+    def _warn_if_all_is_pruned(self, forest: TrainedForest) -> None:
+        if self.node_estimator is not None:
+            return
+        n_kept = sum(weights.n_weights for weights in forest.weights)
+        n_pruned = sum(report["n_pruned"] for report in forest.reports)
+        if n_pruned > 1000 * max(n_kept, 1):
+            warnings.warn(
+                f"prune={self.prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+                "(normalize=False) or a small C make small weights: use a smaller prune",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
@@ -432,8 +526,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.loss_ = self.loss
 
     def _parameters_as_trained(self) -> dict[str, Any]:
-        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name.
+        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name, C as chosen.
         trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link()}
+        if self.C == "auto":
+            trained["C"] = getattr(self, "C_", self.C)
         return {**self.get_params(deep=False), **trained}
 
     # -- storage ---------------------------------------------------------------------------------------------------
@@ -472,24 +568,3 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _warn_if_all_is_pruned(prune: float, n_kept: int, n_pruned: int) -> None:
-    if n_pruned > 1000 * max(n_kept, 1):
-        warnings.warn(
-            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
-            "(normalize=False) or a small C make small weights: use a smaller prune",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def _check_rows(n_rows: int, labels: LabelRows) -> None:
-    if n_rows != labels.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
-        )
-    if n_rows >= 2**31:
-        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
-    if len(labels.indices) == 0:
-        raise ValueError("y has no label in any row: there is nothing to learn")

@@ -47,8 +47,9 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         at = int(np.argmax(bad))
+        (label,) = labels.classes[at : at + 1].tolist()
         raise ValueError(
-            f"label_weight must be finite and at least 0, but is {weight[at]} for the label {labels.classes[at]!r}"
+            f"label_weight must be finite and at least 0, but is {weight[at]} for the label {label!r}"
         )
     return weight
 

@@ -84,6 +84,16 @@ def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64]
     return rows.indptr, rows.indices
 
 
+def read_labels_of(y: Any, classes: NDArray[Any], kind: LabelKind) -> LabelRows:
+    """Read y, whose labels are all among `classes`."""
+    indptr, indices = read_known_labels(y, classes)
+    matrix = sp.csr_matrix(
+        (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(indptr) - 1, len(classes))
+    )
+    matrix.sum_duplicates()
+    return LabelRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), classes, kind)
+
+
 def _from_sparse(y: Any) -> LabelRows:
     if y.ndim != 2:
         raise ValueError(

@@ -29,7 +29,7 @@ class Loss:
         The name of the proper link.
     links : tuple of str
         The links that the classifier takes with this loss, its default first.
-    default_C : float
+    default_c : float
         The parameter `C` by default.
     strong_properness : float
         The constant λ of the bound.
@@ -47,7 +47,7 @@ class Loss:
     name: str
     proper_link: str
     links: tuple[str, ...]
-    default_C: float
+    default_c: float
     strong_properness: float
     _value: Callable[[FloatArray], FloatArray] = field(repr=False)
     _probability: Callable[[FloatArray], FloatArray] = field(repr=False)
@@ -126,7 +126,7 @@ LOSSES = {
             "squared",
             "clip",
             ("exp4", "exp5", "exp3", "exp2", "clip"),
-            0.5,
+            0.7,
             8.0,
             lambda m: (1 - m) ** 2,
             _clip,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.labels import LabelRows
+from labeltree.examples import Examples
 from labeltree.progress import Phases
 from labeltree.solvers import IncrementalSettings
 from labeltree.tree_weights import TreeWeights
@@ -36,22 +35,14 @@ class SolverSettings:
 
 def train_tree(
     tree: LabelTree,
-    features: _native.FeatureMatrix,
-    labels: LabelRows,
-    sample_weight: NDArray[np.float32] | None,
+    examples: Examples,
     settings: SolverSettings,
     seed: int,
     n_threads: int,
     phases: Phases,
     name: str = "",
-    *,
-    label_weight: NDArray[np.float32] | None = None,
-    rows: NDArray[np.int32] | None = None,
 ) -> tuple[TreeWeights, dict[str, Any]]:
-    """Train all nodes; returns the weights and the kernel's report.
-
-    With `rows`, on these only, ascending; the others must have no labels.
-    """
+    """Train all nodes; returns the weights and the kernel's report."""
     options = _native.SolverOptions()
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
@@ -75,18 +66,17 @@ def train_tree(
             tree.child_begin,
             tree.label,
             tree.n_labels,
-            features,
-            labels.indptr,
-            labels.indices,
-            sample_weight,
-            label_weight,
-            rows,
+            examples.features,
+            examples.labels.indptr,
+            examples.labels.indices,
+            examples.sample_weight,
+            examples.label_weight,
             options,
             progress,
         ),
     )
     report = arrays.pop("report")
-    return TreeWeights.from_training(tree, arrays, features.dense_features), report
+    return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:

@@ -17,6 +17,7 @@ from labeltree.trees import LabelTree
 
 LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "sigmoid": lambda s: 1 / (1 + np.exp(-s)),
+    "sigmoid2": lambda s: 1 / (1 + np.exp(-2 * s)),
     "clip": lambda s: np.clip((1 + s) / 2, 0, 1),
     "exp2": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 2)),
     "exp3": lambda s: np.exp(-(np.maximum(0, 1 - s) ** 3)),

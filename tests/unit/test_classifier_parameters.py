@@ -28,7 +28,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "C",
             [0, -1.0, "1", np.nan, np.inf, True, 1e11],
-            r"a finite number above 0 and at most 1e\+10 or None",
+            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or None",
         ),
         ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
@@ -41,8 +41,12 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
             [-1e-9, "0", np.nan, np.inf, True],
             "a finite number of at least 0 and at most 1e",
         ),
-        ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
-        ("link", ["logit", None], "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid'"),
+        ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic', 'squared', 'exponential'"),
+        (
+            "link",
+            ["logit", None],
+            "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid', 'sigmoid2'",
+        ),
         ("search", ["dfs", None, True], "one of 'exact', 'beam'"),
         (
             "tree",
@@ -88,6 +92,7 @@ def test_every_parameter_is_checked() -> None:
     [
         ({"link": "sigmoid"}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
         ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not go with loss 'logistic'"),
+        ({"loss": "exponential", "link": "sigmoid"}, "link 'sigmoid' does not go with loss 'exponential'"),
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
         ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects or the words 'kmeans', .*, got \[0, 1\]"),
@@ -120,7 +125,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert str(model.explain(X[0], 1)) == str(expected.explain(X[0], 1))
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared", "exponential"])
 @pytest.mark.parametrize("C", [1e-42, 1e-6, 1e10])
 @pytest.mark.parametrize("weight", [None, 1e-30, 1e38])
 def test_extreme_weights_of_examples_give_finite_models(loss: str, C: float, weight: float | None) -> None:

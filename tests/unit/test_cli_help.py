@@ -83,7 +83,12 @@ class TestParameters:
         assert text in " ".join(line.split())
 
     def test_choices_are_those_of_the_docstring(self) -> None:
-        assert classifier_parameters()["loss"].words == ("squared_hinge", "logistic")
+        assert classifier_parameters()["loss"].words == (
+            "squared_hinge",
+            "logistic",
+            "squared",
+            "exponential",
+        )
         assert "sigmoid" in classifier_parameters()["link"].words
         assert classifier_parameters()["C"].words == ()
 

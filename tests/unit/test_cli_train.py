@@ -66,7 +66,7 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
     given = {
         "n_trees": 2, "tree": "unbalanced_kmeans", "max_arity": 6, "arity": 4, "max_leaves": 3, "max_depth": 5,
         "frequent_share": 0.2, "collapse": 2, "label_vectors": "both", "label_vector_prune": 0.02,
-        "loss": "logistic", "link": "sigmoid",
+        "loss": "logistic", "link": "sigmoid", "label_weight": "propensity",
         "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
         "tree_weight": [1.0, 2.0], "missing_estimates": "zero",
         "n_jobs": 1, "random_state": 3, "verbose": -1, **solver,
@@ -83,6 +83,15 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
                 options += [f"--{flag}", single]
     run("train", data, "--model", tmp_path / "model", *options)
     assert LabelTreeClassifier.load(tmp_path / "model").get_params() == {**defaults, **given}
+
+
+@pytest.mark.parametrize("C", ["auto", "auto_per_level"])
+def test_what_is_chosen_is_told(data: Path, tmp_path: Path, C: str) -> None:
+    arguments = ["train", data, "--model", tmp_path / "model", "--C", C, "--random-state", 0]
+    expected = LabelTreeClassifier(C=C, random_state=0).fit(*read_xmlc(data)).C_
+    assert run_json(*arguments)["C"] == expected
+    text = " ".join(run(*arguments).stdout.split())
+    assert f"C chosen: {', '.join(f'{c:g}' for c in np.atleast_1d(expected))}" in text
 
 
 def test_options_override_the_preset(data: Path, tmp_path: Path) -> None:
@@ -145,6 +154,9 @@ class TestMistakes:
             (["--arity", 1], "the parameter 'arity' must be an integer"),
             (["--loss", "hinge"], "hinge"),
             (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not go with loss 'logistic'"),
+            (["--C", "much"], "the parameter 'C' must be 'auto', 'auto_per_level', a finite number"),
+            (["--C", "-1"], "the parameter 'C' must be 'auto', 'auto_per_level', a finite number"),
+            (["--label-weight", "frequency"], "frequency"),
             (["--preset", "fasttext"], "fasttext"),
             (["--tree", "no-such-file.json"], "is neither a file nor one of kmeans"),
             (["--n-trees", "many"], "'--n-trees'"),

@@ -9,7 +9,12 @@ import scipy.sparse as sp
 from labeltree import LabelTree, LabelTreeClassifier
 
 #: Proper pairs of loss and link: the minimiser of the expected loss, put through the link, is the probability.
-PROPER = [("logistic", "sigmoid"), ("squared_hinge", "clip")]
+PROPER = [
+    ("logistic", "sigmoid"),
+    ("squared_hinge", "clip"),
+    ("squared", "clip"),
+    ("exponential", "sigmoid2"),
+]
 PRECISE = {"C": 10.0, "tol": 1e-3, "max_iter": 500, "prune": 0.0, "bias": False, "random_state": 0}
 TREE = LabelTree.from_nested([[0, 1], [2, [3, 4]], 5])
 

@@ -8,7 +8,7 @@ import pytest
 from labeltree import ModelFileError, _native
 
 
-@pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"])
+@pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"])
 def test_a_score_that_is_not_a_number_has_probability_0(link):
     assert _native.apply_link(getattr(_native.Link, link), float("nan")) == 0
 

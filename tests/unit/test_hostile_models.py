@@ -339,7 +339,7 @@ def test_inner_arrays_that_lie_are_found_when_they_are_used(directory, name, ind
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["weight", "bias", "scale"])
-@pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"])
+@pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"])
 def test_numbers_that_are_not_finite_do_no_harm(saved, tmp_path, name, value, link):
     source = saved.with_name("int8") if name == "scale" else saved
     directory = shutil.copytree(source, tmp_path / "model")
@@ -348,7 +348,7 @@ def test_numbers_that_are_not_finite_do_no_harm(saved, tmp_path, name, value, li
         tensors[name].values[::2] = value
 
     edit_tensors(directory, "tree-0", edit)
-    loss = "logistic" if link == "sigmoid" else "squared_hinge"
+    loss = {"sigmoid": "logistic", "sigmoid2": "exponential"}.get(link, "squared_hinge")
     edit_document(directory, lambda document: document["parameters"].update(link=link, loss=loss))
     model = load(directory, verify=True)
     ask(model)

@@ -32,11 +32,29 @@ PANELS = {
         "label_vectors",
         "label_vector_prune",
     ),
-    "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The node classifiers": (
+        "loss",
+        "link",
+        "C",
+        "label_weight",
+        "tol",
+        "max_iter",
+        "prune",
+        "normalize",
+        "bias",
+    ),
     "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
     "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text  # the estimator knows which words there are
+
 
 #: What an option has of its own: values that cannot be typed, and all processors unless told otherwise.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
@@ -47,6 +65,8 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
         "several trees as many of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
+    "C": {"kind": str | None, "parser": _number_or_word, "metavar": "NUMBER|auto|auto_per_level"},
+    "label_weight": {"kind": Literal["propensity"] | None, "note": "Here: propensity."},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }
@@ -158,6 +178,7 @@ def _option(parameter: Parameter, optional: bool) -> inspect.Parameter:
         parameter.flag,
         help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
         metavar=here.get("metavar"),
+        parser=here.get("parser"),
         rich_help_panel=panel,
     )
     if optional and name != "n_jobs":

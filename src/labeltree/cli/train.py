@@ -83,6 +83,7 @@ def train(
                 "features": X.shape[1],
                 "labels": y.shape[1],
                 "parameters": {**classifier.get_params(), "tree": parameters["tree"]},
+                "C": classifier.C_,
                 "trees": _trees(classifier),
                 "seconds": stopwatch.seconds,
                 "peak_memory_bytes": peak_memory_bytes(),
@@ -97,6 +98,9 @@ def train(
     for line in describe_matching(classifier.tree, y.shape[1]):
         console.print(line)
     console.print(describe_training(classifier))
+    if isinstance(classifier.C, str):
+        chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]
+        console.print(f"C chosen: {', '.join(f'{value:g}' for value in chosen)}")
     n_weights = sum(trained.n_weights for trained in classifier.weights_)
     console.print(
         titled(model, f": {bytes_text(directory_bytes(model))}, {n_weights:,} weights as {weights}")

@@ -136,6 +136,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if name == "tree_weight":
         return [float(weight) for weight in value]
+    if name == "label_weight":
+        return None  # an array or a dictionary, which only training heeds
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model
     if name == "label_vectors":

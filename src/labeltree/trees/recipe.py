@@ -145,3 +145,33 @@ def check_tree(tree: Any) -> None:
         ):
             words = ", ".join(map(repr, TREE_WORDS))
             raise ValueError(f"tree must hold LabelTree objects or the words {words}, got {entry!r}")
+
+
+def more_trees(tree: Any, n_before: int, added: Any, n_added: int) -> Any:
+    """The parameter `tree` of a model that gets more trees, made as the others unless `added` says how.
+
+    Examples
+    --------
+    >>> more_trees("kmeans", 2, None, 1)
+    'kmeans'
+    >>> more_trees("kmeans", 1, "huffman", 2)
+    ['kmeans', 'huffman', 'huffman']
+    """
+    if added is None:
+        if not isinstance(tree, str):
+            raise ValueError(
+                f"the trees of the model were given; say how those to add are made, as tree={TREE_WORDS[0]!r}"
+            )
+        added = tree
+    if isinstance(tree, str) and isinstance(added, str) and tree == added:
+        return tree
+    check_tree([*_each(tree, n_before), *_each(added, n_added)])
+    return [*_each(tree, n_before), *_each(added, n_added)]
+
+
+def _each(tree: Any, n_trees: int) -> list[Any]:
+    if not isinstance(tree, list | tuple):
+        return [tree] * n_trees
+    if len(tree) != n_trees:
+        raise ValueError(f"tree: expected {n_trees} trees, got {len(tree)}")
+    return list(tree)
