@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -320,7 +321,9 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.weights_ = forest.weights
         self._keep_report(forest.reports)
         self.fit_seconds_ = forest.seconds
-        self._keep_chosen(learner)
+        if isinstance(learner, LinearLearner):
+            self.C_ = learner.settings.C
+            self.C_scores_ = learner.scores
         self._renew_caches()
         return self
 
@@ -358,7 +361,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         examples = grown._examples(
             grown, X, read_labels_of(y, self.classes_, self.label_kind_), sample_weight, reset=False
         )
-        learner = grown._learner(grown, X)
+        learner = grown._learner(grown, X, chosen=getattr(self, "C_", None))
         n_old = len(self.weights_)
         with phases(self.verbose) as shown:
             forest = train_forest(
@@ -373,7 +376,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.weights_ = [*self.weights_, *forest.weights]
         self._keep_report([*self.training_report_, *forest.reports])
         self.fit_seconds_ = forest.seconds
-        self._keep_chosen(learner)
         self._renew_caches()
         return self
 
@@ -437,7 +439,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
         return seeds[n_skipped:]
 
-    def _learner(self, checked: LabelTreeClassifier, X: Any) -> LinearLearner | EstimatorLearner:
+    def _learner(
+        self, checked: LabelTreeClassifier, X: Any, chosen: float | list[float] | None = None
+    ) -> LinearLearner | EstimatorLearner:
+        """What trains the nodes; if C is to be chosen, not a second time."""
         if self.node_estimator is not None:
             rows = check_estimator_features(checked, X, normalize=self.normalize)
             return EstimatorLearner(self.node_estimator, rows, self.n_jobs)
@@ -454,17 +459,14 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
             prune=self.prune,
         )
         choose = self.C if isinstance(self.C, str) else None
+        if choose is not None and chosen is not None:
+            settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
 
     def _default_c(self) -> float:
         return (
             LOSSES[self.loss].default_c if self.solver == "descent" else 1.0
         )  # which incremental solvers need
-
-    def _keep_chosen(self, learner: LinearLearner | EstimatorLearner) -> None:
-        if isinstance(learner, LinearLearner):
-            self.C_ = learner.settings.C
-            self.C_scores_ = learner.scores
 
     def _warn_if_all_is_pruned(self, forest: TrainedForest) -> None:
         if self.node_estimator is not None:
