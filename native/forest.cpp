@@ -99,9 +99,13 @@ void Forest::average(Scratch& scratch) const {
 template <class Strategy, class Start>
 void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
                     const Start& start) const {
-  SideBySide<Strategy> searches;
-  for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
-  searches.run(start);
+  if (n == 1) {
+    search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
+  } else {
+    SideBySide<Strategy> searches;
+    for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
+    searches.run(start);
+  }
   for (size_t i = 0; i < n; ++i) {
     Scratch& scratch = *rows[i];
     (scratch.*strategy).take(scratch.found);

@@ -83,16 +83,18 @@ class TopKSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
-      const float probability = current_.probability * p[child - first];
+      const float probability = parent * p[child - first];
       if (!useful(probability) || !allowed(child)) continue;
-      if (!tree_.is_leaf(child)) {
+      if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
         std::push_heap(waiting_.begin(), waiting_.end());
         continue;
       }
-      found_.push_back({probability, tree_.label[child]});  // a heap with the worst of the best on top
+      found_.push_back({probability, tree.label[child]});  // a heap with the worst of the best on top
       std::push_heap(found_.begin(), found_.end());
       if (static_cast<int>(found_.size()) > k_) {
         std::pop_heap(found_.begin(), found_.end());
@@ -141,12 +143,14 @@ class ThresholdSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
-      const float probability = current_.probability * p[child - first];
+      const float probability = parent * p[child - first];
       if (!reaches(child, probability) || !allowed(child)) continue;
-      if (tree_.is_leaf(child)) {
-        found_.push_back({probability, tree_.label[child]});
+      if (tree.is_leaf(child)) {
+        found_.push_back({probability, tree.label[child]});
       } else {
         waiting_.push_back({probability, child});
       }
@@ -188,14 +192,16 @@ class BeamSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
       if (!allowed(child)) continue;
-      const float probability = current_.probability * p[child - first];
-      if (!tree_.is_leaf(child)) {
+      const float probability = parent * p[child - first];
+      if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
       } else if (probability >= threshold_) {
-        found_.push_back({probability, tree_.label[child]});
+        found_.push_back({probability, tree.label[child]});
       }
     }
     next();
