@@ -16,14 +16,16 @@ constexpr int64_t kMostSideBySide = 256;
 // They remember, per thread, what they know of so many blocks in all: 12 bytes for each.
 constexpr int64_t kBlocksRemembered = 1 << 22;
 
-// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
-// on its not being so would miss labels.
-float mean(double sum, size_t n) { return static_cast<float>(sum / static_cast<double>(n)); }
-
 }  // namespace
 
-Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees) : trees_(std::move(trees)) {
+Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights)
+    : trees_(std::move(trees)), weights_(std::move(weights)) {
   if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
+  if (weights_.size() != trees_.size()) throw std::invalid_argument("there must be one weight for each tree");
+  for (const double weight : weights_) {
+    if (!(weight > 0)) throw std::invalid_argument("the weights of trees must be above 0");
+    total_weight_ += weight;
+  }
   for (const auto& tree : trees_) {
     if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features() ||
         tree->dense() != dense()) {
@@ -77,6 +79,7 @@ void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row,
   scratch.query.clear();
   features.append(row, scratch.query);
   scratch.pooled.clear();
+  scratch.weighted.clear();
   for (size_t t = 0; t < trees_.size(); ++t) {
     scratch.searches[t].start(scratch.query, options.normalize_siblings, masks.tree(t));
   }
@@ -91,13 +94,33 @@ void Forest::average(Scratch& scratch) const {
                pooled.end());
   for (ScoredLabel& candidate : pooled) {
     double sum = 0;
-    for (TreeSearch& search : scratch.searches) sum += search.probability(candidate.label);
-    candidate.probability = mean(sum, trees_.size());
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      sum += weights_[t] * scratch.searches[t].probability(candidate.label);
+    }
+    candidate.probability = mean(sum);
   }
 }
 
+void Forest::average_proposed(Scratch& scratch) const {
+  auto& weighted = scratch.weighted;
+  // Stable: a label's terms are added in the order of the trees.
+  std::stable_sort(weighted.begin(), weighted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  scratch.pooled.clear();
+  for (size_t i = 0; i < weighted.size();) {
+    const int32_t label = weighted[i].first;
+    double sum = 0;
+    for (; i < weighted.size() && weighted[i].first == label; ++i) sum += weighted[i].second;
+    scratch.pooled.push_back({mean(sum), label});
+  }
+}
+
+// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
+// on its not being so would miss labels.
+float Forest::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_weight_); }
+
 template <class Strategy, class Start>
-void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
+void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
                     const Start& start) const {
   if (n == 1) {
     search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
@@ -109,7 +132,13 @@ void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* st
   for (size_t i = 0; i < n; ++i) {
     Scratch& scratch = *rows[i];
     (scratch.*strategy).take(scratch.found);
-    scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+    if (!weighted) {
+      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+      continue;
+    }
+    for (const ScoredLabel& s : scratch.found) {
+      scratch.weighted.push_back({s.label, weights_[t] * s.probability});
+    }
   }
 }
 
@@ -142,6 +171,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
                    int32_t* labels, float* probabilities, int64_t* evaluations) const {
   const NodeMasks masks(*this, options.label_allowed);
   const bool single = trees_.size() == 1;
+  const bool zero = options.missing_as_zero && !single;
   // A label may be below the threshold in one tree and above it on average.
   const float bound = single ? threshold : 0.0f;
   const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
@@ -151,11 +181,11 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
         for (size_t t = 0; t < trees_.size(); ++t) {
           if (options.beam > 0) {
-            search(t, rows, n, &Scratch::beam, [&](BeamSearch& strategy, auto&&... where) {
+            search(t, rows, n, &Scratch::beam, zero, [&](BeamSearch& strategy, auto&&... where) {
               strategy.start(where..., k, options.beam, bound);
             });
           } else {
-            search(t, rows, n, &Scratch::top_k,
+            search(t, rows, n, &Scratch::top_k, zero,
                    [&](TopKSearch& strategy, auto&&... where) { strategy.start(where..., k, bound); });
           }
         }
@@ -163,7 +193,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           Scratch& scratch = *rows[i];
           const int64_t row = first + static_cast<int64_t>(i);
           if (!single) {
-            average(scratch);
+            zero ? average_proposed(scratch) : average(scratch);
             std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
             keep_best(k, scratch.pooled);
           }
@@ -194,7 +224,7 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
                start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
              for (size_t t = 0; t < trees_.size(); ++t) {
                const float* of_node = label_threshold ? node_threshold[t].data() : nullptr;
-               search(t, rows, n, &Scratch::above, [&](ThresholdSearch& strategy, auto&&... where) {
+               search(t, rows, n, &Scratch::above, false, [&](ThresholdSearch& strategy, auto&&... where) {
                  strategy.start(where..., of_node, threshold);
                });
              }
@@ -252,7 +282,8 @@ bool Forest::Enumeration::next(ScoredLabel& out) {
   const auto worse = [](const ScoredLabel& a, const ScoredLabel& b) { return b < a; };
   for (;;) {
     // No label that no tree has enumerated yet has a better average than this.
-    const float bound = mean(std::accumulate(frontier_.begin(), frontier_.end(), 0.0), frontier_.size());
+    const float bound =
+        forest_->mean(std::inner_product(frontier_.begin(), frontier_.end(), forest_->weights_.begin(), 0.0));
     // A tree that has no more has given every label there is.
     const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
     if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;

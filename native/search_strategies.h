@@ -46,7 +46,7 @@ inline void keep_best(int64_t k, std::vector<ScoredLabel>& labels) {
 }
 
 // What all strategies have: the node that is being expanded, and those that wait.
-class SearchStrategy {
+class StepwiseSearch {
  public:
   // The inner node whose children are wanted, -1 when the search is over.
   int32_t wanted() const { return current_.node; }
@@ -72,7 +72,7 @@ class SearchStrategy {
 
 // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
 // best as bound). There are fewer than k only where the tree has no more.
-class TopKSearch : public SearchStrategy {
+class TopKSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, float threshold) {
     begin(tree, allowed);
@@ -131,7 +131,7 @@ class TopKSearch : public SearchStrategy {
 
 // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v; if it is
 // null, `threshold` is that of all.
-class ThresholdSearch : public SearchStrategy {
+class ThresholdSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, const float* node_threshold,
              float threshold) {
@@ -177,7 +177,7 @@ class ThresholdSearch : public SearchStrategy {
 };
 
 // Level by level, only the `beam` best inner nodes go on; then the k best labels with at least `threshold`.
-class BeamSearch : public SearchStrategy {
+class BeamSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, int beam,
              float threshold) {

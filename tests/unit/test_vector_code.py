@@ -12,10 +12,10 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains both losses on given data with blocks of several widths, and on trees it makes, without and with dense
-# features; saves all arrays, and what the models with dense features answer.
+# Trains with every loss and solver on given data with blocks of several widths, and on trees it makes, without and
+# with dense features; saves all arrays, and what the models with dense features answer.
 TRAINER = """
-import sys
+import itertools, sys
 import numpy as np, scipy.sparse as sp
 from labeltree import LabelTree, LabelTreeClassifier, _native
 given = np.load(sys.argv[1])
@@ -23,13 +23,13 @@ X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
 shapes = {"given": {"tree": LabelTree.from_json(str(given["tree"]))}, "made": {"arity": 9, "max_leaves": 2}}
 for shape, parameters in shapes.items():
-    for loss in ("squared_hinge", "logistic"):
-        model = LabelTreeClassifier(loss=loss, prune=0.0, random_state=0, **parameters).fit(X, y)
+    for loss, solver in itertools.product(("squared_hinge", "logistic"), ("descent", "adagrad", "sgd", "fobos")):
+        model = LabelTreeClassifier(loss=loss, solver=solver, prune=0.0, random_state=0, **parameters).fit(X, y)
         arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
-        found |= {f"{shape} {loss} {name}": array for name, array in arrays.items()}
-        mixed = LabelTreeClassifier(loss=loss, random_state=0, **parameters).fit((X, given["dense"]), y)
-        found |= {f"{shape} {loss} mixed {name}": array for name, array in mixed.weights_[0].arrays.items()}
-        found[f"{shape} {loss} answers"] = mixed.predict_topk((X, given["dense"]), k=60).probabilities
+        found |= {f"{shape} {loss} {solver} {name}": array for name, array in arrays.items()}
+        mixed = LabelTreeClassifier(loss=loss, solver=solver, random_state=0, **parameters).fit((X, given["dense"]), y)
+        found |= {f"{shape} {loss} {solver} mixed {name}": array for name, array in mixed.weights_[0].arrays.items()}
+        found[f"{shape} {loss} {solver} answers"] = mixed.predict_topk((X, given["dense"]), k=60).probabilities
 np.savez(sys.argv[2], **found)
 """
 
