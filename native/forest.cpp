@@ -103,7 +103,7 @@ void Forest::average(Scratch& scratch) const {
 
 void Forest::average_proposed(Scratch& scratch) const {
   auto& weighted = scratch.weighted;
-  // Stable: a label has its terms added in the order of the trees.
+  // Stable: a label's terms are added in the order of the trees.
   std::stable_sort(weighted.begin(), weighted.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   scratch.pooled.clear();
@@ -120,16 +120,22 @@ void Forest::average_proposed(Scratch& scratch) const {
 float Forest::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_weight_); }
 
 template <class Strategy, class Start>
-void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
-                    const SearchOptions& options, const Start& start) const {
-  SideBySide<Strategy> searches;
-  for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
-  searches.run(start);
+void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+                    const Start& start) const {
+  if (n == 1) {
+    search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
+  } else {
+    SideBySide<Strategy> searches;
+    for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
+    searches.run(start);
+  }
   for (size_t i = 0; i < n; ++i) {
     Scratch& scratch = *rows[i];
     (scratch.*strategy).take(scratch.found);
-    scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
-    if (!options.missing_as_zero) continue;
+    if (!weighted) {
+      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+      continue;
+    }
     for (const ScoredLabel& s : scratch.found) {
       scratch.weighted.push_back({s.label, weights_[t] * s.probability});
     }
@@ -165,6 +171,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
                    int32_t* labels, float* probabilities, int64_t* evaluations) const {
   const NodeMasks masks(*this, options.label_allowed);
   const bool single = trees_.size() == 1;
+  const bool zero = options.missing_as_zero && !single;
   // A label may be below the threshold in one tree and above it on average.
   const float bound = single ? threshold : 0.0f;
   const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
@@ -174,11 +181,11 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
         for (size_t t = 0; t < trees_.size(); ++t) {
           if (options.beam > 0) {
-            search(t, rows, n, &Scratch::beam, options, [&](BeamSearch& strategy, auto&&... where) {
+            search(t, rows, n, &Scratch::beam, zero, [&](BeamSearch& strategy, auto&&... where) {
               strategy.start(where..., k, options.beam, bound);
             });
           } else {
-            search(t, rows, n, &Scratch::top_k, options,
+            search(t, rows, n, &Scratch::top_k, zero,
                    [&](TopKSearch& strategy, auto&&... where) { strategy.start(where..., k, bound); });
           }
         }
@@ -186,7 +193,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           Scratch& scratch = *rows[i];
           const int64_t row = first + static_cast<int64_t>(i);
           if (!single) {
-            average(scratch);
+            zero ? average_proposed(scratch) : average(scratch);
             std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
             keep_best(k, scratch.pooled);
           }
@@ -217,7 +224,7 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
                start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
              for (size_t t = 0; t < trees_.size(); ++t) {
                const float* of_node = label_threshold ? node_threshold[t].data() : nullptr;
-               search(t, rows, n, &Scratch::above, options, [&](ThresholdSearch& strategy, auto&&... where) {
+               search(t, rows, n, &Scratch::above, false, [&](ThresholdSearch& strategy, auto&&... where) {
                  strategy.start(where..., of_node, threshold);
                });
              }

@@ -98,10 +98,10 @@ class Forest {
   void average_proposed(Scratch& scratch) const;
   float mean(double weighted_sum) const;
   // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`,
-  // and with missing_as_zero to `weighted`.
+  // or with the tree's weight to `weighted`.
   template <class Strategy, class Start>
-  void search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy,
-              const SearchOptions& options, const Start& start) const;
+  void search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+              const Start& start) const;
   // Calls body(first, n, rows) for every n rows from `first` on that are to be answered side by side.
   template <class Body>
   void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;

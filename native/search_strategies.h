@@ -46,7 +46,7 @@ inline void keep_best(int64_t k, std::vector<ScoredLabel>& labels) {
 }
 
 // What all strategies have: the node that is being expanded, and those that wait.
-class SearchStrategy {
+class StepwiseSearch {
  public:
   // The inner node whose children are wanted, -1 when the search is over.
   int32_t wanted() const { return current_.node; }
@@ -72,7 +72,7 @@ class SearchStrategy {
 
 // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
 // best as bound). There are fewer than k only where the tree has no more.
-class TopKSearch : public SearchStrategy {
+class TopKSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, float threshold) {
     begin(tree, allowed);
@@ -83,16 +83,18 @@ class TopKSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
-      const float probability = current_.probability * p[child - first];
+      const float probability = parent * p[child - first];
       if (!useful(probability) || !allowed(child)) continue;
-      if (!tree_.is_leaf(child)) {
+      if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
         std::push_heap(waiting_.begin(), waiting_.end());
         continue;
       }
-      found_.push_back({probability, tree_.label[child]});  // a heap with the worst of the best on top
+      found_.push_back({probability, tree.label[child]});  // a heap with the worst of the best on top
       std::push_heap(found_.begin(), found_.end());
       if (static_cast<int>(found_.size()) > k_) {
         std::pop_heap(found_.begin(), found_.end());
@@ -129,7 +131,7 @@ class TopKSearch : public SearchStrategy {
 
 // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v; if it is
 // null, `threshold` is that of all.
-class ThresholdSearch : public SearchStrategy {
+class ThresholdSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, const float* node_threshold,
              float threshold) {
@@ -141,12 +143,14 @@ class ThresholdSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
-      const float probability = current_.probability * p[child - first];
+      const float probability = parent * p[child - first];
       if (!reaches(child, probability) || !allowed(child)) continue;
-      if (tree_.is_leaf(child)) {
-        found_.push_back({probability, tree_.label[child]});
+      if (tree.is_leaf(child)) {
+        found_.push_back({probability, tree.label[child]});
       } else {
         waiting_.push_back({probability, child});
       }
@@ -173,7 +177,7 @@ class ThresholdSearch : public SearchStrategy {
 };
 
 // Level by level, only the `beam` best inner nodes go on; then the k best labels with at least `threshold`.
-class BeamSearch : public SearchStrategy {
+class BeamSearch : public StepwiseSearch {
  public:
   void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, int beam,
              float threshold) {
@@ -188,14 +192,16 @@ class BeamSearch : public SearchStrategy {
   }
 
   void give(const float* p) {
+    const LabelTreeView tree = tree_;
+    const float parent = current_.probability;
     const int32_t first = first_child(), last = last_child();
     for (int32_t child = first; child < last; ++child) {
       if (!allowed(child)) continue;
-      const float probability = current_.probability * p[child - first];
-      if (!tree_.is_leaf(child)) {
+      const float probability = parent * p[child - first];
+      if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
       } else if (probability >= threshold_) {
-        found_.push_back({probability, tree_.label[child]});
+        found_.push_back({probability, tree.label[child]});
       }
     }
     next();

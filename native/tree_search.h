@@ -58,19 +58,24 @@ class TreeSearch {
   std::vector<int32_t> path_;
 };
 
+// Searches by a strategy, which start(strategy, tree, allowed, root) starts.
+template <class Strategy, class Start>
+void search_alone(TreeSearch& search, Strategy& strategy, const Start& start) {
+  const BlockStore& store = search.store();
+  start(strategy, store.tree(), search.allowed(), search.expand(0)[0]);
+  while (strategy.wanted() >= 0) strategy.give(search.expand(store.block_of(strategy.wanted())));
+}
+
 // Searches of the same tree that go side by side, each by its own strategy. In every round each names the
 // block it wants next, and a block that several want is scored for all of them at once: with dense features
 // that is a product of matrices, which reads the weights once.
 template <class Strategy>
 class SideBySide {
  public:
-  void clear() { searches_.clear(); }
   void add(TreeSearch& search, Strategy& strategy) { searches_.push_back({&search, &strategy}); }
 
-  // start(strategy, tree, allowed, root) starts a strategy.
   template <class Start>
   void run(const Start& start) {
-    if (searches_.size() == 1) return run_alone(*searches_[0].first, *searches_[0].second, start);
     wanted_.clear();
     for (auto& pair : searches_) wanted_.push_back({0, pair});
     for (bool first = true; !wanted_.empty(); first = false) {
@@ -97,13 +102,6 @@ class SideBySide {
     int32_t block;
     Pair pair;
   };
-
-  template <class Start>
-  static void run_alone(TreeSearch& search, Strategy& strategy, const Start& start) {
-    const BlockStore& store = search.store();
-    start(strategy, store.tree(), search.allowed(), search.expand(0)[0]);
-    while (strategy.wanted() >= 0) strategy.give(search.expand(store.block_of(strategy.wanted())));
-  }
 
   void expand_wanted() {
     std::sort(wanted_.begin(), wanted_.end(),
