@@ -1,12 +1,13 @@
 #include "block_solver.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
+#include "group_solver.h"
+#include "group_weights.h"
+#include "incremental_solver.h"
 #include "lane_descent.h"
 #include "local_block.h"
 #include "parallel_for.h"
@@ -41,15 +42,6 @@ struct Group {
   int32_t begin, end;  // range of Block::columns
 };
 
-// What a group leaves behind: per kept feature, its entries.
-struct GroupWeights {
-  int64_t n_pruned = 0;
-  std::vector<int32_t> feature;
-  std::vector<uint32_t> entry_end;
-  std::vector<uint32_t> column;
-  std::vector<float> weight;
-};
-
 // Bit j of row i: whether example i of the block has a label below the group's j-th column.
 std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
                                      const NodeAssignment& assignment) {
@@ -65,60 +57,6 @@ std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
     }
   }
   return positive;
-}
-
-// The weights of the group's columns that are not pruned, the bias left out. (A block has two rows or more,
-// so the bias is never a single feature.)
-GroupWeights kept_weights(const SharedRows& shared, const Block& block, const Group& group,
-                          const std::vector<uint32_t>& positive, const LaneDescent& descent,
-                          const SolverOptions& options) {
-  const int lanes = descent.lanes();
-  const int32_t n_local = shared.local.n_features() - (options.bias != 0);
-  const SingleFeatures& singles = shared.singles;
-  const size_t n_singles = singles.feature.size();
-  std::vector<uint32_t> large(n_local), supported(block.n_rows);
-  GroupWeights kept;
-  kept.n_pruned = lane_kernels().find_large(descent.weights(), n_local, lanes, options.prune, large.data());
-  lane_kernels().find_large(descent.alpha(), block.n_rows, lanes, 0, supported.data());
-
-  const auto keep = [&](int lane, float weight) {
-    kept.column.push_back(static_cast<uint32_t>(block.columns[group.begin + lane]));
-    kept.weight.push_back(weight);
-  };
-  const auto end_feature = [&](int32_t feature) {
-    const uint32_t end = static_cast<uint32_t>(kept.column.size());
-    if (end == (kept.entry_end.empty() ? 0 : kept.entry_end.back())) return;
-    kept.feature.push_back(feature);
-    kept.entry_end.push_back(end);
-  };
-  size_t single = 0;
-  const auto keep_singles_before = [&](int32_t feature) {
-    for (; single < n_singles && singles.feature[single] < feature; ++single) {
-      const int32_t row = singles.row[single];
-      for (uint32_t left = supported[row]; left != 0; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-        const float alpha = descent.alpha()[static_cast<int64_t>(row) * lanes + lane];
-        const float weight = singles.value[single] * (positive[row] >> lane & 1 ? alpha : -alpha);
-        if (std::fabs(weight) >= options.prune) {
-          keep(lane, weight);
-        } else {
-          ++kept.n_pruned;
-        }
-      }
-      end_feature(singles.feature[single]);
-    }
-  };
-  for (int32_t local = 0; local < n_local; ++local) {
-    if (large[local] == 0) continue;
-    keep_singles_before(shared.local.feature[local]);
-    for (uint32_t left = large[local]; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      keep(lane, descent.weights()[static_cast<int64_t>(local) * lanes + lane]);
-    }
-    end_feature(shared.local.feature[local]);
-  }
-  keep_singles_before(std::numeric_limits<int32_t>::max());
-  return kept;
 }
 
 class Trainer {
@@ -138,7 +76,9 @@ class Trainer {
     arrays_.bias.assign(tree_.n_nodes, 0.0f);
     plan();
     solve();
-    assemble();
+    std::vector<int32_t> block_of_group;
+    for (const Group& group : groups_) block_of_group.push_back(group.block);
+    assemble_blocks(results_, block_of_group, blocks_.size(), progress_, arrays_);
     return std::move(arrays_);
   }
 
@@ -146,9 +86,8 @@ class Trainer {
   void plan();
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
   void solve();
-  void solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& descent);
+  void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver);
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
-  void assemble();
 
   const LabelTreeView& tree_;
   const FeatureMatrix& features_;
@@ -221,39 +160,39 @@ void Trainer::solve() {
   progress_.start(total);
   const int n_workers = std::max(options_.n_threads, 1);
   std::vector<std::unique_ptr<LocalBlockMaker>> makers(n_workers);
-  std::vector<LaneDescent> descents(n_workers);
+  std::vector<std::unique_ptr<GroupSolver>> solvers(n_workers);
   parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int worker) {
     progress_.check();
-    if (!makers[worker]) makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
-    solve_group(tasks[task], *makers[worker], descents[worker]);
+    if (!makers[worker]) {
+      makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
+      solvers[worker] = make_group_solver(options_);
+    }
+    solve_group(tasks[task], *makers[worker], *solvers[worker]);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
 }
 
-void Trainer::solve_group(size_t task, LocalBlockMaker& maker, LaneDescent& descent) {
+void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver) {
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
-  const DescentProblem problem{shared->local,
-                               shared->squared_norm.data(),
-                               shared->singles.squared_norm.data(),
-                               shared->cost.data(),
-                               options_.loss,
-                               options_.tol,
-                               options_.max_iter};
   const std::vector<uint32_t> positive = positive_lanes(block, group, assignment_);
-  descent.run(problem, positive, group.end - group.begin, mix_seed(options_.seed, task), progress_);
-  results_[task] = kept_weights(*shared, block, group, positive, descent, options_);
+  const GroupProblem problem{
+      shared->local,       block.rows, shared->squared_norm.data(), shared->singles.squared_norm.data(),
+      shared->cost.data(), positive,   group.end - group.begin};
+  solver.run(problem, mix_seed(options_.seed, task), progress_);
+  results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
+                                options_.bias != 0, options_.prune);
   {
     const std::lock_guard lock(report_mutex_);
-    report_.n_unconverged += descent.n_unconverged();
-    report_.n_row_visits += descent.n_row_visits();
+    report_.n_unconverged += solver.n_unconverged();
+    report_.n_row_visits += solver.n_row_visits();
     report_.n_pruned += results_[task].n_pruned;
-    report_.n_passes = std::max(report_.n_passes, descent.n_passes());
+    report_.n_passes = std::max(report_.n_passes, solver.n_passes());
   }
   if (options_.bias == 0) return;
   const float* bias =
-      descent.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * descent.lanes();
+      solver.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * solver.lanes();
   for (int32_t c = group.begin; c < group.end; ++c) {
     arrays_.bias[block.first_node + block.columns[c]] = bias[c - group.begin] * options_.bias;
   }
@@ -277,7 +216,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
       // A weight of 0 must not divide by 0, nor a huge one overflow.
       shared->cost[i] = std::clamp(options_.C * weight, 1e-10f, 1e10f);
     }
-    shared->singles = take_singles(local);
+    shared->singles = take_singles(local, takes_singles(options_));
     block.shared = std::move(shared);
   }
   std::shared_ptr<SharedRows> shared = block.shared;
@@ -285,62 +224,14 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
   return shared;
 }
 
-void Trainer::assemble() {
-  const size_t n_blocks = blocks_.size();
-  std::vector<size_t> first_group(n_blocks + 1, groups_.size());
-  for (size_t g = groups_.size(); g-- > 0;) first_group[groups_[g].block] = g;
-  for (size_t b = n_blocks; b-- > 0;) first_group[b] = std::min(first_group[b], first_group[b + 1]);
-
-  // Room for all at once: to grow would take twice the memory, and the results are given up one by one.
-  size_t n_features = 0, n_weights = 0;
-  for (const GroupWeights& group : results_) {
-    n_features += group.feature.size();
-    n_weights += group.weight.size();
-  }
-  arrays_.feature.reserve(n_features);
-  arrays_.entry_begin.reserve(n_features + n_blocks);
-  arrays_.column.reserve(n_weights);
-  arrays_.weight.reserve(n_weights);
-  arrays_.block_begin.assign(n_blocks + 1, 0);
-  arrays_.block_entry_begin.assign(n_blocks + 1, 0);
-  for (size_t b = 0; b < n_blocks; ++b) {
-    progress_.check();
-    // The features of the block: the union of its groups', all sorted.
-    std::vector<int32_t> features;
-    int64_t n_entries = 0;
-    for (size_t g = first_group[b]; g < first_group[b + 1]; ++g) {
-      features.insert(features.end(), results_[g].feature.begin(), results_[g].feature.end());
-      n_entries += static_cast<int64_t>(results_[g].column.size());
-    }
-    if (n_entries > std::numeric_limits<uint32_t>::max()) {
-      throw std::length_error("a sibling block has more than 4,294,967,295 weights; use a larger prune");
-    }
-    std::sort(features.begin(), features.end());
-    features.erase(std::unique(features.begin(), features.end()), features.end());
-
-    std::vector<size_t> at(first_group[b + 1] - first_group[b], 0);
-    arrays_.entry_begin.push_back(0);
-    for (const int32_t feature : features) {
-      const size_t begin = arrays_.column.size();
-      for (size_t i = 0; i < at.size(); ++i) {
-        const GroupWeights& group = results_[first_group[b] + i];
-        if (at[i] == group.feature.size() || group.feature[at[i]] != feature) continue;
-        const uint32_t from = at[i] == 0 ? 0 : group.entry_end[at[i] - 1], to = group.entry_end[at[i]];
-        arrays_.column.insert(arrays_.column.end(), group.column.begin() + from, group.column.begin() + to);
-        arrays_.weight.insert(arrays_.weight.end(), group.weight.begin() + from, group.weight.begin() + to);
-        ++at[i];
-      }
-      arrays_.entry_begin.push_back(arrays_.entry_begin.back() +
-                                    static_cast<uint32_t>(arrays_.column.size() - begin));
-    }
-    arrays_.feature.insert(arrays_.feature.end(), features.begin(), features.end());
-    arrays_.block_begin[b + 1] = static_cast<int64_t>(arrays_.feature.size());
-    arrays_.block_entry_begin[b + 1] = static_cast<int64_t>(arrays_.column.size());
-    for (size_t g = first_group[b]; g < first_group[b + 1]; ++g) results_[g] = {};
-  }
-}
-
 }  // namespace
+
+bool takes_singles(const SolverOptions& options) { return options.solver == Solver::descent; }
+
+std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
+  if (options.solver != Solver::descent) return std::make_unique<IncrementalSolver>(options);
+  return std::make_unique<LaneDescent>(options.loss, options.tol, options.max_iter);
+}
 
 BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
                          const NodeAssignment& assignment, const float* sample_weight,

@@ -1,4 +1,4 @@
-// Training of the node classifiers: dual coordinate descent on sibling blocks, children as vector lanes.
+// Training of the node classifiers: sibling blocks, children as vector lanes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,19 @@
 
 namespace labeltree {
 
-// Each node minimises  |w|^2 / 2 + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one more feature.
+// By descent, each node minimises  |w|^2 / 2 + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one
+// more feature.
 struct SolverOptions {
+  Solver solver = Solver::descent;
   Loss loss = Loss::squared_hinge;
   float C = 1;
   float tol = 0.2f;   // twice the largest violation of the optimality conditions, in units of the margin
   int max_iter = 10;  // passes over the examples
-  float bias = 1;     // the value of the bias feature; 0 for none
+  // Of the incremental solvers: see incremental_solver.h.
+  float learning_rate = 1;
+  int epochs = 3;
+  float regularization = 0;
+  float bias = 1;  // the value of the bias feature; 0 for none
   float prune = 0.1f;
   uint64_t seed = 0;
   int n_threads = 1;

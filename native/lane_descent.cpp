@@ -17,8 +17,8 @@ int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : column
 
 }  // namespace
 
-void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>& positive, int n_columns,
-                      uint64_t seed, const Progress& progress) {
+void LaneDescent::run(const GroupProblem& problem, uint64_t seed, const Progress& progress) {
+  const int n_columns = problem.n_columns;
   const int64_t n_rows = problem.rows.n_rows();
   lanes_ = lanes_for(n_columns);
   weights_.reset(static_cast<int64_t>(problem.rows.n_features()) * lanes_);
@@ -33,15 +33,15 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
   pass.squared_norm = problem.squared_norm;
   pass.single_norm = problem.single_norm;
   pass.cost = problem.cost;
-  pass.positive = positive.data();
+  pass.positive = problem.positive.data();
   pass.weights = weights_.data();
   pass.alpha = alpha_.data();
   pass.moved = moved_.data();
   pass.used = running_ = n_columns == 32 ? ~0u : (1u << n_columns) - 1;
-  pass.tolerance = problem.tol / 2;
+  pass.tolerance = tol_ / 2;
 
   Random random(seed);
-  while (n_passes_ < problem.max_iter && running_ != 0) {
+  while (n_passes_ < max_iter_ && running_ != 0) {
     order_.clear();
     for (int64_t i = 0; i < n_rows; ++i) {
       if (wake_[i] <= n_passes_) order_.push_back(static_cast<uint32_t>(i));
@@ -52,7 +52,7 @@ void LaneDescent::run(const DescentProblem& problem, const std::vector<uint32_t>
       progress.check();
       pass.order = order_.data() + begin;
       pass.n_order = std::min<int64_t>(kRowsPerCall, static_cast<int64_t>(order_.size() - begin));
-      lane_kernels().descent_pass(problem.loss, lanes_, pass);
+      lane_kernels().descent_pass(loss_, lanes_, pass);
     }
     n_row_visits_ += static_cast<int64_t>(order_.size());
     ++n_passes_;

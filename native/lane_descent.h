@@ -5,39 +5,33 @@
 #include <vector>
 
 #include "aligned_floats.h"
+#include "group_solver.h"
 #include "lane_kernels.h"
-#include "local_block.h"
 #include "progress.h"
 
 namespace labeltree {
 
 // Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i).
-struct DescentProblem {
-  const LocalBlock& rows;
-  const float* squared_norm;  // per row, with its single features
-  const float* single_norm;   // per row, of its single features, which are not in `rows`
-  const float* cost;          // per row
-  Loss loss;
-  float tol;     // a lane moves if it violates its optimality condition by more than half of this
-  int max_iter;  // passes over the rows
-};
-
-class LaneDescent {
+class LaneDescent final : public GroupSolver {
  public:
-  // Solves n_columns problems; bit j of positive[i] is the class of row i in problem j.
-  void run(const DescentProblem& problem, const std::vector<uint32_t>& positive, int n_columns, uint64_t seed,
-           const Progress& progress);
+  // A lane moves if it violates its optimality condition by more than tol / 2; max_iter bounds the passes
+  // over the rows.
+  LaneDescent(Loss loss, float tol, int max_iter) : loss_(loss), tol_(tol), max_iter_(max_iter) {}
 
-  // The weights of problem j: weights()[feature * lanes() + j].
-  const float* weights() const { return weights_.data(); }
-  // The dual variable of row i in problem j: alpha()[i * lanes() + j]. Never negative.
-  const float* alpha() const { return alpha_.data(); }
-  int lanes() const { return lanes_; }
-  int n_unconverged() const { return __builtin_popcount(running_); }
-  int64_t n_row_visits() const { return n_row_visits_; }
-  int64_t n_passes() const { return n_passes_; }
+  void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
+
+  const float* weights() const override { return weights_.data(); }
+  // The dual variables, never negative.
+  const float* alpha() const override { return alpha_.data(); }
+  int lanes() const override { return lanes_; }
+  int n_unconverged() const override { return __builtin_popcount(running_); }
+  int64_t n_row_visits() const override { return n_row_visits_; }
+  int64_t n_passes() const override { return n_passes_; }
 
  private:
+  Loss loss_;
+  float tol_;
+  int max_iter_;
   AlignedFloats weights_, alpha_;
   std::vector<uint32_t> order_;
   std::vector<uint8_t> moved_, nap_;

@@ -18,8 +18,8 @@ struct SingleFeatures {
   std::vector<float> squared_norm;  // of what was taken, per row of the block
 };
 
-// Takes them out of the block and numbers the other features anew, ascending.
-inline SingleFeatures take_singles(LocalBlock& block) {
+// Takes them out of the block (none, if not `take`) and numbers the other features anew, ascending.
+inline SingleFeatures take_singles(LocalBlock& block, bool take) {
   const int32_t n = block.n_features();
   std::vector<int32_t> count(n, 0);
   for (const int32_t local : block.index) ++count[local];
@@ -31,7 +31,7 @@ inline SingleFeatures take_singles(LocalBlock& block) {
   std::vector<int32_t> number(n);  // -1 - i for the i-th single feature
   block.feature.clear();
   for (const auto& [feature, local] : by_feature) {
-    if (count[local] == 1) {
+    if (take && count[local] == 1) {
       number[local] = -1 - static_cast<int32_t>(singles.feature.size());
       singles.feature.push_back(feature);
     } else {

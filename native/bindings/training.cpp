@@ -68,12 +68,21 @@ void bind_training(nb::module_& m) {
       .def("cancel", [](Progress& p) { p.cancelled = true; });
 
   nb::enum_<Loss>(m, "Loss").value("squared_hinge", Loss::squared_hinge).value("logistic", Loss::logistic);
+  nb::enum_<Solver>(m, "Solver")
+      .value("descent", Solver::descent)
+      .value("adagrad", Solver::adagrad)
+      .value("sgd", Solver::sgd)
+      .value("fobos", Solver::fobos);
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<>())
+      .def_rw("solver", &SolverOptions::solver)
       .def_rw("loss", &SolverOptions::loss)
       .def_rw("C", &SolverOptions::C)
       .def_rw("tol", &SolverOptions::tol)
       .def_rw("max_iter", &SolverOptions::max_iter)
+      .def_rw("learning_rate", &SolverOptions::learning_rate)
+      .def_rw("epochs", &SolverOptions::epochs)
+      .def_rw("regularization", &SolverOptions::regularization)
       .def_rw("bias", &SolverOptions::bias)
       .def_rw("prune", &SolverOptions::prune)
       .def_rw("seed", &SolverOptions::seed)

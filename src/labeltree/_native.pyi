@@ -2,6 +2,7 @@
 The compiled kernel of labeltree. Private: everything public is re-exported by the package.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, overload
 
@@ -100,9 +101,9 @@ class BlockStore:
 class Forest:
     """The trees of a model, asked together."""
 
-    def __init__(self, stores: list) -> None: ...
+    def __init__(self, stores: list, weights: Sequence[float]) -> None: ...
 
-    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
+    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, missing_as_zero: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
         """
         Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.
         """
@@ -122,6 +123,35 @@ class Enumeration:
 
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""
+
+class SearchStrategy(enum.Enum):
+    best_first = 0
+
+    all_above = 1
+
+    beam = 2
+
+class GuidedSearch:
+    """A search for many rows at once over probabilities that it is given."""
+
+    def __init__(self, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, n_rows: int, strategy: SearchStrategy, k: int, beam: int, threshold: float, node_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, node_allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def wanted(self) -> tuple:
+        """The rows and parents (-1: the root alone) of the blocks to score next."""
+
+    def give(self, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Go on with the probabilities of all wanted nodes, block after block."""
+
+    def found(self) -> tuple:
+        """What was found: indptr, labels and probabilities, best first."""
+
+def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
+    """
+
+def apply_link_to_all(link: Link, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fill the probabilities that scores stand for."""
 
 class HeaderRule(enum.Enum):
     """Whether the first line is a header."""
@@ -169,8 +199,23 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+class Solver(enum.Enum):
+    descent = 0
+
+    adagrad = 1
+
+    sgd = 2
+
+    fobos = 3
+
 class SolverOptions:
     def __init__(self) -> None: ...
+
+    @property
+    def solver(self) -> Solver: ...
+
+    @solver.setter
+    def solver(self, arg: Solver, /) -> None: ...
 
     @property
     def loss(self) -> Loss: ...
@@ -195,6 +240,24 @@ class SolverOptions:
 
     @max_iter.setter
     def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def epochs(self) -> int: ...
+
+    @epochs.setter
+    def epochs(self, arg: int, /) -> None: ...
+
+    @property
+    def regularization(self) -> float: ...
+
+    @regularization.setter
+    def regularization(self, arg: float, /) -> None: ...
 
     @property
     def bias(self) -> float: ...

@@ -198,3 +198,25 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows")
     return weight
+
+
+def check_count(name: str, value: Any, otherwise: str = "", least: int = 1) -> None:
+    """Raise `ValueError` unless a value is a count."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}{otherwise}, got {value!r}")
+
+
+def check_threshold(threshold: Any) -> None:
+    """Raise `ValueError` unless a value can be a probability."""
+    if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
+
+
+def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
+    """One finite number above 0 for each tree."""
+    weight = np.asarray(tree_weight, dtype=np.float64)
+    if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError(
+            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"
+        )
+    return [float(value) for value in weight]

@@ -14,7 +14,7 @@ from labeltree.validation import n_threads
 
 X, Y = documents(60, 30, 8)
 
-INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
+INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "beam"]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,13 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
         ("label_vector_prune", [-1, None, np.inf], "a finite number of at least 0"),
         ("frequent_share", [-0.1, 1.1, None, np.nan, "1"], "a finite number of at least 0 and at most 1"),
+        ("solver", ["liblinear", None, 1], "one of 'descent', 'adagrad', 'sgd', 'fobos'"),
+        ("learning_rate", [0, -1.0, "1", np.nan, np.inf, True], "a finite number above 0 and at most 1e"),
+        (
+            "regularization",
+            [-1e-9, "0", np.nan, np.inf, True],
+            "a finite number of at least 0 and at most 1e",
+        ),
         ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
         ("link", ["logit", None], "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid'"),
         ("search", ["dfs", None, True], "one of 'exact', 'beam'"),

@@ -33,7 +33,8 @@ PANELS = {
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
-    "The search for labels": ("search", "beam", "normalize_siblings"),
+    "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
+    "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
 
@@ -45,9 +46,13 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
         "note": "Here: a word, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or for "
         "several trees as many of these with commas.",
     },
+    "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }
+
+#: Python objects, which nobody can type.
+IN_PYTHON_ONLY = ("node_estimator",)
 
 _KINDS: dict[str, Any] = {
     "int": int,
@@ -131,7 +136,7 @@ def with_parameters(
     options = [
         _option(parameter, optional=bool(names) and not defaults)
         for name, parameter in classifier_parameters().items()
-        if not names or name in names
+        if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

@@ -58,6 +58,11 @@ def save_classifier(
     [['cat']]
     """
     check_is_fitted(estimator, "weights_")
+    if estimator._has_node_estimators:
+        raise ValueError(
+            "a model with a node_estimator cannot be saved: the format holds numbers only, no Python objects; "
+            "use pickle or joblib.dump"
+        )
     # Everything that can be refused is, before the directory is touched; also what was loaded and is damaged.
     for trained in estimator.weights_:
         trained.store(estimator.n_features_in_, estimator._link()).verify()
@@ -127,6 +132,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
+    if name == "tree_weight":
+        return [float(weight) for weight in value]
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model
     if name == "label_vectors":

@@ -1,0 +1,52 @@
+// What learns the columns of a sibling block: up to 32 binary problems over the same examples at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "local_block.h"
+#include "progress.h"
+
+namespace labeltree {
+
+struct SolverOptions;
+
+// Bit j of positive[i] is the class of row i in problem j. All arrays but `positive` have an entry per row.
+struct GroupProblem {
+  const LocalBlock& rows;     // the last feature is the bias, if there is one
+  const int32_t* row_number;  // of the rows among all examples, ascending
+  const float* squared_norm;  // with single features
+  const float* single_norm;   // of single features, which are not in `rows`
+  const float* cost;          // C times the weight of the example
+  const std::vector<uint32_t>& positive;
+  int n_columns;
+};
+
+// One per worker: it keeps its memory from one group to the next.
+class GroupSolver {
+ public:
+  virtual ~GroupSolver() = default;
+
+  // The result depends on nothing but the arguments.
+  virtual void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) = 0;
+
+  // Problem j is lane j: the weight of a feature is weights()[feature * lanes() + j].
+  virtual const float* weights() const = 0;
+  virtual int lanes() const = 0;
+  // What a row with label y adds to the weights of its features is y * alpha()[row * lanes() + j] times their
+  // values. So the weights of single features are known without the solver ever seeing them. Null if the
+  // solver has no such numbers; it then wants to see all features.
+  virtual const float* alpha() const = 0;
+
+  virtual int n_unconverged() const = 0;
+  virtual int64_t n_row_visits() const = 0;
+  virtual int64_t n_passes() const = 0;
+};
+
+// Whether features that only one row has are kept from the solver: see alpha().
+bool takes_singles(const SolverOptions& options);
+
+std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options);
+
+}  // namespace labeltree
