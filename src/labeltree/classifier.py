@@ -13,16 +13,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels import check_rows, read_labels
 from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
 from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
 from labeltree.training import SolverSettings, train_tree
+from labeltree.tree_building import TreeBuilding
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
+from labeltree.trees.recipe import TREE_WORDS, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -70,7 +71,9 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class LabelTreeClassifier(
+    PublishedSettings, TreeBuilding, LabelTreePredictor, ClassifierMixin, BaseEstimator
+):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
     Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
@@ -279,7 +282,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         checked = copy(self)
         features = check_features(checked, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
-        _check_rows(features.n_rows, labels)
+        check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
         recipes = self._tree_recipe().for_each(self.n_trees)
         for recipe in recipes:
@@ -339,27 +342,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self._renew_caches()
         return self
 
-    def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
-        """Return the first tree that `fit` would train on these examples, without training it.
-
-        Examples
-        --------
-        >>> from labeltree import LabelTreeClassifier
-        >>> LabelTreeClassifier(tree="huffman", arity=2).build_tree([[1], [2], [3]], [["a"], ["b"], ["a", "c"]]).depth
-        2
-        """
-        self._check_parameters()
-        features = check_features(copy(self), X, normalize=self.normalize, reset=True)
-        labels = read_labels(y)
-        _check_rows(features.n_rows, labels)
-        weight = check_sample_weight(sample_weight, labels.n_rows)
-        recipe = self._tree_recipe().for_each(self.n_trees)[0]
-        recipe.check(labels.n_labels)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=1)[0])
-        grow = partial(recipe.grow, features, labels, weight, seed, n_threads(self.n_jobs))
-        with phases(self.verbose) as shown:
-            return shown.run(recipe.describe(labels.n_labels), grow)
-
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_tree(self.tree)
@@ -370,19 +352,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         check_node_estimator(self)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
-
-    def _tree_recipe(self) -> TreeRecipe:
-        return TreeRecipe(
-            tree=self.tree,
-            max_arity=self.max_arity,
-            arity=self.arity,
-            max_leaves=self.max_leaves,
-            max_depth=self.max_depth,
-            frequent_share=self.frequent_share,
-            collapse=self.collapse,
-            label_vectors=self.label_vectors,
-            label_vector_prune=self.label_vector_prune,
-        )
 
     def _link(self) -> str:
         return self._link_of(self.loss_)
@@ -453,14 +422,3 @@ def _warn_if_all_is_pruned(prune: float, n_kept: int, n_pruned: int) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _check_rows(n_rows: int, labels: LabelRows) -> None:
-    if n_rows != labels.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
-        )
-    if n_rows >= 2**31:
-        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
-    if len(labels.indices) == 0:
-        raise ValueError("y has no label in any row: there is nothing to learn")

@@ -216,3 +216,15 @@ def _from_classes(y: Any) -> LabelRows:
     classes, indices = np.unique(array, return_inverse=True)
     indptr = np.arange(len(array) + 1, dtype=np.int64)
     return LabelRows(indptr, indices.astype(np.int32), classes, "multiclass")
+
+
+def check_rows(n_rows: int, labels: LabelRows) -> None:
+    """Raise `ValueError` unless there are labels for as many rows as X has, and one at least."""
+    if n_rows != labels.n_rows:
+        raise ValueError(
+            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
+        )
+    if n_rows >= 2**31:
+        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
+    if len(labels.indices) == 0:
+        raise ValueError("y has no label in any row: there is nothing to learn")
