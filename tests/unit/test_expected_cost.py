@@ -28,6 +28,7 @@ def test_costs_are_those_of_brute_force(tree: LabelTree, data: st.DataObject) ->
     assigned = [assign_to_nodes(tree, labels) for labels in rows]
     n_nodes = [len(P) + len(N) for P, N in assigned]
     n_blocks = [sum(not tree.is_leaf[v] for v in P) for P, _ in assigned]
+    n_passes = [sum(-(-len(tree.children(v)) // 32) for v in P if not tree.is_leaf[v]) for P, _ in assigned]
     depth = [len(tree.path(label)) - 1 for labels in rows for label in labels]
 
     for given_y, given_X in [
@@ -38,6 +39,8 @@ def test_costs_are_those_of_brute_force(tree: LabelTree, data: st.DataObject) ->
         cost = tree.expected_cost(given_y, given_X)
         assert cost.nodes == pytest.approx(np.mean(n_nodes))
         assert cost.blocks == pytest.approx(np.mean(n_blocks))
+        assert cost.passes == pytest.approx(np.mean(n_passes))
+        assert cost.feature_visits == pytest.approx(np.mean(n_passes * X.sum(axis=1)))
         assert cost.label_depth == pytest.approx(np.mean(depth) if depth else 0)
         assert cost.depth == tree.depth
         assert cost.multiplications == pytest.approx(np.mean(n_nodes * X.sum(axis=1)))
@@ -55,16 +58,21 @@ def test_a_sure_model_asks_as_many_nodes_as_are_told() -> None:
         assert evaluations.mean() == pytest.approx(tree.expected_cost(y).nodes)
 
 
+@pytest.mark.parametrize(("width", "passes"), [(1, 1), (2, 1), (32, 1), (33, 2), (64, 2), (65, 3)])
+def test_a_pass_serves_32_siblings(width: int, passes: int) -> None:
+    assert LabelTree.flat(width).expected_cost(np.eye(width)).passes == passes
+
+
 def test_the_cheapest_is_chosen() -> None:
-    _, y = documents(100, 20, 30)
+    _, y = documents(100, 20, 300)
     counts = np.asarray(y.sum(axis=0)).ravel()
-    single = sp.csr_matrix(np.eye(30)[np.repeat(np.arange(30), counts.astype(int))])
-    trees = [LabelTree.flat(30), random_tree(30, 2, 1, random_state=0), huffman_tree(counts, 2)]
+    single = sp.csr_matrix(np.eye(300)[np.repeat(np.arange(300), counts.astype(int))])
+    trees = [LabelTree.flat(300), random_tree(300, 8, 1, random_state=0), huffman_tree(counts, 8)]
     # With one label a row, Huffman's tree is the best of its arity.
     assert cheapest_tree(trees, single) is trees[2]
-    costs = [tree.expected_cost(y).nodes for tree in trees]
+    costs = [tree.expected_cost(y).passes for tree in trees]
     assert cheapest_tree(trees, y) is trees[int(np.argmin(costs))]
-    assert cheapest_tree([trees[0], LabelTree.flat(30)], y) is trees[0]
+    assert cheapest_tree([trees[0], LabelTree.flat(300)], y) is trees[0]
 
 
 def test_rows_count_by_their_features() -> None:
@@ -75,13 +83,11 @@ def test_rows_count_by_their_features() -> None:
 
 
 def test_text() -> None:
-    y = np.eye(2)
-    assert (
-        str(LabelTree.flat(2).expected_cost(y)) == "3 nodes and 1 block a row, labels at depth 1 (at most 1)"
-    )
-    assert "a row, 4.5 multiplications, labels" in str(
-        LabelTree.flat(2).expected_cost(y, np.array([[1, 1], [0, 1]]))
-    )
+    y, X = np.eye(2), np.array([[1, 1], [0, 1]])
+    told = "3 nodes, 1 blocks and 1 passes a row; labels at depth 1 of 1"
+    assert str(LabelTree.flat(2).expected_cost(y)) == told
+    told = told.replace(";", ", 4.5 multiplications and 1.5 feature visits;")
+    assert str(LabelTree.flat(2).expected_cost(y, X)) == told
     with pytest.raises(FrozenInstanceError):
         LabelTree.flat(2).expected_cost(y).nodes = 3  # type: ignore[misc] # that is the point
 

@@ -311,11 +311,8 @@ class LabelTree(Pictures):
         Examples
         --------
         >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
-        >>> for nested in [[0, 1, 2, 3], [[0, 1], [2, 3]], [0, [1, [2, 3]]]]:
-        ...     print(LabelTree.from_nested(nested).expected_cost(y))
-        5 nodes and 1 block a row, labels at depth 1 (at most 1)
-        5 nodes and 2 blocks a row, labels at depth 2 (at most 2)
-        4.5 nodes and 1.75 blocks a row, labels at depth 1.6 (at most 3)
+        >>> print(LabelTree.from_nested([0, [1, [2, 3]]]).expected_cost(y))
+        4.5 nodes, 1.75 blocks and 1.75 passes a row; labels at depth 1.6 of 3
         """
         return expected_cost(self, y, X)
 
