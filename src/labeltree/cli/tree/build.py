@@ -42,8 +42,8 @@ def build(
 ) -> None:
     """Build the tree that train would, and stop: what is its shape, what would it cost?
 
-    The cost is that of a row on average: the nodes that learn from it, and the blocks of siblings that they are in. It
-    says beforehand which of two trees is faster.
+    The cost is that of a row on average: the nodes that learn from it, the blocks of siblings that they are in, and the
+    passes over its features, which say beforehand which of two trees is faster.
 
     [bold]Examples[/bold]
 
