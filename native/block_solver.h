@@ -1,4 +1,4 @@
-// Training of the node classifiers: dual coordinate descent on sibling blocks, children as vector lanes.
+// Training of the node classifiers: coordinate descent on sibling blocks, children as vector lanes.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,17 @@
 
 namespace labeltree {
 
-// Each node minimises  |w|^2 / 2 + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one more feature.
+enum class Penalty : int { l2 = 0, l1 = 1 };
+
+// Each node minimises  penalty(w) + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one more feature;
+// the penalty is |w|^2 / 2 or |w|_1.
 struct SolverOptions {
   Loss loss = Loss::squared_hinge;
+  Penalty penalty = Penalty::l2;
   float C = 1;
-  float tol = 0.2f;   // twice the largest violation of the optimality conditions, in units of the margin
+  // Twice the largest violation of the optimality conditions, in units of the margin; with l1, ten times the
+  // most that a weight still wants to move a score.
+  float tol = 0.2f;
   int max_iter = 10;  // passes over the examples
   float bias = 1;     // the value of the bias feature; 0 for none
   float prune = 0.1f;

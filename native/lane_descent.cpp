@@ -13,8 +13,6 @@ constexpr int64_t kRowsPerCall = 8192;
 // A row whose lanes did not move is passed over once, then twice, then four times, and so on up to this.
 constexpr int kLongestNap = 8;
 
-int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
-
 }  // namespace
 
 void LaneDescent::run(const GroupProblem& problem, uint64_t seed, const Progress& progress) {

@@ -1,5 +1,9 @@
 #include "lane_kernels.h"
 
+#include <type_traits>
+
+#include "primal_kernels.h"
+#include "row_products.h"
 #include "simd.h"
 
 namespace labeltree::LABELTREE_ISA {
@@ -16,46 +20,6 @@ class FlushSubnormals {
   unsigned saved_;
 #endif
 };
-
-template <int Lanes>
-inline void multiply_row(const LocalRows& rows, int64_t row, const float* columns, int64_t stride,
-                         typename LaneVector<Lanes>::Floats* sum) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  for (int j = 0; j < V::kCount; ++j) sum[j] = Floats{};
-  const int64_t end = rows.row_begin[row + 1];
-  int64_t k = rows.row_begin[row];
-  // Two chains of additions hide the latency of one. As many for every instruction set: sums are rounded
-  // alike.
-  Floats other[V::kCount] = {};
-  for (; k + 1 < end; k += 2) {
-    const float* w0 = columns + rows.index[k] * stride;
-    const float* w1 = columns + rows.index[k + 1] * stride;
-    for (int j = 0; j < V::kCount; ++j) {
-      sum[j] += rows.value[k] * load<Floats>(w0 + j * V::kWidth);
-      other[j] += rows.value[k + 1] * load<Floats>(w1 + j * V::kWidth);
-    }
-  }
-  if (k < end) {
-    const float* w = columns + rows.index[k] * stride;
-    for (int j = 0; j < V::kCount; ++j) sum[j] += rows.value[k] * load<Floats>(w + j * V::kWidth);
-  }
-  for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
-}
-
-// Adds the row times step[first .. last) to those vectors of the weights.
-template <int Lanes>
-inline void add_row(const LocalRows& rows, int64_t row, float* weights,
-                    const typename LaneVector<Lanes>::Floats* step, int first, int last) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  for (int64_t k = rows.row_begin[row]; k < rows.row_begin[row + 1]; ++k) {
-    float* w = weights + static_cast<int64_t>(rows.index[k]) * Lanes;
-    for (int j = first; j < last; ++j) {
-      store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + rows.value[k] * step[j]);
-    }
-  }
-}
 
 // What one coordinate step does with one vector of lanes: `margin` is class times score; the new alpha is
 // returned, and by how much the old one violated its optimality condition is set.
@@ -239,11 +203,61 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
   }
 }
 
+// Calls body with the number of lanes as a constant.
+template <class Body>
+void with_lanes(int lanes, const Body& body) {
+  switch (lanes) {
+    case 4:
+      return body(std::integral_constant<int, 4>());
+    case 8:
+      return body(std::integral_constant<int, 8>());
+    case 16:
+      return body(std::integral_constant<int, 16>());
+    default:
+      return body(std::integral_constant<int, 32>());
+  }
+}
+
+void start_round(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                 const float* share) {
+  [[maybe_unused]] const FlushSubnormals flush;
+  with_lanes(lanes, [&](auto n) {
+    if (loss == Loss::squared_hinge) {
+      start_round<n(), SquaredHingeSlope>(losses, begin, end, share);
+    } else {
+      start_round<n(), LogisticSlope>(losses, begin, end, share);
+    }
+  });
+}
+
+void slope_along_step(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                      const float* share, float* slope) {
+  [[maybe_unused]] const FlushSubnormals flush;
+  with_lanes(lanes, [&](auto n) {
+    if (loss == Loss::squared_hinge) {
+      slope_along_step<n(), SquaredHingeSlope>(losses, begin, end, share, slope);
+    } else {
+      slope_along_step<n(), LogisticSlope>(losses, begin, end, share, slope);
+    }
+  });
+}
+
+void feature_pass(int lanes, FeaturePass& pass) {
+  [[maybe_unused]] const FlushSubnormals flush;
+  with_lanes(lanes, [&](auto n) { feature_pass<n()>(pass); });
+}
+
 }  // namespace
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
 extern const LaneKernels kernels;
-const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, multiply, find_large};
+const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
+                             descent_pass,
+                             multiply,
+                             find_large,
+                             start_round,
+                             slope_along_step,
+                             feature_pass};
 
 }  // namespace labeltree::LABELTREE_ISA

@@ -4,18 +4,16 @@
 
 #include <cstdint>
 
+#include "primal_pass.h"
+
 namespace labeltree {
 
 constexpr int kMaxLanes = 32;
 
-enum class Loss : int { squared_hinge = 0, logistic = 1 };
+// The vectors that so many columns fit into.
+inline int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : columns <= 16 ? 16 : 32; }
 
-// Rows with features numbered for one block only, so that the weights of a block are small and dense.
-struct LocalRows {
-  const int64_t* row_begin;
-  const int32_t* index;
-  const float* value;
-};
+enum class Loss : int { squared_hinge = 0, logistic = 1 };
 
 // One pass of dual coordinate descent over some rows for `lanes` binary problems at once.
 // Lane j of row i: alpha[i * lanes + j] and bit j of positive[i] (the class).
@@ -47,6 +45,16 @@ struct LaneKernels {
   // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound and it is not 0; lanes is 4, 8, 16 or 32.
   // Returns how many of the weights are neither 0 nor large.
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
+
+  // Primal coordinate descent goes in rounds. A round starts by adding `share` (per lane) of the last one's
+  // step to the scores of rows [begin, end) and replacing the losses there by parabolas;
+  void (*start_round)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                      const float* share);
+  // then features move; and how far the round really leads down tells the slope of the losses along its step,
+  // at `share` of it, which is added to `slope` per lane.
+  void (*slope_along_step)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                           const float* share, float* slope);
+  void (*feature_pass)(int lanes, FeaturePass& pass);
 };
 
 // The best kernels for this processor, or those that LABELTREE_ISA names in the environment.

@@ -96,9 +96,11 @@ void bind_training(nb::module_& m) {
       .def("cancel", [](Progress& p) { p.cancelled = true; });
 
   nb::enum_<Loss>(m, "Loss").value("squared_hinge", Loss::squared_hinge).value("logistic", Loss::logistic);
+  nb::enum_<Penalty>(m, "Penalty").value("l2", Penalty::l2).value("l1", Penalty::l1);
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<>())
       .def_rw("loss", &SolverOptions::loss)
+      .def_rw("penalty", &SolverOptions::penalty)
       .def_rw("C", &SolverOptions::C)
       .def_rw("tol", &SolverOptions::tol)
       .def_rw("max_iter", &SolverOptions::max_iter)

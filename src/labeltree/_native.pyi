@@ -169,6 +169,11 @@ class Loss(enum.Enum):
 
     logistic = 1
 
+class Penalty(enum.Enum):
+    l2 = 0
+
+    l1 = 1
+
 class SolverOptions:
     def __init__(self) -> None: ...
 
@@ -177,6 +182,12 @@ class SolverOptions:
 
     @loss.setter
     def loss(self, arg: Loss, /) -> None: ...
+
+    @property
+    def penalty(self) -> Penalty: ...
+
+    @penalty.setter
+    def penalty(self, arg: Penalty, /) -> None: ...
 
     @property
     def C(self) -> float: ...

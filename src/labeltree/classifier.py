@@ -33,6 +33,7 @@ from labeltree.validation import (
 #: The links each loss may have, its default first. docs/how-it-works.md has the figures that the defaults rest on.
 LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": ("sigmoid",)}
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
+DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0}
 
 _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
@@ -44,6 +45,7 @@ _CONSTRAINTS: dict[str, Number | Choice | Flag] = {
     "label_vector_prune": Number(0),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
+    "penalty": Choice(("l2", "l1")),
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
@@ -83,20 +85,25 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     label_vector_prune : float
         Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
     loss : {"squared_hinge", "logistic"}
-        What the node classifiers minimise, with an L2 penalty.
+        What the node classifiers minimise, beside the penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
         default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; for the logistic loss: its sigmoid.
+    penalty : {"l2", "l1"}
+        What keeps weights small: half their sum of squares, or the sum of their absolute values, which makes most of
+        them 0 in training, instead of dropping small ones (`prune`) after it.
     C : float, optional
-        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss.
+        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss,
+        with the penalty "l1" 1 and 2.
     tol : float
         A node is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score. Features that are not scaled (`normalize` off) may need less.
+        the score. Features that are not scaled (`normalize` off) may need less. With the penalty "l1": until no weight
+        would move a score by more than a tenth of this.
     max_iter : int
-        The largest number of passes over the examples of a node.
+        The largest number of passes over the examples of a node; with the penalty "l1", of Newton steps.
     prune : float
-        Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
-        features are larger, weights are smaller and so must this be.
+        Weights below this are dropped after training; the penalty "l1" leaves few that are. It suits rows of about
+        unit length; if `normalize` is off and features are larger, weights are smaller and so must this be.
     normalize : bool
         Scale every row of X to unit length, in training and prediction.
     bias : bool
@@ -160,6 +167,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
+        penalty: str = "l2",
         C: float | None = None,
         tol: float = 0.2,
         max_iter: int = 10,
@@ -182,6 +190,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
+        self.penalty = penalty
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
@@ -254,7 +263,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
             loss=self.loss,
-            C=DEFAULT_C[self.loss] if self.C is None else self.C,
+            penalty=self.penalty,
+            C=self._default_cost() if self.C is None else self.C,
             tol=self.tol,
             max_iter=self.max_iter,
             bias=float(self.bias),
@@ -296,6 +306,9 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+
+    def _default_cost(self) -> float:
+        return (DEFAULT_C if self.penalty == "l2" else DEFAULT_C_L1)[self.loss]
 
     def _given_trees(self, n_labels: int) -> list[LabelTree]:
         """The user's trees, if any."""

@@ -20,6 +20,7 @@ class SolverSettings:
     """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
 
     loss: str
+    penalty: str
     C: float
     tol: float
     max_iter: int
@@ -41,6 +42,7 @@ def train_tree(
     """Train all nodes; returns the weights and the kernel's report."""
     options = _native.SolverOptions()
     options.loss = getattr(_native.Loss, settings.loss)
+    options.penalty = getattr(_native.Penalty, settings.penalty)
     options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter

@@ -12,7 +12,7 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains both losses on given data with blocks of several widths, and on trees it makes, and saves all arrays.
+# Trains with both losses and penalties on given data with blocks of several widths, and on trees it makes; saves it all.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
@@ -22,10 +22,10 @@ X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
 shapes = {"given": {"tree": LabelTree.from_json(str(given["tree"]))}, "made": {"arity": 9, "max_leaves": 2}}
 for shape, parameters in shapes.items():
-    for loss in ("squared_hinge", "logistic"):
-        model = LabelTreeClassifier(loss=loss, prune=0.0, random_state=0, **parameters).fit(X, y)
+    for loss, penalty in (("squared_hinge", "l2"), ("logistic", "l2"), ("squared_hinge", "l1"), ("logistic", "l1")):
+        model = LabelTreeClassifier(loss=loss, penalty=penalty, prune=0.0, random_state=0, **parameters).fit(X, y)
         arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
-        found |= {f"{shape} {loss} {name}": array for name, array in arrays.items()}
+        found |= {f"{shape} {loss} {penalty} {name}": array for name, array in arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 

@@ -29,7 +29,7 @@ PANELS = {
         "frequent_share",
         "label_vector_prune",
     ),
-    "The node classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The node classifiers": ("loss", "link", "penalty", "C", "tol", "max_iter", "prune", "normalize", "bias"),
     "The search for labels": ("search", "beam", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
