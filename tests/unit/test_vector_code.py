@@ -12,7 +12,7 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains with both losses and penalties on given data with blocks of several widths, and on trees it makes; saves it all.
+# Trains with both losses and penalties on given data with blocks of several widths, and on trees it makes; saves all.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
