@@ -123,11 +123,10 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
             ledger.timing(
                 (labeltree.classifier, "check_features", "check features"),
                 (labeltree.classifier, "read_labels", "check labels"),
+                (_native, "label_vectors", "tree: label vectors"),
+                (_native, "cluster_labels", "tree: clustering"),
                 (LabelTreeClassifier, "_renew_caches", "prepare to predict"),
             )
-        )
-        stack.enter_context(
-            mock.patch.object(_native, "cluster_labels", _clustering(_native.cluster_labels, ledger))
         )
         stack.enter_context(
             mock.patch.object(_native, "train_blocks", _solving(_native.train_blocks, ledger))
@@ -138,20 +137,6 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
     with ledger.time("save"):
         model.save(model_path)
     return Training(model, ledger, X.nnz / X.shape[0])
-
-
-def _clustering(cluster_labels: Callable[..., Any], ledger: Ledger) -> Callable[..., Any]:
-    """The kernel announces the label vectors, then the clustering."""
-
-    def watched(*arguments: Any) -> Any:
-        milestones = Milestones()
-        result = milestones.watch(cluster_labels, *arguments)
-        border = milestones.begun[1] if len(milestones.begun) > 1 else milestones.started
-        ledger.enter("tree: label vectors", border - milestones.started)
-        ledger.enter("tree: clustering", milestones.finished - border)
-        return result
-
-    return watched
 
 
 _BEFORE_SOLVING = "nodes: assign rows, plan"

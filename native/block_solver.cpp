@@ -7,6 +7,7 @@
 
 #include "group_solver.h"
 #include "group_weights.h"
+#include "incremental_solver.h"
 #include "lane_descent.h"
 #include "local_block.h"
 #include "parallel_for.h"
@@ -178,8 +179,8 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
   const std::vector<uint32_t> positive = positive_lanes(block, group, assignment_);
   const GroupProblem problem{
-      shared->local, shared->squared_norm.data(), shared->singles.squared_norm.data(), shared->cost.data(),
-      positive,      group.end - group.begin};
+      shared->local,       block.rows, shared->squared_norm.data(), shared->singles.squared_norm.data(),
+      shared->cost.data(), positive,   group.end - group.begin};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
   results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
                                 options_.bias != 0, options_.prune);
@@ -226,9 +227,12 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
 
 }  // namespace
 
-bool takes_singles(const SolverOptions& options) { return options.penalty == Penalty::l2; }
+bool takes_singles(const SolverOptions& options) {
+  return options.solver == Solver::descent && options.penalty == Penalty::l2;
+}
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
+  if (options.solver != Solver::descent) return std::make_unique<IncrementalSolver>(options);
   if (options.penalty == Penalty::l1) {
     return std::make_unique<PrimalDescent>(options.loss, options.tol, options.max_iter, options.bias);
   }

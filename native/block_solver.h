@@ -1,4 +1,4 @@
-// Training of the node classifiers: coordinate descent on sibling blocks, children as vector lanes.
+// Training of the node classifiers: sibling blocks, children as vector lanes.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@ namespace labeltree {
 
 enum class Penalty : int { l2 = 0, l1 = 1 };
 
-// Each node minimises  penalty(w) + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one more feature;
-// the penalty is |w|^2 / 2 or |w|_1.
+// By descent, each node minimises  penalty(w) + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one
+// more feature; the penalty is |w|^2 / 2 or |w|_1.
 struct SolverOptions {
+  Solver solver = Solver::descent;
   Loss loss = Loss::squared_hinge;
   Penalty penalty = Penalty::l2;
   float C = 1;
@@ -24,7 +25,11 @@ struct SolverOptions {
   // most that a weight still wants to move a score.
   float tol = 0.2f;
   int max_iter = 10;  // passes over the examples
-  float bias = 1;     // the value of the bias feature; 0 for none
+  // Of the incremental solvers: see incremental_solver.h.
+  float learning_rate = 1;
+  int epochs = 3;
+  float regularization = 0;
+  float bias = 1;  // the value of the bias feature; 0 for none
   float prune = 0.1f;
   uint64_t seed = 0;
   int n_threads = 1;

@@ -48,6 +48,15 @@ float apply_link(Link link, float score) {
   return p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0 too
 }
 
+void normalize_siblings(float* probabilities, int32_t n) {
+  float sum = 0;
+  for (int32_t c = 0; c < n; ++c) sum += probabilities[c];
+  if (sum >= 1) return;
+  for (int32_t c = 0; c < n; ++c) {
+    probabilities[c] = sum > 0 ? std::min(probabilities[c] / sum, 1.0f) : 1.0f / static_cast<float>(n);
+  }
+}
+
 BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link_(link) {
   const LabelTreeView& tree = views_.tree;
   check_tree(tree);
@@ -190,11 +199,8 @@ void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool norm
                                float* out) const {
   scores(block, query, out);
   const int32_t n = n_columns(block);
-  float sum = 0;
-  for (int32_t c = 0; c < n; ++c) sum += out[c] = apply_link(link_, out[c]);
-  if (!normalize_siblings || block == 0 || sum >= 1) return;
-  for (int32_t c = 0; c < n; ++c)
-    out[c] = sum > 0 ? std::min(out[c] / sum, 1.0f) : 1.0f / static_cast<float>(n);
+  for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+  if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
 }
 
 }  // namespace labeltree

@@ -25,6 +25,9 @@ enum class Link : int { sigmoid = 0, clip = 1, exp2 = 2, exp3 = 3, exp4 = 4, exp
 
 float apply_link(Link link, float score);
 
+// Scales the probabilities of siblings to sum to 1 if they sum to less.
+void normalize_siblings(float* probabilities, int32_t n);
+
 template <class T>
 struct Span {
   const T* data = nullptr;

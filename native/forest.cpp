@@ -12,14 +12,16 @@ namespace {
 
 constexpr int64_t kRowsPerTask = 64;
 
-// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
-// on its not being so would miss labels.
-float mean(double sum, size_t n) { return static_cast<float>(sum / static_cast<double>(n)); }
-
 }  // namespace
 
-Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees) : trees_(std::move(trees)) {
+Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights)
+    : trees_(std::move(trees)), weights_(std::move(weights)) {
   if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
+  if (weights_.size() != trees_.size()) throw std::invalid_argument("there must be one weight for each tree");
+  for (const double weight : weights_) {
+    if (!(weight > 0)) throw std::invalid_argument("the weights of trees must be above 0");
+    total_weight_ += weight;
+  }
   for (const auto& tree : trees_) {
     if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features()) {
       throw CorruptModel("the trees of a model differ in their number of labels or features");
@@ -86,10 +88,30 @@ void Forest::average(Scratch& scratch) const {
                pooled.end());
   for (ScoredLabel& candidate : pooled) {
     double sum = 0;
-    for (TreeSearch& search : scratch.searches) sum += search.probability(candidate.label);
-    candidate.probability = mean(sum, trees_.size());
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      sum += weights_[t] * scratch.searches[t].probability(candidate.label);
+    }
+    candidate.probability = mean(sum);
   }
 }
+
+void Forest::average_proposed(Scratch& scratch) const {
+  auto& weighted = scratch.weighted;
+  // Stable: a label's terms are added in the order of the trees.
+  std::stable_sort(weighted.begin(), weighted.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  scratch.pooled.clear();
+  for (size_t i = 0; i < weighted.size();) {
+    const int32_t label = weighted[i].first;
+    double sum = 0;
+    for (; i < weighted.size() && weighted[i].first == label; ++i) sum += weighted[i].second;
+    scratch.pooled.push_back({mean(sum), label});
+  }
+}
+
+// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
+// on its not being so would miss labels.
+float Forest::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_weight_); }
 
 template <class Body>
 void Forest::for_rows(int64_t n_rows, int n_threads, const Body& body) const {
@@ -111,7 +133,10 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
   for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
     start(scratch, features, row, options, masks);
     const bool single = trees_.size() == 1;
-    for (TreeSearch& search : scratch.searches) {
+    const bool zero = options.missing_as_zero && !single;
+    scratch.weighted.clear();
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      TreeSearch& search = scratch.searches[t];
       // A label may be below the threshold in one tree and above it on average.
       const float bound = single ? threshold : 0.0f;
       if (options.beam > 0) {
@@ -119,10 +144,16 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
       } else {
         search.top_k(k, bound, scratch.found);
       }
-      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+      if (zero) {
+        for (const ScoredLabel& s : scratch.found) {
+          scratch.weighted.push_back({s.label, weights_[t] * s.probability});
+        }
+      } else {
+        scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+      }
     }
     if (!single) {
-      average(scratch);
+      zero ? average_proposed(scratch) : average(scratch);
       std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
       keep_best(k, scratch.pooled);
     }
@@ -203,7 +234,8 @@ bool Forest::Enumeration::next(ScoredLabel& out) {
   const auto worse = [](const ScoredLabel& a, const ScoredLabel& b) { return b < a; };
   for (;;) {
     // No label that no tree has enumerated yet has a better average than this.
-    const float bound = mean(std::accumulate(frontier_.begin(), frontier_.end(), 0.0), frontier_.size());
+    const float bound =
+        forest_->mean(std::inner_product(frontier_.begin(), frontier_.end(), forest_->weights_.begin(), 0.0));
     // A tree that has no more has given every label there is.
     const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
     if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "block_store.h"
@@ -15,14 +16,17 @@ namespace labeltree {
 struct SearchOptions {
   bool normalize_siblings = false;
   int beam = 0;                            // 0: exact search
+  bool missing_as_zero = false;            // see Forest
   const uint8_t* label_allowed = nullptr;  // a flag per label
   int n_threads = 1;
 };
 
-// Probabilities are averaged over the trees. With one tree exact search is exact. With several, every tree
-// gives its own best labels and the other trees' probabilities of those are computed by walking their paths:
-// averages are exact for the labels that some tree proposed. What no tree has among its k best is not
-// considered by top_k; above() misses nothing, since an average is never above the largest of its parts.
+// Probabilities are averaged over the trees, by their weights. With one tree exact search is exact. With
+// several, every tree gives its own best labels and the other trees' probabilities of those are computed by
+// walking their paths: averages are exact for the labels that some tree proposed. What no tree has among its
+// k best is not considered by top_k; above() misses nothing, since an average is never above the largest of
+// its parts. With missing_as_zero, top_k takes a label's probability as 0 in the trees that did not propose
+// it: no paths are walked, and averages are too low.
 class Forest {
  private:
   // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
@@ -31,12 +35,14 @@ class Forest {
     FeatureRow query;
     std::vector<TreeSearch> searches;
     std::vector<ScoredLabel> found, pooled;
+    std::vector<std::pair<int32_t, double>> weighted;  // label and probability times the tree's weight
   };
   // Per tree and node, from per label.
   struct NodeMasks;
 
  public:
-  explicit Forest(std::vector<std::shared_ptr<const BlockStore>> trees);
+  // The weights are positive, one for each tree.
+  Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights);
 
   int32_t n_labels() const { return trees_[0]->tree().n_labels; }
   int64_t n_features() const { return trees_[0]->n_features(); }
@@ -82,10 +88,15 @@ class Forest {
              const NodeMasks& masks) const;
   // Replaces scratch.pooled, the trees' own labels, by each label once with its average.
   void average(Scratch& scratch) const;
+  // The same from scratch.weighted, where a label that a tree did not propose is missing.
+  void average_proposed(Scratch& scratch) const;
+  float mean(double weighted_sum) const;
   template <class Body>
   void for_rows(int64_t n_rows, int n_threads, const Body& body) const;
 
   std::vector<std::shared_ptr<const BlockStore>> trees_;
+  std::vector<double> weights_;
+  double total_weight_ = 0;
   mutable std::mutex pool_mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> pool_;
 };

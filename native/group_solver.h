@@ -15,6 +15,7 @@ struct SolverOptions;
 // Bit j of positive[i] is the class of row i in problem j. All arrays but `positive` have an entry per row.
 struct GroupProblem {
   const LocalBlock& rows;     // the last feature is the bias, if there is one
+  const int32_t* row_number;  // of the rows among all examples, ascending
   const float* squared_norm;  // with single features
   const float* single_norm;   // of single features, which are not in `rows`
   const float* cost;          // C times the weight of the example

@@ -20,10 +20,9 @@ struct Node {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+  TreeBuilder(const FeatureMatrix& vectors, const LabelExamples& examples, int64_t n_examples,
               const ClusteringOptions& options, Progress& progress)
       : vectors_(vectors),
-        matrix_(vectors.matrix()),
         examples_(examples),
         options_(options),
         progress_(progress),
@@ -42,8 +41,7 @@ class TreeBuilder {
   std::vector<Node> take_frequent(Node& node, int worker);
   int even_arity(int64_t n_labels, int depth) const;
 
-  const LabelVectors& vectors_;
-  FeatureMatrix matrix_;
+  const FeatureMatrix& vectors_;
   const LabelExamples& examples_;
   const ClusteringOptions& options_;
   Progress& progress_;
@@ -71,11 +69,11 @@ std::vector<Node> TreeBuilder::split(Node& node, int depth, uint64_t seed, int f
   } else {
     std::vector<LocalBlockMaker*> makers;
     for (int worker = first_worker; worker < first_worker + n_workers; ++worker) {
-      if (!makers_[worker]) makers_[worker] = std::make_unique<LocalBlockMaker>(matrix_.n_features());
+      if (!makers_[worker]) makers_[worker] = std::make_unique<LocalBlockMaker>(vectors_.n_features());
       makers.push_back(makers_[worker].get());
     }
     const std::vector<int32_t> cluster =
-        KMeans(matrix_, options_.kmeans, makers).run(node.seen.data(), n_seen, k, seed, progress_);
+        KMeans(vectors_, options_.kmeans, makers).run(node.seen.data(), n_seen, k, seed, progress_);
     for (int32_t i = 0; i < n_seen; ++i) clusters[cluster[i]].seen.push_back(node.seen[i]);
   }
   // The unseen go where there is most room.
@@ -112,6 +110,7 @@ std::vector<Node> TreeBuilder::take_frequent(Node& node, int worker) {
   if (options_.frequent_share <= 0) return frequent;
   if (!counters_[worker]) counters_[worker] = std::make_unique<ExampleCounter>(examples_, n_examples_);
   const double least = options_.frequent_share * static_cast<double>(counters_[worker]->count(node.seen));
+  if (least == 0) return frequent;  // labels with vectors, but without examples
   std::erase_if(node.seen, [&](int32_t label) {
     if (static_cast<double>(examples_.count(label)) < least) return false;
     frequent.push_back({{label}, {}});
@@ -121,10 +120,13 @@ std::vector<Node> TreeBuilder::take_frequent(Node& node, int worker) {
 }
 
 TreeArrays TreeBuilder::build() {
-  const int32_t n_labels = vectors_.n_labels();
+  const int32_t n_labels = examples_.n_labels();
   Node root;
+  FeatureRow vector;
   for (int32_t j = 0; j < n_labels; ++j) {
-    (vectors_.begin[j + 1] > vectors_.begin[j] ? root.seen : root.unseen).push_back(j);
+    vector.clear();
+    vectors_.append(j, vector);
+    (vector.index.empty() ? root.unseen : root.seen).push_back(j);
   }
   progress_.start(n_labels);
 
@@ -189,7 +191,7 @@ TreeArrays TreeBuilder::build() {
 
 }  // namespace
 
-TreeArrays cluster_labels(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelExamples& examples, int64_t n_examples,
                           const ClusteringOptions& options, Progress& progress) {
   return TreeBuilder(vectors, examples, n_examples, options, progress).build();
 }

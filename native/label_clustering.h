@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "feature_matrix.h"
 #include "kmeans.h"
-#include "label_vectors.h"
+#include "label_examples.h"
 #include "progress.h"
 
 namespace labeltree {
@@ -27,8 +28,9 @@ struct TreeArrays {
   std::vector<int32_t> label;
 };
 
-// Labels without a vector are spread evenly: every label gets a leaf.
-TreeArrays cluster_labels(const LabelVectors& vectors, const LabelExamples& examples, int64_t n_examples,
+// `vectors` has a row of unit length per label. Labels whose row is empty are spread evenly: every label gets
+// a leaf.
+TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelExamples& examples, int64_t n_examples,
                           const ClusteringOptions& options, Progress& progress);
 
 }  // namespace labeltree

@@ -102,4 +102,38 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& e
   return vectors;
 }
 
+LabelVectors cooccurrence_vectors(const LabelMatrixView& labels, const LabelExamples& examples,
+                                  const float* sample_weight, float prune, int n_threads,
+                                  Progress& progress) {
+  const std::vector<float> ones(labels.indptr[labels.n_rows], 1.0f);
+  const FeatureMatrix rows = FeatureMatrix::csr(labels.n_rows, examples.n_labels(), labels.indptr,
+                                                labels.indices, ones.data(), false);
+  return label_vectors(rows, examples, sample_weight, prune, n_threads, progress);
+}
+
+LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second) {
+  LabelVectors joined;
+  joined.n_features = first.n_features + second.n_features;
+  joined.begin.reserve(first.begin.size());
+  joined.begin.push_back(0);
+  joined.index.reserve(first.index.size() + second.index.size());
+  joined.value.reserve(first.value.size() + second.value.size());
+  const auto append = [&](const LabelVectors& part, int32_t label, int64_t offset, float scale) {
+    for (int64_t k = part.begin[label]; k < part.begin[label + 1]; ++k) {
+      joined.index.push_back(static_cast<int32_t>(part.index[k] + offset));
+      joined.value.push_back(part.value[k] * scale);
+    }
+  };
+  const auto is_there = [](const LabelVectors& part, int32_t label) {
+    return part.begin[label + 1] > part.begin[label];
+  };
+  for (int32_t label = 0; label < first.n_labels(); ++label) {
+    const float scale = is_there(first, label) && is_there(second, label) ? std::sqrt(0.5f) : 1.0f;
+    append(first, label, 0, scale);
+    append(second, label, first.n_features, scale);
+    joined.begin.push_back(static_cast<int64_t>(joined.index.size()));
+  }
+  return joined;
+}
+
 }  // namespace labeltree

@@ -27,4 +27,11 @@ struct LabelVectors {
 LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
                            const float* sample_weight, float prune, int n_threads, Progress& progress);
 
+// The same of the label sets of the rows: how often each label occurs with each other, and by itself.
+LabelVectors cooccurrence_vectors(const LabelMatrixView& labels, const LabelExamples& examples,
+                                  const float* sample_weight, float prune, int n_threads, Progress& progress);
+
+// The vectors of two kinds side by side; both count alike, and the whole is of unit length again.
+LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second);
+
 }  // namespace labeltree

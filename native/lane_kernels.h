@@ -15,6 +15,9 @@ inline int lanes_for(int columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 :
 
 enum class Loss : int { squared_hinge = 0, logistic = 1 };
 
+// How the columns of a block are learned: all examples at once, or one after another.
+enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3 };
+
 // One pass of dual coordinate descent over some rows for `lanes` binary problems at once.
 // Lane j of row i: alpha[i * lanes + j] and bit j of positive[i] (the class).
 struct DescentPass {
@@ -34,10 +37,29 @@ struct DescentPass {
   uint32_t moved_lanes;
 };
 
+// One pass of incremental learning over some rows: each updates every used lane once, in turn.
+struct IncrementalPass {
+  LocalRows rows;
+  const float* example_weight;
+  const uint32_t* positive;
+  float* weights;  // [feature][lane], as above
+  float* squares;  // AdaGrad: the sums of the squared gradients of `weights`
+  double* shrunk;  // FOBOS, per feature: how much of `penalty` its weights have had
+  const uint32_t* order;
+  int64_t n_order;
+  const float* rate;  // of the i-th row of `order`
+  // What the penalty of all earlier rows amounts to before the i-th row of `order`, and after the last.
+  // SGD: the weights are these times `weights`. FOBOS: the sum of the soft thresholds.
+  const double* penalty;
+  uint32_t used;  // lanes that are problems at all
+};
+
 struct LaneKernels {
   const char* name;
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
+  // The solver is not `descent`; lanes is 4, 8, 16 or 32.
+  void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
   // similarity[i * lanes + j] = row i times column j of `columns`, for rows [begin, end); lanes is a
   // multiple of 4 up to any width.
   void (*multiply)(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,

@@ -10,7 +10,7 @@ namespace {
 
 // The slope of a loss and its curvature at a score; `sign` is the class.
 template <class V>
-struct SquaredHingeSlope {
+struct SquaredHingeParabola {
   using Floats = typename V::Floats;
 
   static Floats gradient(Floats score, Floats sign, float cost) {
@@ -22,7 +22,7 @@ struct SquaredHingeSlope {
 };
 
 template <class V>
-struct LogisticSlope {
+struct LogisticParabola {
   using Floats = typename V::Floats;
 
   static Floats error(Floats score, Floats sign) {
@@ -42,7 +42,7 @@ inline typename V::Floats class_sign(uint32_t positive, int first) {
 }
 
 // Adds `share` (per lane) of the last round's step to the scores and starts the next round there.
-template <int Lanes, template <class> class Slope>
+template <int Lanes, template <class> class Parabola>
 void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const float* share) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
@@ -54,14 +54,14 @@ void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const 
           load<Floats>(losses.score + at) + load<Floats>(share + j) * load<Floats>(losses.step + at);
       store(losses.score + at, score);
       store(losses.step + at, Floats{});
-      store(losses.gradient + at, Slope<V>::gradient(score, sign, losses.cost[row]));
-      store(losses.curvature + at, Slope<V>::curvature(score, sign, losses.cost[row]));
+      store(losses.gradient + at, Parabola<V>::gradient(score, sign, losses.cost[row]));
+      store(losses.curvature + at, Parabola<V>::curvature(score, sign, losses.cost[row]));
     }
   }
 }
 
 // The slope of the true losses along the round's step, at `share` of it; added to `slope`.
-template <int Lanes, template <class> class Slope>
+template <int Lanes, template <class> class Parabola>
 void slope_along_step(const LossParabolas& losses, int64_t begin, int64_t end, const float* share,
                       float* slope) {
   using V = LaneVector<Lanes>;
@@ -72,7 +72,7 @@ void slope_along_step(const LossParabolas& losses, int64_t begin, int64_t end, c
       const Floats step = load<Floats>(losses.step + at);
       const Floats score = load<Floats>(losses.score + at) + load<Floats>(share + j) * step;
       const Floats gradient =
-          Slope<V>::gradient(score, class_sign<V>(losses.positive[row], j), losses.cost[row]);
+          Parabola<V>::gradient(score, class_sign<V>(losses.positive[row], j), losses.cost[row]);
       store(slope + j, load<Floats>(slope + j) + step * gradient);
     }
   }

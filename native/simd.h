@@ -58,6 +58,23 @@ inline Vector minimum(Vector a, Vector b) {
   return a < b ? a : b;
 }
 
+// Rounded correctly, and so the same everywhere.
+template <class Floats>
+inline Floats square_root(Floats x) {
+  constexpr int width = sizeof(Floats) / 4;
+#if defined(__AVX512F__)
+  if constexpr (width == 16) return (Floats)_mm512_sqrt_ps((__m512)x);
+#endif
+#if defined(__AVX__)
+  if constexpr (width == 8) return (Floats)_mm256_sqrt_ps((__m256)x);
+#endif
+#if defined(__SSE__)
+  if constexpr (width == 4) return (Floats)_mm_sqrt_ps((__m128)x);
+#endif
+  for (int j = 0; j < width; ++j) x[j] = __builtin_sqrtf(x[j]);
+  return x;
+}
+
 // Lane j of the result is all ones where bit (first + j) of `bits` is set.
 template <class Ints>
 inline Ints lane_mask(uint32_t bits, int first) {

@@ -51,6 +51,11 @@ def models_and_rows(
     weights = [random_tree_weights(tree, n_features, rng, weight_type, 0.5, column_type) for tree in trees]
     link = draw(st.sampled_from(["sigmoid", "clip", "exp2", "exp3", "exp4", "exp5"]))
     parameters = {"normalize_siblings": draw(st.booleans()), **parameters}
+    if len(trees) > 1:
+        weight = st.floats(0.125, 8)
+        parameters["tree_weight"] = draw(
+            st.none() | st.lists(weight, min_size=len(trees), max_size=len(trees))
+        )
     # Rows of no, few and all features.
     X = rng.normal(size=(4, n_features)) * (np.arange(n_features) < [[0], [1], [3], [n_features]])
     model = hand_made_classifier(weights, n_features, link, **parameters)

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -50,6 +51,14 @@ inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int3
                                   int64_t n_rows) {
   require(static_cast<int64_t>(indptr.size()) == n_rows + 1, "X and y must have the same number of rows");
   return {n_rows, indptr.data(), indices.data()};
+}
+
+// A weight per row, or null for None. The array must outlive the pointer.
+inline const float* optional_weights(const std::optional<Array<float>>& sample_weight, int64_t n_rows) {
+  if (!sample_weight) return nullptr;
+  require(static_cast<int64_t>(sample_weight->size()) == n_rows,
+          "sample_weight must have one entry per row of X");
+  return sample_weight->data();
 }
 
 // A FeatureMatrix and the arrays it looks into.

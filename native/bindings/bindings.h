@@ -5,6 +5,8 @@
 
 namespace labeltree {
 
+void bind_clustering(nanobind::module_& m);
+void bind_exchange(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_prediction(nanobind::module_& m);

@@ -5,7 +5,9 @@ NB_MODULE(_native, m) {
   labeltree::bind_features(m);
   labeltree::bind_kernels(m);
   labeltree::bind_prediction(m);
+  labeltree::bind_exchange(m);
   labeltree::bind_text_format(m);
   labeltree::bind_texts(m);
   labeltree::bind_training(m);
+  labeltree::bind_clustering(m);
 }

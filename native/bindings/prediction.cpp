@@ -100,9 +100,11 @@ struct BoundForest {
 
 using Mask = std::optional<Array<uint8_t>>;
 
-SearchOptions search_options(const BoundForest& f, bool normalize_siblings, int beam, const Mask& allowed,
+SearchOptions search_options(const BoundForest& f, bool normalize_siblings, const Mask& allowed,
                              int n_threads) {
-  SearchOptions options{normalize_siblings, beam, nullptr, n_threads};
+  SearchOptions options;
+  options.normalize_siblings = normalize_siblings;
+  options.n_threads = n_threads;
   if (allowed) {
     require(static_cast<int32_t>(allowed->size()) == f.forest->n_labels(),
             "the mask must have one flag per label");
@@ -124,10 +126,12 @@ int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations,
 }
 
 void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings,
-           int beam, Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
-           std::optional<OutArray<int64_t>> evaluations) {
+           int beam, bool missing_as_zero, Mask allowed, int n_threads, OutMatrix<int32_t> labels,
+           OutMatrix<float> probabilities, std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
-  const SearchOptions options = search_options(f, normalize_siblings, beam, allowed, n_threads);
+  SearchOptions options = search_options(f, normalize_siblings, allowed, n_threads);
+  options.beam = beam;
+  options.missing_as_zero = missing_as_zero;
   const auto n_rows = static_cast<size_t>(features.matrix.n_rows());
   require(labels.shape(0) == n_rows && probabilities.shape(0) == n_rows &&
               labels.shape(1) == probabilities.shape(1),
@@ -142,7 +146,7 @@ nb::tuple above(const BoundForest& f, const BoundFeatures& features, int64_t k, 
                 std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed,
                 int n_threads, std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
-  const SearchOptions options = search_options(f, normalize_siblings, 0, allowed, n_threads);
+  const SearchOptions options = search_options(f, normalize_siblings, allowed, n_threads);
   if (label_threshold) {
     require(static_cast<int32_t>(label_threshold->size()) == f.forest->n_labels(),
             "threshold: one entry per label");
@@ -179,7 +183,7 @@ void pairs(const BoundForest& f, const BoundFeatures& features, Array<int64_t> r
     require(rows.data()[i] >= 0 && rows.data()[i] < features.matrix.n_rows(), "a row is out of range");
     require(labels.data()[i] >= 0 && labels.data()[i] < f.forest->n_labels(), "a label is out of range");
   }
-  const SearchOptions options = search_options(f, normalize_siblings, 0, std::nullopt, n_threads);
+  const SearchOptions options = search_options(f, normalize_siblings, std::nullopt, n_threads);
   nb::gil_scoped_release release;
   f.forest->pairs(features.matrix, rows.data(), labels.data(), static_cast<int64_t>(rows.size()), options,
                   probabilities.data());
@@ -233,19 +237,20 @@ void bind_prediction(nb::module_& m) {
   nb::class_<BoundForest>(m, "Forest", "The trees of a model, asked together.")
       .def(
           "__init__",
-          [](BoundForest* self, nb::list stores) {
+          [](BoundForest* self, nb::list stores, std::vector<double> weights) {
             std::vector<std::shared_ptr<const BlockStore>> trees;
             std::vector<nb::object> owners;
             for (nb::handle store : stores) {
               trees.push_back(nb::cast<BoundStore&>(store).store);
               owners.push_back(nb::borrow(store));
             }
-            new (self) BoundForest{std::move(owners), std::make_shared<Forest>(std::move(trees))};
+            new (self) BoundForest{std::move(owners),
+                                   std::make_shared<Forest>(std::move(trees), std::move(weights))};
           },
-          nb::arg("stores"))
+          nb::arg("stores"), nb::arg("weights"))
       .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"),
-           nb::arg("beam"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
-           nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
+           nb::arg("beam"), nb::arg("missing_as_zero"), nb::arg("allowed").noconvert().none(),
+           nb::arg("n_threads"), nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
            nb::arg("evaluations").noconvert().none(),
            "Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.")
       .def("above", &above, nb::arg("features"), nb::arg("k"), nb::arg("threshold"),
@@ -265,7 +270,7 @@ void bind_prediction(nb::module_& m) {
             check_features(f, features);
             require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
             new (self) Forest::Enumeration(f.forest, features.matrix, row,
-                                           search_options(f, normalize_siblings, 0, allowed, 1));
+                                           search_options(f, normalize_siblings, allowed, 1));
           },
           nb::arg("forest"), nb::arg("features"), nb::arg("row"), nb::arg("normalize_siblings"),
           nb::arg("allowed").noconvert().none(), nb::keep_alive<1, 2>())

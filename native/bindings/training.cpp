@@ -7,38 +7,10 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "block_solver.h"
-#include "label_clustering.h"
-#include "label_vectors.h"
 
 namespace labeltree {
 
 namespace {
-
-// A weight per row, or null for None. The array must outlive the pointer.
-const float* optional_weights(const std::optional<Array<float>>& sample_weight, int64_t n_rows) {
-  if (!sample_weight) return nullptr;
-  require(static_cast<int64_t>(sample_weight->size()) == n_rows,
-          "sample_weight must have one entry per row of X");
-  return sample_weight->data();
-}
-
-nb::tuple cluster(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
-                  int32_t n_labels, std::optional<Array<float>> sample_weight, float label_vector_prune,
-                  const ClusteringOptions& options, Progress& progress) {
-  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
-  const float* weight = optional_weights(sample_weight, labels.n_rows);
-  require(options.kmeans.first_sample > 0 && options.kmeans.sample > 0 && options.kmeans.max_iter > 0,
-          "k-means needs a sample and a step");
-  TreeArrays tree;
-  {
-    nb::gil_scoped_release release;
-    const LabelExamples examples(labels, n_labels);
-    const LabelVectors vectors =
-        label_vectors(features.matrix, examples, weight, label_vector_prune, options.n_threads, progress);
-    tree = cluster_labels(vectors, examples, labels.n_rows, options, progress);
-  }
-  return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
-}
 
 nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                  Array<int64_t> label_indptr, Array<int32_t> label_indices, int n_threads) {
@@ -97,38 +69,27 @@ void bind_training(nb::module_& m) {
 
   nb::enum_<Loss>(m, "Loss").value("squared_hinge", Loss::squared_hinge).value("logistic", Loss::logistic);
   nb::enum_<Penalty>(m, "Penalty").value("l2", Penalty::l2).value("l1", Penalty::l1);
+  nb::enum_<Solver>(m, "Solver")
+      .value("descent", Solver::descent)
+      .value("adagrad", Solver::adagrad)
+      .value("sgd", Solver::sgd)
+      .value("fobos", Solver::fobos);
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<>())
+      .def_rw("solver", &SolverOptions::solver)
       .def_rw("loss", &SolverOptions::loss)
       .def_rw("penalty", &SolverOptions::penalty)
       .def_rw("C", &SolverOptions::C)
       .def_rw("tol", &SolverOptions::tol)
       .def_rw("max_iter", &SolverOptions::max_iter)
+      .def_rw("learning_rate", &SolverOptions::learning_rate)
+      .def_rw("epochs", &SolverOptions::epochs)
+      .def_rw("regularization", &SolverOptions::regularization)
       .def_rw("bias", &SolverOptions::bias)
       .def_rw("prune", &SolverOptions::prune)
       .def_rw("seed", &SolverOptions::seed)
       .def_rw("n_threads", &SolverOptions::n_threads);
-  nb::class_<KMeansOptions>(m, "KMeansOptions")
-      .def(nb::init<>())
-      .def_rw("balanced", &KMeansOptions::balanced)
-      .def_rw("first_sample", &KMeansOptions::first_sample)
-      .def_rw("sample", &KMeansOptions::sample)
-      .def_rw("max_iter", &KMeansOptions::max_iter)
-      .def_rw("eps", &KMeansOptions::eps);
-  nb::class_<ClusteringOptions>(m, "ClusteringOptions")
-      .def(nb::init<>())
-      .def_rw("arity", &ClusteringOptions::arity)
-      .def_rw("max_leaves", &ClusteringOptions::max_leaves)
-      .def_rw("max_depth", &ClusteringOptions::max_depth)
-      .def_rw("frequent_share", &ClusteringOptions::frequent_share)
-      .def_rw("kmeans", &ClusteringOptions::kmeans)
-      .def_rw("seed", &ClusteringOptions::seed)
-      .def_rw("n_threads", &ClusteringOptions::n_threads);
 
-  m.def("cluster_labels", &cluster, nb::arg("features"), nb::arg("label_indptr").noconvert(),
-        nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
-        nb::arg("sample_weight").noconvert().none(), nb::arg("label_vector_prune"), nb::arg("options"),
-        nb::arg("progress"), "Cluster the labels into a tree; returns child_begin and label.");
   m.def("assign_to_nodes", &assign, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("n_labels"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
         nb::arg("n_threads"), "The rows with a label below each node, as row_begin and rows.");

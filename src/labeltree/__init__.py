@@ -27,7 +27,7 @@ _HOMES = {
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
 }
-_SUBPACKAGES = ("data", "datasets", "metrics", "trees")
+_SUBPACKAGES = ("data", "datasets", "exchange", "metrics", "trees")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 The compiled kernel of labeltree. Private: everything public is re-exported by the package.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, overload
 
@@ -100,9 +101,9 @@ class BlockStore:
 class Forest:
     """The trees of a model, asked together."""
 
-    def __init__(self, stores: list) -> None: ...
+    def __init__(self, stores: list, weights: Sequence[float]) -> None: ...
 
-    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
+    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, missing_as_zero: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
         """
         Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search.
         """
@@ -122,6 +123,35 @@ class Enumeration:
 
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""
+
+class SearchStrategy(enum.Enum):
+    best_first = 0
+
+    all_above = 1
+
+    beam = 2
+
+class GuidedSearch:
+    """A search for many rows at once over probabilities that it is given."""
+
+    def __init__(self, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, n_rows: int, strategy: SearchStrategy, k: int, beam: int, threshold: float, node_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, node_allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def wanted(self) -> tuple:
+        """The rows and parents (-1: the root alone) of the blocks to score next."""
+
+    def give(self, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Go on with the probabilities of all wanted nodes, block after block."""
+
+    def found(self) -> tuple:
+        """What was found: indptr, labels and probabilities, best first."""
+
+def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
+    """
+
+def apply_link_to_all(link: Link, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fill the probabilities that scores stand for."""
 
 class HeaderRule(enum.Enum):
     """Whether the first line is a header."""
@@ -174,8 +204,23 @@ class Penalty(enum.Enum):
 
     l1 = 1
 
+class Solver(enum.Enum):
+    descent = 0
+
+    adagrad = 1
+
+    sgd = 2
+
+    fobos = 3
+
 class SolverOptions:
     def __init__(self) -> None: ...
+
+    @property
+    def solver(self) -> Solver: ...
+
+    @solver.setter
+    def solver(self, arg: Solver, /) -> None: ...
 
     @property
     def loss(self) -> Loss: ...
@@ -208,6 +253,24 @@ class SolverOptions:
     def max_iter(self, arg: int, /) -> None: ...
 
     @property
+    def learning_rate(self) -> float: ...
+
+    @learning_rate.setter
+    def learning_rate(self, arg: float, /) -> None: ...
+
+    @property
+    def epochs(self) -> int: ...
+
+    @epochs.setter
+    def epochs(self, arg: int, /) -> None: ...
+
+    @property
+    def regularization(self) -> float: ...
+
+    @regularization.setter
+    def regularization(self, arg: float, /) -> None: ...
+
+    @property
     def bias(self) -> float: ...
 
     @bias.setter
@@ -230,6 +293,14 @@ class SolverOptions:
 
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
+
+def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """The rows with a label below each node, as row_begin and rows."""
+
+def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+    """
+    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    """
 
 class KMeansOptions:
     def __init__(self) -> None: ...
@@ -309,13 +380,23 @@ class ClusteringOptions:
     @n_threads.setter
     def n_threads(self, arg: int, /) -> None: ...
 
-def cluster_labels(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_vector_prune: float, options: ClusteringOptions, progress: Progress) -> tuple:
-    """Cluster the labels into a tree; returns child_begin and label."""
+class LabelVectors:
+    """A vector of unit length for every label that has examples."""
 
-def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-    """The rows with a label below each node, as row_begin and rows."""
+def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the labels' examples."""
 
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
+def cooccurrence_vectors(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the label sets of the labels' examples."""
+
+def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
+    """Vectors of two kinds side by side, of the same weight."""
+
+@overload
+def cluster_labels(vectors: LabelVectors, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple: ...
+
+@overload
+def cluster_labels(vectors: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple:
     """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
     """

@@ -6,6 +6,7 @@ import os
 import time
 import warnings
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.labels import LabelRows, read_labels
+from labeltree.node_estimators import check_estimator_features, check_node_estimator, fit_node_estimators
 from labeltree.prediction import LabelTreePredictor
-from labeltree.progress import Phases, phases
+from labeltree.presets import PublishedSettings
+from labeltree.progress import phases
+from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
 from labeltree.training import SolverSettings, train_tree
 from labeltree.trees import LabelTree
-from labeltree.trees.kmeans import kmeans_tree
+from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
+from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
+    Constraint,
     Flag,
     Number,
+    WordOrMatrix,
     adopt_features,
     check_features,
     check_parameters,
     check_sample_weight,
+    check_tree_weight,
     n_threads,
 )
 
@@ -35,32 +43,36 @@ LINKS = {"squared_hinge": ("exp4", "exp5", "exp3", "exp2", "clip"), "logistic": 
 DEFAULT_C = {"squared_hinge": 1.0, "logistic": 8.0}
 DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0}
 
-_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+_CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "tree": Choice(("kmeans", "unbalanced_kmeans", "flat"), (LabelTree, list, tuple)),
-    "arity": Number(2, LARGEST_INTEGER, integer=True),
-    "max_leaves": Number(1, LARGEST_INTEGER, integer=True),
-    "max_depth": Number(1, LARGEST_INTEGER, integer=True, optional=True),
-    "frequent_share": Number(0, 1),
-    "label_vector_prune": Number(0),
+    "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
+    **TREE_CONSTRAINTS,
+    "label_vectors": WordOrMatrix(
+        LABEL_VECTORS, optional=True
+    ),  # None in a model that was saved without them
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "penalty": Choice(("l2", "l1")),
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
+    "solver": Choice(tuple(SOLVERS)),
+    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
+    "epochs": Number(1, LARGEST_INTEGER, integer=True),
+    "regularization": Number(0, 1e10, optional=True),
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),
     "beam": Number(1, LARGEST_INTEGER, integer=True),
+    "missing_estimates": Choice(("path", "zero")),
     "normalize_siblings": Flag(),
     "n_jobs": Number(integer=True, optional=True),
     "verbose": Number(integer=True),
 }
 
 
-class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin, BaseEstimator):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
     Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
@@ -70,20 +82,27 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "flat"}, LabelTree, or sequence of LabelTree
-        How labels are arranged: clustered into parts of equal size, clustered as they come, all under the root
-        (1-vs-all), or as given (one tree for each of `n_trees`).
+    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, or sequence of these
+        How labels are arranged: clustered into parts of equal size, clustered as they come, in a complete tree with
+        frequent labels first, in Huffman's tree, at random in parts of equal size, all under the root (1-vs-all), or as
+        given. A sequence has one of these for each of `n_trees`.
     arity : int
         The largest number of clusters that the labels of a node are split into.
     max_leaves : int
-        A node with at most so many labels has them as its children.
+        A node with at most so many labels has them as its children ("complete" and "huffman" trees have no such limit).
     max_depth : int, optional
         The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+        For the same trees as `max_leaves`.
     frequent_share : float
-        A label that at least this share of a node's examples have is a leaf right below that node, beside the
-        clusters of the others; 0 for none.
+        In clustered trees, a label that at least this share of a node's examples have is a leaf right below that node,
+        beside the clusters of the others; 0 for none.
+    collapse : int
+        So many layers of a tree that is built are merged into one: 3 makes a tree of arity 8 of binary clusters.
+    label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
+        What labels are clustered by, scaled to unit length: the sum of their examples, how often they occur with every
+        label, both side by side, or vectors of your own in the order of `classes_` (which are not saved with a model).
     label_vector_prune : float
-        Labels are clustered by the sum of their examples, scaled to unit length; entries below this are dropped.
+        Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
     loss : {"squared_hinge", "logistic"}
         What the node classifiers minimise, beside the penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
@@ -101,6 +120,19 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         would move a score by more than a tenth of this.
     max_iter : int
         The largest number of passes over the examples of a node; with the penalty "l1", of Newton steps.
+    solver : {"descent", "adagrad", "sgd", "fobos"}
+        How the node classifiers are learned: from all examples at once, by coordinate descent (with `penalty`, `C`,
+        `tol` and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent
+        with an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
+        without C). A parameter that the solver does not use must be left at its default.
+    learning_rate : float, optional
+        The size of an incremental step; SGD and FOBOS lower it to 0 in a straight line. By default for the squared
+        hinge 0.2, for the logistic loss 1.5 (AdaGrad) or 2 (SGD, FOBOS); rows that are much longer than 1
+        (`normalize` off) need less.
+    epochs : int
+        Passes over the examples of an incremental solver, each in another order.
+    regularization : float, optional
+        The weight of the penalty of SGD (by default 0) or FOBOS (by default 1e-6) against the loss of one example.
     prune : float
         Weights below this are dropped after training; the penalty "l1" leaves few that are. It suits rows of about
         unit length; if `normalize` is off and features are larger, weights are smaller and so must this be.
@@ -108,11 +140,22 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         Scale every row of X to unit length, in training and prediction.
     bias : bool
         Add a feature that is 1 in every row.
+    node_estimator : classifier of scikit-learn, optional
+        Put a copy of this into every node instead of the linear classifiers; it must have `predict_proba`. It gets the
+        node's rows of X (scaled by `normalize`, sparse if X is) with classes 0 and 1, and `sample_weight` if it takes
+        that. Where its own `random_state` is None, each node gets an integer that depends on the seed. The parameters
+        from `loss` to `prune`, and `bias`, are then left at their defaults. Much slower than the linear classifiers,
+        and neither `save` nor `explain` is possible: pickle such a model.
     search : {"exact", "beam"}
         How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level. All labels
         above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.
     beam : int
         The width of the beam.
+    tree_weight : sequence of float, optional
+        How much each tree counts in the average of their probabilities, 1 by default.
+    missing_estimates : {"path", "zero"}
+        Of several trees, each proposes its own k best labels. What a tree says about a label that only others
+        proposed: its probability, found by walking the label's path, or 0, which is faster and less exact.
     normalize_siblings : bool
         Scale the probabilities of siblings that sum to less than 1 (they cannot, were they exact).
     n_jobs : int, optional
@@ -129,7 +172,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
     tree_, trees_ : LabelTree, list of LabelTree
         The first tree, and all.
     weights_ : list of TreeWeights
-        The trained weights of each tree.
+        The trained weights of each tree; with a `node_estimator`, a list of `NodeEstimators`.
     training_report_ : list of dict
         Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
         and the most passes over the rows that a problem took.
@@ -164,6 +207,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         max_leaves: int = 100,
         max_depth: int | None = None,
         frequent_share: float = 0.01,
+        collapse: int = 1,
+        label_vectors: Any = "features",
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
@@ -171,11 +216,18 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         C: float | None = None,
         tol: float = 0.2,
         max_iter: int = 10,
+        solver: str = "descent",
+        learning_rate: float | None = None,
+        epochs: int = 3,
+        regularization: float | None = None,
         prune: float = 0.1,
         normalize: bool = True,
         bias: bool = True,
+        node_estimator: Any = None,
         search: str = "exact",
         beam: int = 10,
+        tree_weight: Any = None,
+        missing_estimates: str = "path",
         normalize_siblings: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -187,6 +239,8 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.max_leaves = max_leaves
         self.max_depth = max_depth
         self.frequent_share = frequent_share
+        self.collapse = collapse
+        self.label_vectors = label_vectors
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
@@ -194,49 +248,22 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.regularization = regularization
         self.prune = prune
         self.normalize = normalize
         self.bias = bias
+        self.node_estimator = node_estimator
         self.search = search
         self.beam = beam
+        self.tree_weight = tree_weight
+        self.missing_estimates = missing_estimates
         self.normalize_siblings = normalize_siblings
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    # -- settings of published systems -----------------------------------------------------------------------------
-
-    @classmethod
-    def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of Parabel: three balanced binary trees, squared hinge, beam search of width 10."""
-        preset = {
-            "n_trees": 3, "arity": 2, "max_leaves": 100, "frequent_share": 0.0, "label_vector_prune": 0.0,
-            "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 20, "prune": 0.1,
-            "search": "beam", "beam": 10,
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
-
-    @classmethod
-    def bonsai(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of Bonsai: three shallow trees of 100 unbalanced clusters per node, beam search of width 10."""
-        preset = {
-            "n_trees": 3, "tree": "unbalanced_kmeans", "arity": 100, "max_leaves": 100, "max_depth": 3,
-            "frequent_share": 0.0, "label_vector_prune": 0.0, "loss": "squared_hinge", "link": "exp2", "C": 1.0,
-            "tol": 0.1, "max_iter": 20, "prune": 0.1, "search": "beam", "beam": 10,
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
-
-    @classmethod
-    def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
-        """The settings of napkinXC: one balanced binary tree, logistic loss, exact search.
-
-        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
-        """
-        preset = {
-            "n_trees": 1, "arity": 2, "max_leaves": 100, "frequent_share": 0.0, "label_vector_prune": 0.0,
-            "loss": "logistic", "C": 12.0, "tol": 0.1, "max_iter": 1000, "prune": 0.1, "search": "exact",
-        }  # fmt: skip
-        return cls(**{**preset, **parameters})
 
     # -- training --------------------------------------------------------------------------------------------------
 
@@ -249,7 +276,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
             Rows without any label are welcome: the root then learns the probability that there is one.
         sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default.
+            How much each example counts, 1 by default: its loss is multiplied by this.
         """
         self._check_parameters()
         # Everything is stored at the end: a failed fit leaves an earlier model as it was.
@@ -258,15 +285,21 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         labels = read_labels(y)
         _check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
-        given = self._given_trees(labels.n_labels)
+        recipes = self._tree_recipe().for_each(self.n_trees)
+        for recipe in recipes:
+            recipe.check(labels.n_labels)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_trees)
         threads = n_threads(self.n_jobs)
         solver = SolverSettings(
+            solver=self.solver,
             loss=self.loss,
             penalty=self.penalty,
-            C=self._default_cost() if self.C is None else self.C,
+            C=self._cost(),
             tol=self.tol,
             max_iter=self.max_iter,
+            incremental=incremental_settings(
+                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
+            ),
             bias=float(self.bias),
             prune=self.prune,
         )
@@ -274,22 +307,32 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         weights, reports = [], []
         seconds = {"clustering": 0.0, "training": 0.0}
         with phases(self.verbose) as shown:
-            for t, seed in enumerate(seeds.tolist()):
+            for t, (recipe, seed) in enumerate(zip(recipes, seeds.tolist(), strict=True)):
                 name = f"tree {t + 1} of {self.n_trees}: " if self.n_trees > 1 else ""
                 started = time.perf_counter()
-                tree = given[t] if given else self._grow(features, labels, weight, seed, threads, shown, name)
-                grown = time.perf_counter()
-                trained, report = train_tree(
-                    tree, features, labels, weight, solver, seed, threads, shown, name
+                tree = shown.run(
+                    name + recipe.describe(labels.n_labels),
+                    partial(recipe.grow, features, labels, weight, seed, threads),
                 )
+                grown = time.perf_counter()
+                if self.node_estimator is None:
+                    trained, report = train_tree(
+                        tree, features, labels, weight, solver, seed, threads, shown, name
+                    )
+                else:
+                    rows = check_estimator_features(checked, X, normalize=self.normalize)
+                    trained, report = fit_node_estimators(  # type: ignore[assignment] # what else weights_ may hold
+                        self.node_estimator, tree, rows, labels, weight, seed, self.n_jobs, shown, name
+                    )
                 seconds["clustering"] += grown - started
                 seconds["training"] += time.perf_counter() - grown
                 weights.append(trained)
                 reports.append(report)
 
-        _warn_if_all_is_pruned(
-            self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
-        )
+        if self.node_estimator is None:
+            _warn_if_all_is_pruned(
+                self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+            )
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
@@ -303,46 +346,30 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
+        check_tree(self.tree)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
+        check_solver_parameters(self)
+        check_node_estimator(self)
+        if self.tree_weight is not None:
+            check_tree_weight(self.tree_weight, self.n_trees)
 
-    def _default_cost(self) -> float:
-        return (DEFAULT_C if self.penalty == "l2" else DEFAULT_C_L1)[self.loss]
+    def _cost(self) -> float:
+        if self.solver != "descent":
+            return 1.0
+        return (DEFAULT_C if self.penalty == "l2" else DEFAULT_C_L1)[self.loss] if self.C is None else self.C
 
-    def _given_trees(self, n_labels: int) -> list[LabelTree]:
-        """The user's trees, if any."""
-        if isinstance(self.tree, str):
-            return [LabelTree.flat(n_labels)] * self.n_trees if self.tree == "flat" else []
-        trees = [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
-        if len(trees) != self.n_trees:
-            raise ValueError(f"tree: expected n_trees = {self.n_trees} trees, got {len(trees)}")
-        for given in trees:
-            if not isinstance(given, LabelTree):
-                raise ValueError(f"tree must hold LabelTree objects, got {given!r}")
-            if given.n_labels != n_labels:
-                raise ValueError(f"the given tree has {given.n_labels} labels, but y has {n_labels}")
-        return trees
-
-    def _grow(
-        self, features: Any, labels: LabelRows, weight: Any, seed: int, threads: int, shown: Phases, name: str
-    ) -> LabelTree:
-        return shown.run(
-            f"{name}clustering {labels.n_labels:,} labels",
-            lambda progress: kmeans_tree(
-                features,
-                labels,
-                arity=self.arity,
-                max_leaves=self.max_leaves,
-                max_depth=self.max_depth,
-                balanced=self.tree == "kmeans",
-                frequent_share=self.frequent_share,
-                label_vector_prune=self.label_vector_prune,
-                sample_weight=weight,
-                seed=seed,
-                n_threads=threads,
-                progress=progress,
-            ),
+    def _tree_recipe(self) -> TreeRecipe:
+        return TreeRecipe(
+            tree=self.tree,
+            arity=self.arity,
+            max_leaves=self.max_leaves,
+            max_depth=self.max_depth,
+            frequent_share=self.frequent_share,
+            collapse=self.collapse,
+            label_vectors=self.label_vectors,
+            label_vector_prune=self.label_vector_prune,
         )
 
     def _link(self) -> str:

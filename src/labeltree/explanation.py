@@ -94,7 +94,7 @@ def explain_path(
                 feature if feature_names is None else feature_names[feature], values[feature], weight
             )
             for feature, weight in zip(*(a.tolist() for a in store.column(block, column)), strict=True)
-            if feature in values
+            if weight != 0 and feature in values  # int8 may have rounded it to 0
         ]
         known.sort(key=lambda contribution: -abs(contribution.amount))
         steps.append(

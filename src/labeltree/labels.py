@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from labeltree.label_names import LabelNames
+
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
 
 #: What may hold the labels of one row.
@@ -55,6 +57,31 @@ def read_labels(y: Any) -> LabelRows:
             array, np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
         )
     return _from_classes(y)
+
+
+def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Read y, some rows of labels that are known already: row i has the positions ``indices[indptr[i]:indptr[i + 1]]``.
+
+    The labels of a row are in no order and may be there twice.
+    """
+    names = LabelNames(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    if _is_list_of_lists(y):
+        for i, row in enumerate(y):
+            if not isinstance(row, _COLLECTIONS):
+                raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
+        indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
+        return indptr, names.positions([label for row in y for label in row])
+    if not sp.issparse(y) and np.ndim(y) == 1:
+        return np.arange(len(y) + 1, dtype=np.int64), names.positions(np.asarray(y).tolist())
+    rows = read_labels(y)
+    if rows.n_labels != len(names):
+        raise ValueError(
+            f"y must have a column for each of {len(names)} labels, but has {rows.n_labels}; lists of nothing but "
+            "0 and 1 are the rows of a matrix: pass tuples if these are labels"
+        )
+    return rows.indptr, rows.indices
 
 
 def _from_sparse(y: Any) -> LabelRows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,24 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
 from labeltree.explanation import Explanation, explain_path
+from labeltree.top_labels import TopLabels
 from labeltree.trained_trees import TrainedTrees
+from labeltree.validation import check_count, check_threshold
 
 #: Up to so many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
 DENSE_CLASSES = 1000
 
 #: From so many classes per tree `predict` chooses the best on average.
 POOLED_CLASSES = 100
-
-
-class TopLabels(NamedTuple):
-    """The best labels of every row, best first, and their probabilities: two arrays of shape (n_rows, k).
-
-    A row with fewer than k labels (because of a threshold or a mask) is filled up with probability 0 and the label -1,
-    or None where labels are not numbers.
-    """
-
-    labels: NDArray[Any]
-    probabilities: NDArray[np.float32]
 
 
 class LabelTreePredictor(TrainedTrees):
@@ -65,8 +56,8 @@ class LabelTreePredictor(TrainedTrees):
             `labels` and `probabilities`, each (n_rows, k), best first; with `return_evaluations` a tuple of these two
             and the counts.
         """
-        _check_count("k", k)
-        _check_threshold(threshold)
+        check_count("k", k)
+        check_threshold(threshold)
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
         indices, probabilities = self._top_k(
@@ -109,7 +100,7 @@ class LabelTreePredictor(TrainedTrees):
         """
         check_is_fitted(self, "weights_")
         if top_k is not None:
-            _check_count("top_k", top_k, " or None")
+            check_count("top_k", top_k, " or None")
         dense = self.label_kind_ in ("multiclass", "dense") and len(self.classes_) <= DENSE_CLASSES
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
@@ -192,9 +183,9 @@ class LabelTreePredictor(TrainedTrees):
         """
         features = self._features_of_one(x)
         mask = self._label_names().mask(allow, deny)
-        found = _native.Enumeration(self._forest(), features, 0, self._normalizes_siblings, mask)
+        found = self._enumeration(features, mask)
         # An iterator rather than a generator: what is wrong with x is said now, not at the first label.
-        return ((self.classes_[position], probability) for position, probability in iter(found.next, None))
+        return ((self.classes_[position], probability) for position, probability in found)
 
     def explain(
         self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
@@ -211,13 +202,15 @@ class LabelTreePredictor(TrainedTrees):
             Names to use for the features; by default the names of the frame the model was trained on, or numbers.
         """
         features = self._features_of_one(x)
+        if self._has_node_estimators:
+            raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         elif len(feature_names) != self.n_features_in_:
             raise ValueError(
                 f"feature_names must name all {self.n_features_in_} features, got {len(feature_names)} names"
             )
-        _check_count("n_features", n_features)
+        check_count("n_features", n_features)
         index = int(self._label_names().positions([label])[0])
         stores = self._forest_and_stores()[1]
         paths = [
@@ -232,7 +225,9 @@ class LabelTreePredictor(TrainedTrees):
             )
             for weights, store in zip(self.weights_, stores, strict=True)
         ]
-        probability = float(np.mean([path[-1].probability_so_far for path in paths]))
+        probability = float(
+            np.average([path[-1].probability_so_far for path in paths], weights=self._weights_of_trees())
+        )
         return Explanation(label, probability, paths)
 
     def _sparse_probabilities(
@@ -259,7 +254,7 @@ class LabelTreePredictor(TrainedTrees):
     def _check_thresholds(self, threshold: Any) -> tuple[float, NDArray[np.float32] | None]:
         """One threshold for all labels, or one for each."""
         if np.ndim(threshold) == 0:
-            _check_threshold(threshold)
+            check_threshold(threshold)
             return float(threshold), None
         per_label = np.ascontiguousarray(threshold, dtype=np.float32)
         if per_label.shape != (len(self.classes_),) or np.isnan(per_label).any():
@@ -268,13 +263,3 @@ class LabelTreePredictor(TrainedTrees):
                 f"got an array of shape {per_label.shape}"
             )
         return 0.0, per_label
-
-
-def _check_count(name: str, value: Any, otherwise: str = "") -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1{otherwise}, got {value!r}")
-
-
-def _check_threshold(threshold: Any) -> None:
-    if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -71,6 +71,14 @@ class Phases:
             total = progress.total or 1
             self._bars.update(bar, completed=total, total=total)
         return outcome[0]
+
+    def count(self, description: str, items: Iterable[T], total: int) -> Iterator[T]:
+        """Pass items on, and show how many of them have come."""
+        bar = None if self._bars is None else self._bars.add_task(description, total=max(total, 1))
+        for item in items:
+            yield item
+            if self._bars is not None and bar is not None:
+                self._bars.advance(bar)
 
 
 def _start(thread: threading.Thread) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
+from labeltree.estimator_forest import EstimatorForest
 from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind
+from labeltree.node_estimators import NodeEstimators, check_estimator_features
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
-from labeltree.validation import check_features, n_threads
+from labeltree.validation import check_features, check_tree_weight, n_threads
 
 
 class TrainedTrees:
@@ -26,6 +29,8 @@ class TrainedTrees:
 
     search: str
     beam: int
+    tree_weight: Sequence[float] | None
+    missing_estimates: str
     normalize_siblings: bool
     n_jobs: int | None
 
@@ -51,6 +56,9 @@ class TrainedTrees:
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
         check_is_fitted(self, "weights_")
+        if self._has_node_estimators:  # which read X themselves; their forest knows
+            features = check_estimator_features(self, X, normalize=self.normalize_)
+            return cast("_native.FeatureMatrix", features)
         return check_features(self, X, normalize=self.normalize_, reset=False)
 
     def _features_of_one(self, x: Any) -> _native.FeatureMatrix:
@@ -69,16 +77,42 @@ class TrainedTrees:
     def _normalizes_siblings(self) -> bool:
         return bool(self.normalize_siblings)  # a bool of NumPy is none to the kernel
 
+    @property
+    def _has_node_estimators(self) -> bool:
+        return isinstance(self.weights_[0], NodeEstimators)
+
     def _forest(self) -> _native.Forest:
+        if self._has_node_estimators:  # it answers the same calls
+            trees = cast("list[NodeEstimators]", self.weights_)
+            return cast("_native.Forest", EstimatorForest(trees, self._weights_of_trees()))
         return self._forest_and_stores()[0]
 
     def _forest_and_stores(self) -> tuple[_native.Forest, list[_native.BlockStore]]:
-        link = self._link()
+        link, tree_weight = self._link(), self._weights_of_trees()
         cached = self.__dict__.get("_cached_forest")
-        if cached is None or cached[0] != link:
+        if cached is None or cached[0] != (link, tree_weight):
             stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
-            cached = self.__dict__["_cached_forest"] = (link, (_native.Forest(stores), stores))
+            forest = _native.Forest(stores, tree_weight)
+            cached = self.__dict__["_cached_forest"] = ((link, tree_weight), (forest, stores))
         return cast("tuple[_native.Forest, list[_native.BlockStore]]", cached[1])
+
+    def _enumeration(
+        self, features: _native.FeatureMatrix, allowed: NDArray[np.uint8] | None
+    ) -> Iterator[tuple[int, float]]:
+        """The positions of the labels of the only row, best first, and their probabilities."""
+        forest: Any = self._forest()
+        if self._has_node_estimators:
+            return cast(
+                "Iterator[tuple[int, float]]",
+                forest.enumerate(features, self._normalizes_siblings, allowed),
+            )
+        return iter(_native.Enumeration(forest, features, 0, self._normalizes_siblings, allowed).next, None)
+
+    def _weights_of_trees(self) -> list[float]:
+        """How much each tree counts in the average."""
+        if self.tree_weight is None:
+            return [1.0] * len(self.weights_)
+        return check_tree_weight(self.tree_weight, len(self.weights_))
 
     def _link(self) -> str:
         """The link of the node classifiers."""
@@ -131,6 +165,7 @@ class TrainedTrees:
             threshold,
             self._normalizes_siblings,
             beam,
+            self.missing_estimates == "zero",
             allowed,
             threads,
             labels,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.labels import LabelRows
 from labeltree.progress import Phases
+from labeltree.solvers import IncrementalSettings
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
 
@@ -19,11 +20,13 @@ from labeltree.trees import LabelTree
 class SolverSettings:
     """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
 
+    solver: str
     loss: str
     penalty: str
     C: float
     tol: float
     max_iter: int
+    incremental: IncrementalSettings | None
     bias: float
     prune: float
 
@@ -41,11 +44,16 @@ def train_tree(
 ) -> tuple[TreeWeights, dict[str, Any]]:
     """Train all nodes; returns the weights and the kernel's report."""
     options = _native.SolverOptions()
+    options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
     options.penalty = getattr(_native.Penalty, settings.penalty)
     options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter
+    if settings.incremental is not None:
+        options.learning_rate = settings.incremental.learning_rate
+        options.epochs = settings.incremental.epochs
+        options.regularization = settings.incremental.regularization
     options.bias = settings.bias
     options.prune = settings.prune
     options.seed = seed

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,14 +79,39 @@ class Flag:
         return isinstance(value, bool | np.bool_)
 
 
-def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Number | Choice | Flag]) -> None:
+@dataclass(frozen=True)
+class WordOrMatrix:
+    """A parameter that is one of some words, or a sparse matrix or 2-d array of numbers."""
+
+    words: Sequence[str]
+    optional: bool = False
+
+    def __str__(self) -> str:
+        names = [repr(word) for word in self.words] + ["a sparse matrix or 2-d array of numbers"]
+        return "one of " + ", ".join(names) + (" or None" if self.optional else "")
+
+    def accepts(self, value: Any) -> bool:
+        if value is None or isinstance(value, str):
+            return value in self.words or (value is None and self.optional)
+        if not (sp.issparse(value) or isinstance(value, np.ndarray)):
+            return False
+        return bool(value.ndim == 2 and value.dtype.kind in "fiub")
+
+
+#: What a parameter may be.
+Constraint: TypeAlias = Number | Choice | Flag | WordOrMatrix
+
+
+def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:
     """Raise `ValueError` for the first parameter that is not what it must be."""
-    parameters = estimator.get_params(deep=False)
+    check_arguments(type(estimator).__name__, estimator.get_params(deep=False), constraints)
+
+
+def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
+    """Raise `ValueError` for the first of the owner's arguments that is not what it must be."""
     for name, constraint in constraints.items():
-        if not constraint.accepts(parameters[name]):
-            raise ValueError(
-                f"{type(estimator).__name__}: the parameter {name!r} must be {constraint}, got {parameters[name]!r}"
-            )
+        if name in arguments and not constraint.accepts(arguments[name]):
+            raise ValueError(f"{owner}: the parameter {name!r} must be {constraint}, got {arguments[name]!r}")
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -173,3 +198,25 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all rows")
     return weight
+
+
+def check_count(name: str, value: Any, otherwise: str = "", least: int = 1) -> None:
+    """Raise `ValueError` unless a value is a count."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}{otherwise}, got {value!r}")
+
+
+def check_threshold(threshold: Any) -> None:
+    """Raise `ValueError` unless a value can be a probability."""
+    if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
+
+
+def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
+    """One finite number above 0 for each tree."""
+    weight = np.asarray(tree_weight, dtype=np.float64)
+    if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
+        raise ValueError(
+            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"
+        )
+    return [float(value) for value in weight]

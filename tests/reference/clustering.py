@@ -41,9 +41,21 @@ def unit(v: Floats) -> Floats:
 
 def label_vectors(X: Any, y: Any, prune: float, sample_weight: Floats | None = None) -> Floats:
     """For each label the sum of its rows, scaled to unit length, without entries below `prune`, scaled again."""
-    rows = np.array([unit(row) for row in X.toarray().astype(np.float64)])
+    return _sums(np.array([unit(row) for row in X.toarray().astype(np.float64)]), y, prune, sample_weight)
+
+
+def cooccurrence_vectors(y: Any, prune: float, sample_weight: Floats | None = None) -> Floats:
+    """For each label how often it occurs with every label, itself included, likewise."""
+    return _sums(y.toarray().astype(np.float64), y, prune, sample_weight)
+
+
+def joined_vectors(first: Floats, second: Floats) -> Floats:
+    return np.array([unit(v) for v in np.hstack([first, second])])
+
+
+def _sums(rows: Floats, y: Any, prune: float, sample_weight: Floats | None) -> Floats:
     if sample_weight is not None:
-        rows *= sample_weight[:, None]
+        rows = rows * sample_weight[:, None]
     vectors = np.array([unit(v) for v in y.toarray().T @ rows])
     for v in vectors:
         v[np.abs(v) < min(prune, np.abs(v).max())] = 0

@@ -14,7 +14,7 @@ from labeltree.validation import n_threads
 
 X, Y = documents(60, 30, 8)
 
-INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
+INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "beam"]
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,27 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "beam"]
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
         ("label_vector_prune", [-1, None, np.inf], "a finite number of at least 0"),
         ("frequent_share", [-0.1, 1.1, None, np.nan, "1"], "a finite number of at least 0 and at most 1"),
+        ("solver", ["liblinear", None, 1], "one of 'descent', 'adagrad', 'sgd', 'fobos'"),
+        ("learning_rate", [0, -1.0, "1", np.nan, np.inf, True], "a finite number above 0 and at most 1e"),
+        (
+            "regularization",
+            [-1e-9, "0", np.nan, np.inf, True],
+            "a finite number of at least 0 and at most 1e",
+        ),
         ("loss", ["hinge", None, 1], "one of 'squared_hinge', 'logistic'"),
         ("link", ["logit", None], "one of 'auto', 'exp5', 'exp4', 'exp3', 'exp2', 'clip', 'sigmoid'"),
         ("search", ["dfs", None, True], "one of 'exact', 'beam'"),
-        ("tree", ["huffman", None, 3], "one of 'kmeans', 'unbalanced_kmeans', 'flat', a LabelTree"),
+        (
+            "tree",
+            ["oak", None, 3],
+            "one of 'kmeans', 'unbalanced_kmeans', 'complete', 'huffman', 'random', 'flat', a LabelTree",
+        ),
+        ("collapse", [0, 1.5, None], "an integer of at least 1"),
+        (
+            "label_vectors",
+            ["words", 1, [[1.0]], np.ones(8), np.array([["a"]])],
+            "one of 'features', 'cooccurrence', 'both', a sparse matrix or 2-d array of numbers",
+        ),
         ("normalize", [1, None, "yes"], "True or False"),
         ("bias", [1.0, None], "True or False"),
         ("normalize_siblings", [0, None], "True or False"),
@@ -72,7 +89,12 @@ def test_every_parameter_is_checked() -> None:
         ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not go with loss 'logistic'"),
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
-        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects, got \[0, 1\]"),
+        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects or the words 'kmeans', .*, got \[0, 1\]"),
+        ({"tree": ["kmeans", "oak"], "n_trees": 2}, "tree must hold .*, got 'oak'"),
+        ({"tree": ["kmeans"], "n_trees": 2}, "expected n_trees = 2 trees, got 1"),
+        ({"label_vectors": np.ones((7, 3))}, "a row for each of the 8 labels of y, but has 7"),
+        ({"label_vectors": np.full((8, 3), np.nan)}, "Input label_vectors contains NaN"),
+        ({"label_vectors": None}, "label_vectors is None: a saved model does not keep"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"random_state": "x"}, "cannot be used to seed"),
     ],

@@ -13,6 +13,7 @@ from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, w
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import read_xmlc
+from labeltree.solvers import SOLVER_PARAMETERS
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +54,35 @@ def test_json(data: Path, tmp_path: Path) -> None:
     assert report["trees"][0]["n_columns"] == model.training_report_[0]["n_columns"]
 
 
-def test_every_parameter_is_taken(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "solver",
+    [
+        {"solver": "descent", "C": 2.0, "tol": 0.01, "max_iter": 9},
+        {"solver": "sgd", "learning_rate": 0.3, "epochs": 2, "regularization": 1e-4},
+    ],
+    ids=lambda solver: solver["solver"],
+)
+def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, Any]) -> None:
     given = {
         "n_trees": 2, "tree": "unbalanced_kmeans", "arity": 4, "max_leaves": 3, "max_depth": 5, "frequent_share": 0.2,
-        "label_vector_prune": 0.02, "loss": "logistic", "link": "sigmoid", "C": 2.0, "tol": 0.01, "max_iter": 9,
+        "collapse": 2, "label_vectors": "both", "label_vector_prune": 0.02,
+        "loss": "logistic", "link": "sigmoid",
         "prune": 0.05, "normalize": False, "bias": False, "search": "beam", "beam": 4, "normalize_siblings": True,
-        "n_jobs": 1, "random_state": 3, "verbose": -1,
+        "tree_weight": [1.0, 2.0], "missing_estimates": "zero",
+        "n_jobs": 1, "random_state": 3, "verbose": -1, **solver,
     }  # fmt: skip
-    assert given.keys() == LabelTreeClassifier().get_params().keys()
-    options = []
+    defaults = LabelTreeClassifier().get_params()
+    assert given.keys() | set(SOLVER_PARAMETERS) | {"node_estimator"} == defaults.keys()
+    options: list[Any] = []
     for name, value in given.items():
         flag = name.replace("_", "-")
-        options += [f"--{'' if value else 'no-'}{flag}"] if isinstance(value, bool) else [f"--{flag}", value]
+        if isinstance(value, bool):
+            options.append(f"--{'' if value else 'no-'}{flag}")
+        else:
+            for single in value if isinstance(value, list) else [value]:
+                options += [f"--{flag}", single]
     run("train", data, "--model", tmp_path / "model", *options)
-    assert LabelTreeClassifier.load(tmp_path / "model").get_params() == given
+    assert LabelTreeClassifier.load(tmp_path / "model").get_params() == {**defaults, **given}
 
 
 def test_options_override_the_preset(data: Path, tmp_path: Path) -> None:

@@ -11,17 +11,30 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents import documents
-from tests.reference.clustering import Clustering, label_vectors
+from tests.reference.clustering import (
+    Clustering,
+    cooccurrence_vectors,
+    joined_vectors,
+    label_vectors,
+    unit,
+)
 
 from labeltree import LabelTree, _native
 from labeltree.labels import read_labels
+from labeltree.trees.label_vectors import make_label_vectors
 from labeltree.validation import _csr_view
 
 pytestmark = pytest.mark.native
 
 
 def kernel_tree(
-    X: Any, y: Any, how: Clustering, prune: float = 0.0, sample_weight: Any = None, n_threads: int = 1
+    X: Any,
+    y: Any,
+    how: Clustering,
+    prune: float = 0.0,
+    sample_weight: Any = None,
+    n_threads: int = 1,
+    label_vectors: Any = "features",
 ) -> LabelTree:
     labels = read_labels(sp.csr_matrix(y))
     options = _native.ClusteringOptions()
@@ -36,17 +49,17 @@ def kernel_tree(
     options.kmeans.eps = how.eps
     options.seed = how.seed
     options.n_threads = n_threads
+    vectors = make_label_vectors(
+        label_vectors,
+        prune,
+        _csr_view(sp.csr_matrix(X), normalize=True),
+        labels,
+        None if sample_weight is None else sample_weight.astype(np.float32),
+        n_threads,
+        _native.Progress(),
+    )
     return LabelTree(
-        *_native.cluster_labels(
-            _csr_view(sp.csr_matrix(X), normalize=True),
-            labels.indptr,
-            labels.indices,
-            labels.n_labels,
-            None if sample_weight is None else sample_weight.astype(np.float32),
-            prune,
-            options,
-            _native.Progress(),
-        )
+        *_native.cluster_labels(vectors, labels.indptr, labels.indices, options, _native.Progress())
     )
 
 
@@ -87,6 +100,48 @@ def test_weights_of_examples_weigh_in_label_vectors() -> None:
     found = kernel_tree(X, y, how, 0.05, weight)
     assert found.to_nested() == how.tree(label_vectors(X, y, 0.05, weight), y).to_nested()
     assert found != kernel_tree(X, y, how, 0.05)
+
+
+@pytest.mark.parametrize("how", WAYS[2:9:2] + WAYS[14:], ids=str)
+@pytest.mark.parametrize("prune", [0.0, 0.1])
+def test_every_kind_of_label_vectors_as_its_twin(how: Clustering, prune: float) -> None:
+    X, y = documents(250, 120, 70, seed=1)
+    weight = np.random.default_rng(0).random(250).astype(np.float32)  # without, counts would often be equal
+    together = cooccurrence_vectors(y, prune, weight)
+    both = joined_vectors(label_vectors(X, y, prune, weight), together)
+    trees = {
+        kind: kernel_tree(X, y, how, prune, weight, label_vectors=kind) for kind in ("cooccurrence", "both")
+    }
+    assert trees["cooccurrence"].to_nested() == how.tree(together, y).to_nested()
+    assert trees["both"].to_nested() == how.tree(both, y).to_nested()
+    assert kernel_tree(X, y, how, prune, weight, 3, "both") == trees["both"]
+    assert len({tree.to_json() for tree in [*trees.values(), kernel_tree(X, y, how, prune, weight)]}) == 3
+
+
+@pytest.mark.parametrize("how", [WAYS[3], WAYS[7], WAYS[14]], ids=str)
+def test_given_label_vectors_as_their_twin(how: Clustering) -> None:
+    X, y = documents(250, 120, 70, seed=1)
+    vectors = np.random.default_rng(0).normal(size=(70, 9)).astype(np.float32)
+    vectors[[3, 50]] = 0  # these go where there is room
+    expected = how.tree(np.array([unit(v) for v in vectors.astype(np.float64)]), y).to_nested()
+    for kind in (np.asarray, np.asfortranarray, sp.csr_matrix, sp.csc_array):
+        # Pruning is for what is computed.
+        assert kernel_tree(X, y, how, 0.5, label_vectors=kind(vectors)).to_nested() == expected
+        assert kernel_tree(X, y, how, label_vectors=kind(vectors), n_threads=2).to_nested() == expected
+    doubles = kernel_tree(X, y, how, label_vectors=sp.csr_matrix(vectors.astype(np.float64)))
+    assert doubles.to_nested() == expected
+
+
+def test_labels_with_vectors_but_without_examples_are_clustered() -> None:
+    """None of them is frequent, though all of none is none."""
+    X, y = documents(100, 60, 4, seed=3)
+    wide = sp.hstack([y, sp.csr_matrix((100, 60))]).tocsr()
+    topic = np.arange(64) % 2
+    vectors = np.eye(2)[topic] + np.random.default_rng(0).random((64, 2)) / 100
+    tree = kernel_tree(X, wide, Clustering(arity=2, max_leaves=8, frequent_share=0.01), label_vectors=vectors)
+    assert sorted(tree.label[list(tree.children(0))].tolist()) == [-1, -1, 0, 1, 2, 3]
+    for child in tree.children(0):
+        assert len(set(topic[tree.labels_under(child)])) == 1
 
 
 @given(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,8 +29,11 @@ def marginals_of_trees(model: LabelTreeClassifier, X: NDArray[np.float32], row: 
     return np.array([label_marginals(tree, kernel_probabilities(model, X, row, t)) for t, tree in trees])
 
 
-def averages(of_trees: NDArray[np.float32]) -> NDArray[np.float32]:
-    return of_trees.mean(axis=0, dtype=np.float64).astype(np.float32)
+def averages(model: LabelTreeClassifier, of_trees: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The weighted means, added tree by tree in double precision as the kernel does."""
+    weights = [1.0] * len(of_trees) if model.tree_weight is None else model.tree_weight
+    total = sum(w * p.astype(np.float64) for w, p in zip(weights, of_trees, strict=True))
+    return (total / sum(weights)).astype(np.float32)
 
 
 @given(ensembles)
@@ -37,11 +42,10 @@ def test_probabilities_of_pairs_are_averages(drawn: Drawn) -> None:
     labels = np.arange(model.tree_.n_labels)
     for i, x in enumerate(X.astype(np.float64)):
         found = model.predict_pairs(X, np.full(len(labels), i), labels)
-        np.testing.assert_array_equal(found, averages(marginals_of_trees(model, X, i)))
+        np.testing.assert_array_equal(found, averages(model, marginals_of_trees(model, X, i)))
         etas = [node_probabilities(w, x, model.link, model.normalize_siblings) for w in model.weights_]
-        expected = np.mean(
-            [label_marginals(w.tree, e) for w, e in zip(model.weights_, etas, strict=True)], axis=0
-        )
+        of_trees = [label_marginals(w.tree, e) for w, e in zip(model.weights_, etas, strict=True)]
+        expected = np.average(of_trees, axis=0, weights=model.tree_weight)
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
@@ -52,7 +56,7 @@ def test_the_k_best_of_what_the_trees_propose(drawn: Drawn, k: int) -> None:
     k = min(k, model.tree_.n_labels)
     for i in range(len(X)):
         of_trees = marginals_of_trees(model, X, i)
-        average = averages(of_trees)
+        average = averages(model, of_trees)
         found = labels[i]
         np.testing.assert_array_equal(probabilities[i], average[found])
         assert (np.diff(probabilities[i]) <= 0).all()
@@ -70,7 +74,7 @@ def test_beam_search_pools_what_the_trees_find(drawn: Drawn, beam: int, k: int) 
     model.set_params(search="beam", beam=beam)
     labels, probabilities = model.predict_topk(X, k)
     for i in range(len(X)):
-        average = averages(marginals_of_trees(model, X, i))
+        average = averages(model, marginals_of_trees(model, X, i))
         candidates = set()
         for t, tree in enumerate(model.trees_):
             best, _ = beam_search(tree, kernel_probabilities(model, X, i, t), k, beam)
@@ -80,10 +84,37 @@ def test_beam_search_pools_what_the_trees_find(drawn: Drawn, beam: int, k: int) 
         assert probabilities[i][: len(expected)].tolist() == [-p for p, _ in expected]
 
 
+@given(ensembles, st.integers(1, 14), st.none() | st.integers(1, 5))
+def test_missing_estimates_may_be_taken_for_zero(drawn: Drawn, k: int, beam: int | None) -> None:
+    model, X = drawn
+    model.set_params(missing_estimates="zero")
+    if beam is not None:
+        model.set_params(search="beam", beam=beam)
+    labels, probabilities = model.predict_topk(X, k)
+    k = min(k, model.tree_.n_labels)
+    for i in range(len(X)):
+        of_trees = marginals_of_trees(model, X, i)
+        proposed = np.zeros_like(of_trees)
+        for t, tree in enumerate(model.trees_):
+            if beam is None:
+                best = [
+                    (j, of_trees[t, j]) for j in np.lexsort((np.arange(len(of_trees[t])), -of_trees[t]))[:k]
+                ]
+            else:
+                best, _ = beam_search(tree, kernel_probabilities(model, X, i, t), k, beam)
+            for label, probability in best:
+                proposed[t, label] = probability
+        average = averages(model, proposed)
+        there = labels[i] >= 0
+        np.testing.assert_array_equal(probabilities[i][there], average[labels[i][there]])
+        np.testing.assert_array_equal(probabilities[i][there], np.sort(average)[::-1][: there.sum()])
+        assert np.count_nonzero(average) <= there.sum() or there.all()
+
+
 @given(ensembles, st.data())
 def test_no_label_above_its_threshold_is_missed(drawn: Drawn, data: st.DataObject) -> None:
     model, X = drawn
-    average = np.array([averages(marginals_of_trees(model, X, i)) for i in range(len(X))])
+    average = np.array([averages(model, marginals_of_trees(model, X, i)) for i in range(len(X))])
     hard = st.sampled_from(average.ravel().tolist())
     one = data.draw(st.floats(0, 1, width=32) | hard)
     n_labels = model.tree_.n_labels
@@ -103,7 +134,7 @@ def test_labels_one_by_one_are_exact(drawn: Drawn, data: st.DataObject) -> None:
     allow = data.draw(st.none() | st.sets(st.integers(0, n_labels - 1)))
     allowed = sorted(range(n_labels) if allow is None else allow)
     for i in range(len(X)):
-        average = averages(marginals_of_trees(model, X, i))
+        average = averages(model, marginals_of_trees(model, X, i))
         found = list(model.iter_labels(X[[i]], allow=allow))
         assert sorted(label for label, _ in found) == allowed
         assert [p for _, p in found] == np.sort(average[allowed])[::-1].tolist()
@@ -136,3 +167,23 @@ def test_trees_of_a_trained_model_differ_and_their_average_is_better() -> None:
         return float(np.asarray(y[300:].todense())[np.arange(200), best].mean())
 
     assert precision(three) >= precision(one)
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0, 0.0], [1.0, float("nan")], [[1.0, 1.0]], [1, -1]])
+def test_there_must_be_a_positive_weight_for_each_tree(wrong: object) -> None:
+    with pytest.raises(ValueError, match=r"tree_weight must be 2 finite numbers above 0, one for each tree"):
+        LabelTreeClassifier(2, tree_weight=wrong).fit(*documents(20, 10, 4))
+
+
+def test_weights_of_trees_are_saved(tmp_path: Path) -> None:
+    X, y = documents(60, 30, 12)
+    model = LabelTreeClassifier(2, tree_weight=(1, np.float32(3)), max_leaves=3, random_state=0).fit(X, y)
+    model.save(tmp_path / "model")
+    loaded = LabelTreeClassifier.load(tmp_path / "model")
+    assert loaded.tree_weight == [1.0, 3.0]
+    np.testing.assert_array_equal(loaded.predict_topk(X)[1], model.predict_topk(X)[1])
+    equal = LabelTreeClassifier(2, max_leaves=3, random_state=0).fit(X, y)
+    assert not np.array_equal(equal.predict_topk(X)[1], model.predict_topk(X)[1])
+    np.testing.assert_array_equal(
+        model.set_params(tree_weight=None).predict_topk(X)[1], equal.predict_topk(X)[1]
+    )

@@ -12,9 +12,10 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains with both losses and penalties on given data with blocks of several widths, and on trees it makes; saves all.
+# Trains with every loss and solver on given data with blocks of several widths, and on trees it makes, and saves all
+# arrays.
 TRAINER = """
-import sys
+import itertools, sys
 import numpy as np, scipy.sparse as sp
 from labeltree import LabelTree, LabelTreeClassifier, _native
 given = np.load(sys.argv[1])
@@ -22,10 +23,12 @@ X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
 shapes = {"given": {"tree": LabelTree.from_json(str(given["tree"]))}, "made": {"arity": 9, "max_leaves": 2}}
 for shape, parameters in shapes.items():
-    for loss, penalty in (("squared_hinge", "l2"), ("logistic", "l2"), ("squared_hinge", "l1"), ("logistic", "l1")):
-        model = LabelTreeClassifier(loss=loss, penalty=penalty, prune=0.0, random_state=0, **parameters).fit(X, y)
+    solvers = [("descent", "l2"), ("descent", "l1"), ("adagrad", "l2"), ("sgd", "l2"), ("fobos", "l2")]
+    for loss, (solver, penalty) in itertools.product(("squared_hinge", "logistic"), solvers):
+        settings = {"loss": loss, "solver": solver, "penalty": penalty, "prune": 0.0, "random_state": 0}
+        model = LabelTreeClassifier(**settings, **parameters).fit(X, y)
         arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
-        found |= {f"{shape} {loss} {penalty} {name}": array for name, array in arrays.items()}
+        found |= {f"{shape} {loss} {solver} {penalty} {name}": array for name, array in arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 

@@ -16,7 +16,7 @@ def _positive(value: float) -> float:
     return value
 
 
-@with_parameters("search", "beam", "normalize_siblings", "n_jobs")
+@with_parameters("search", "beam", "missing_estimates", "normalize_siblings", "n_jobs")
 def evaluate(
     model: options.Model,
     data: options.Data,

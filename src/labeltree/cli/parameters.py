@@ -27,10 +27,13 @@ PANELS = {
         "max_leaves",
         "max_depth",
         "frequent_share",
+        "collapse",
+        "label_vectors",
         "label_vector_prune",
     ),
     "The node classifiers": ("loss", "link", "penalty", "C", "tol", "max_iter", "prune", "normalize", "bias"),
-    "The search for labels": ("search", "beam", "normalize_siblings"),
+    "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
+    "The search for labels": ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings"),
     "The run": ("n_jobs", "random_state", "verbose"),
 }
 
@@ -39,11 +42,15 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, flat, or a file that LabelTree.to_json wrote.",
+        "note": "Here: a word, a file that LabelTree.to_json wrote, or for several trees as many of these with commas.",
     },
+    "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }
+
+#: Python objects, which nobody can type.
+IN_PYTHON_ONLY = ("node_estimator",)
 
 _KINDS: dict[str, Any] = {
     "int": int,
@@ -125,7 +132,7 @@ def with_parameters(*names: str) -> Callable[[Callable[..., None]], Callable[...
     options = [
         _option(parameter, optional=bool(names))
         for name, parameter in classifier_parameters().items()
-        if not names or name in names
+        if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

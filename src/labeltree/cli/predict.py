@@ -17,7 +17,7 @@ from labeltree.cli.parameters import with_parameters
 OutputFormat = Literal["lines", "jsonl", "xmlc"]
 
 
-@with_parameters("search", "beam", "normalize_siblings", "n_jobs")
+@with_parameters("search", "beam", "missing_estimates", "normalize_siblings", "n_jobs")
 def predict(
     model: options.Model,
     data: options.Data,

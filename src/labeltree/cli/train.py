@@ -142,7 +142,15 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _tree(word_or_path: str) -> Any:
+def _tree(text: str) -> Any:
+    """A word, the tree in a file, or a list of these."""
+    parts = text.split(",")
+    if len(parts) == 1 or Path(text).is_file():
+        return _one_tree(text)
+    return [_one_tree(part.strip()) for part in parts]
+
+
+def _one_tree(word_or_path: str) -> Any:
     from labeltree import LabelTree
 
     words = classifier_parameters()["tree"].words

@@ -173,6 +173,19 @@ def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDA
         return decode_labels(document.labels, tensors, document.n_labels), counts
 
 
+def _is_list_of_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(number) in (int, float) for number in value)
+
+
+def _decode_trees(entries: list[Any], trees: list[LabelTree]) -> list[Any]:
+    """The parameter `tree` as a list: words, and trees that are those of the model in the same place."""
+    if len(entries) != len(trees):
+        raise ValueError(f"the parameter 'tree' has {len(entries)} entries, but there are {len(trees)} trees")
+    return [
+        tree if entry == {"stored": "tree"} else entry for entry, tree in zip(entries, trees, strict=True)
+    ]
+
+
 def _decode_parameters(
     cls: type[LabelTreePredictor], parameters: Mapping[str, Any], trees: list[LabelTree]
 ) -> dict[str, Any]:
@@ -185,7 +198,9 @@ def _decode_parameters(
             decoded[name] = trees[0]
         elif value == {"stored": "trees"}:
             decoded[name] = list(trees)
-        elif isinstance(value, dict | list):
+        elif name == "tree" and isinstance(value, list):
+            decoded[name] = _decode_trees(value, trees)
+        elif isinstance(value, dict | list) and not _is_list_of_numbers(value):
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value

@@ -18,6 +18,7 @@ from labeltree.model_file.tensors import Tensor
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
+from labeltree.trees.recipe import TreeSource
 
 
 def save_classifier(
@@ -57,11 +58,16 @@ def save_classifier(
     [['cat']]
     """
     check_is_fitted(estimator, "weights_")
+    if estimator._has_node_estimators:
+        raise ValueError(
+            "a model with a node_estimator cannot be saved: the format holds numbers only, no Python objects; "
+            "use pickle or joblib.dump"
+        )
     # Everything that can be refused is, before the directory is touched; also what was loaded and is damaged.
     for trained in estimator.weights_:
         trained.store(estimator.n_features_in_, estimator._link()).verify()
     stored = [trained.with_weight_type(weights or trained.weight_type) for trained in estimator.weights_]
-    parameters = _encode_parameters(estimator._parameters_as_trained())
+    parameters = _encode_parameters(estimator._parameters_as_trained(), len(stored))
     labels, label_tensors = encode_labels(estimator.classes_)
     label_tensors["count"] = Tensor.of(estimator.label_counts_)
     feature_names = getattr(estimator, "feature_names_in_", None)
@@ -94,8 +100,29 @@ def _tree_tensors(trained: TreeWeights) -> dict[str, Tensor]:
     return tensors
 
 
-def _encode_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _encode_parameter(name, value) for name, value in parameters.items()}
+def _encode_parameters(parameters: Mapping[str, Any], n_trees: int) -> dict[str, Any]:
+    return {
+        name: _encode_tree(value, n_trees) if name == "tree" else _encode_parameter(name, value)
+        for name, value in parameters.items()
+    }
+
+
+def _encode_tree(tree: Any, n_trees: int) -> Any:
+    """Trees that were given are in the model anyway; words are written as they are."""
+    if isinstance(tree, LabelTree):
+        return {"stored": "tree"}
+    if isinstance(tree, TreeSource):
+        return {"stored": "tree" if n_trees == 1 else "trees"}
+    if not isinstance(tree, list | tuple):
+        return _encode_parameter("tree", tree)
+    if all(isinstance(entry, LabelTree) for entry in tree):
+        return {"stored": "trees"}
+    if len(tree) != n_trees:
+        raise ValueError(
+            f"the parameter 'tree' has {len(tree)} entries, but the model has {n_trees} trees; "
+            f"set it to what the model was trained with"
+        )
+    return [entry if isinstance(entry, str) else {"stored": "tree"} for entry in tree]
 
 
 def _encode_parameter(name: str, value: Any) -> Any:
@@ -105,12 +132,14 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
-    if isinstance(value, LabelTree):
-        return {"stored": "tree"}
-    if isinstance(value, list | tuple) and all(isinstance(tree, LabelTree) for tree in value):
-        return {"stored": "trees"}
+    if name == "tree_weight":
+        return [float(weight) for weight in value]
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model
+    if name == "label_vectors":
+        return (
+            None  # a matrix that may be larger than the model, which has no need of it once the tree is built
+        )
     raise ValueError(
         f"the parameter {name!r} is {value!r}, which a model file cannot hold; set it to another value"
     )

@@ -2,15 +2,120 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from labeltree import _native
-from labeltree.labels import LabelRows
+from labeltree.labels import LabelRows, read_labels
+from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
+from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
+from labeltree.validation import check_features, check_sample_weight, n_threads
 
 
 def kmeans_tree(
+    X: Any,
+    y: Any,
+    *,
+    arity: int = 32,
+    max_leaves: int = 100,
+    max_depth: int | None = None,
+    balanced: bool = True,
+    frequent_share: float = 0.01,
+    label_vectors: Any = "features",
+    label_vector_prune: float = 0.01,
+    normalize: bool = True,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> LabelTree:
+    """Return a tree of clusters: labels with similar vectors are near each other.
+
+    Label ``j`` of the tree is column ``j`` of `y`, or where `y` is no matrix the label at ``classes_[j]`` of a
+    classifier that is trained on it. With the same parameters and `random_state` it is the tree that
+    `LabelTreeClassifier` builds first.
+
+    Parameters
+    ----------
+    X : sparse matrix, array or frame of shape (n_rows, n_features)
+    y : labels in any form that `LabelTreeClassifier.fit` takes
+    arity : int
+        The largest number of clusters that the labels of a node are split into.
+    max_leaves : int
+        A node with at most so many labels has them as its children.
+    max_depth : int, optional
+        The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+    balanced : bool
+        Clusters of equal size; else as they come, as in Bonsai, where `max_depth` keeps the tree shallow.
+    frequent_share : float
+        A label that at least this share of a node's examples have is a leaf right below that node, beside the
+        clusters of the others; 0 for none.
+    label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
+        What labels are clustered by; all is scaled to unit length. The sum of a label's examples; how often it
+        occurs with every label; both side by side; or vectors of your own, in the order of the labels. A label
+        whose vector is zero goes where there is room.
+    label_vector_prune : float
+        Entries of computed label vectors that are below this are dropped.
+    normalize : bool
+        Scale every row of X to unit length.
+    sample_weight : array of shape (n_rows,), optional
+        How much each row counts in computed label vectors.
+    n_jobs : int, optional
+        Threads, as in scikit-learn. The tree does not depend on it.
+    random_state : int, RandomState or None
+        The seed.
+
+    Examples
+    --------
+    >>> from labeltree.trees import kmeans_tree
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]]
+    >>> kmeans_tree(X, [[0], [1], [2], [3]], arity=2, max_leaves=2, frequent_share=0, random_state=0).to_nested()
+    [[0, 2], [1, 3]]
+    >>> near = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> kmeans_tree(X, [[0], [1], [2], [3]], arity=2, max_leaves=2, frequent_share=0, label_vectors=np.array(near),
+    ...             random_state=0).to_nested()
+    [[0, 1], [2, 3]]
+    """
+    check_builder(
+        "kmeans_tree",
+        arity=arity,
+        max_leaves=max_leaves,
+        max_depth=max_depth,
+        balanced=balanced,
+        frequent_share=frequent_share,
+        label_vectors=label_vectors,
+        label_vector_prune=label_vector_prune,
+        normalize=normalize,
+    )
+    features = check_features(BaseEstimator(), X, normalize=normalize, reset=True)
+    labels = read_labels(y)
+    if features.n_rows != labels.n_rows:
+        raise ValueError(
+            f"X and y must have the same number of rows, but have {features.n_rows} and {labels.n_rows}"
+        )
+    check_label_vectors(label_vectors, labels.n_labels)
+    return cluster_labels(
+        features,
+        labels,
+        arity=arity,
+        max_leaves=max_leaves,
+        max_depth=max_depth,
+        balanced=balanced,
+        frequent_share=frequent_share,
+        label_vectors=label_vectors,
+        label_vector_prune=label_vector_prune,
+        sample_weight=check_sample_weight(sample_weight, labels.n_rows),
+        seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
+        n_threads=n_threads(n_jobs),
+        progress=_native.Progress(),
+    )
+
+
+def cluster_labels(
     features: _native.FeatureMatrix,
     labels: LabelRows,
     *,
@@ -19,13 +124,14 @@ def kmeans_tree(
     max_depth: int | None,
     balanced: bool,
     frequent_share: float,
+    label_vectors: Any,
     label_vector_prune: float,
     sample_weight: NDArray[np.float32] | None,
     seed: int,
     n_threads: int,
     progress: _native.Progress,
 ) -> LabelTree:
-    """Cluster labels that occur in similar examples together; see `LabelTreeClassifier` for the parameters."""
+    """`kmeans_tree` of what has been checked."""
     options = _native.ClusteringOptions()
     options.arity = arity
     options.max_leaves = max_leaves
@@ -34,14 +140,7 @@ def kmeans_tree(
     options.frequent_share = frequent_share
     options.seed = seed
     options.n_threads = n_threads
-    child_begin, label = _native.cluster_labels(
-        features,
-        labels.indptr,
-        labels.indices,
-        labels.n_labels,
-        sample_weight,
-        label_vector_prune,
-        options,
-        progress,
+    vectors = make_label_vectors(
+        label_vectors, label_vector_prune, features, labels, sample_weight, n_threads, progress
     )
-    return LabelTree(child_begin, label)
+    return LabelTree(*_native.cluster_labels(vectors, labels.indptr, labels.indices, options, progress))

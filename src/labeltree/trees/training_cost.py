@@ -19,21 +19,27 @@ _LABELS_PER_CHUNK = 1 << 22
 
 def training_cost(tree: LabelTree, y: Any) -> NDArray[np.int64]:
     """Return the training cost of each row of ``y``; see ``LabelTree.training_cost``."""
+    # A positive node costs its children; the root is always asked.
+    return 1 + sum_over_positive_nodes(tree, y, np.diff(tree.child_begin))
+
+
+def sum_over_positive_nodes(tree: LabelTree, y: Any, cost_of_node: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return for each row of ``y`` the sum of the costs of all nodes with one of its labels at or below them."""
     if getattr(y, "ndim", None) != 2:
         raise ValueError(f"y must be a sparse matrix or a 2-d array, but is of type {type(y).__name__}")
     y = csr_array(y)
     if y.shape[1] != tree.n_labels:
         raise ValueError(f"y must have a column per label, that is {tree.n_labels}, but has {y.shape[1]}")
 
-    # Positive nodes of a row are the union of its labels' paths, and a positive node costs its children.
-    path_cost = np.diff(tree.child_begin).astype(np.int64)
+    # Positive nodes of a row are the union of its labels' paths.
+    path_cost = cost_of_node.astype(np.int64)
     for level in tree.levels()[1:]:
         nodes = slice(level.start, level.stop)
         path_cost[nodes] += path_cost[tree.parent[nodes]]
     leaf_rank = np.empty(tree.n_labels, dtype=np.int64)
     leaf_rank[tree.labels_under(0)] = np.arange(tree.n_labels)
 
-    cost = np.ones(y.shape[0], dtype=np.int64)
+    cost = np.zeros(y.shape[0], dtype=np.int64)
     row = 0
     while row < y.shape[0]:
         # As many rows as fit in a chunk, and one at least.

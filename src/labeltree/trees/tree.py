@@ -14,6 +14,8 @@ from labeltree.trees import conversion, drawing
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
 from labeltree.trees.drawing import Names
+from labeltree.trees.expected_cost import TreeCost, expected_cost
+from labeltree.trees.layers import collapse
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -295,6 +297,40 @@ class LabelTree:
         array([1, 5, 5, 7])
         """
         return training_cost(self, y)
+
+    def expected_cost(self, y: Any, X: Any = None) -> TreeCost:
+        """Return what this tree costs on a data set in training and prediction, without doing either.
+
+        Parameters
+        ----------
+        y : sparse matrix or array of shape (n_rows, n_labels)
+            The labels of each row: the entries that are not zero. A sample of the rows will do.
+        X : sparse matrix or array of shape (n_rows, n_features), optional
+            The features of each row, for the work in multiplications.
+
+        Examples
+        --------
+        >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
+        >>> for nested in [[0, 1, 2, 3], [[0, 1], [2, 3]], [0, [1, [2, 3]]]]:
+        ...     print(LabelTree.from_nested(nested).expected_cost(y))
+        5 nodes and 1 block a row, labels at depth 1 (at most 1)
+        5 nodes and 2 blocks a row, labels at depth 2 (at most 2)
+        4.5 nodes and 1.75 blocks a row, labels at depth 1.6 (at most 3)
+        """
+        return expected_cost(self, y, X)
+
+    def collapse(self, layers: int) -> LabelTree:
+        """Return the tree with every ``layers`` layers of inner nodes merged into one.
+
+        Children of a node are then its descendants ``layers`` levels down and the leaves that are met on the way.
+        So a binary tree becomes one of arity ``2 ** layers``, of the same clusters.
+
+        Examples
+        --------
+        >>> LabelTree.from_nested([[[[0, 1], [2, 3]], [4, 5]], 6]).collapse(2).to_nested()
+        [6, [0, 1, 2, 3], [4, 5]]
+        """
+        return LabelTree.from_parents(*collapse(self, layers))
 
     def draw(self, names: Names | None = None, max_nodes: int = 60, max_labels_per_node: int = 8) -> str:
         """Return a drawing of the tree in text.

@@ -1,0 +1,19 @@
+"""The tree of one-versus-rest."""
+
+from __future__ import annotations
+
+from labeltree.trees.parameters import check_builder
+from labeltree.trees.tree import LabelTree
+
+
+def flat_tree(n_labels: int) -> LabelTree:
+    """Return the tree whose root has all labels as its children; `LabelTree.flat` as a builder among the others.
+
+    Examples
+    --------
+    >>> from labeltree.trees import flat_tree
+    >>> flat_tree(3).to_nested()
+    [0, 1, 2]
+    """
+    check_builder("flat_tree", n_labels=n_labels)
+    return LabelTree.flat(n_labels)
