@@ -12,6 +12,7 @@
 #include "lane_descent.h"
 #include "local_block.h"
 #include "parallel_for.h"
+#include "primal_descent.h"
 #include "random.h"
 #include "single_features.h"
 
@@ -269,10 +270,15 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
 
 }  // namespace
 
-bool takes_singles(const SolverOptions& options) { return options.solver == Solver::descent; }
+bool takes_singles(const SolverOptions& options) {
+  return options.solver == Solver::descent && options.penalty == Penalty::l2;
+}
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
   if (options.solver != Solver::descent) return std::make_unique<IncrementalSolver>(options);
+  if (options.penalty == Penalty::l1) {
+    return std::make_unique<PrimalDescent>(options.loss, options.tol, options.max_iter, options.bias);
+  }
   return std::make_unique<LaneDescent>(options.loss, options.tol, options.max_iter);
 }
 

@@ -12,14 +12,19 @@
 
 namespace labeltree {
 
-// By descent, each node minimises  |w|^2 / 2 + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one
-// more feature.
+enum class Penalty : int { l2 = 0, l1 = 1 };
+
+// By descent, each node minimises  penalty(w) + C * sum_i weight_i * loss(y_i * w.x_i),  the bias being one
+// more feature; the penalty is |w|^2 / 2 or |w|_1.
 struct SolverOptions {
   Solver solver = Solver::descent;
   Loss loss = Loss::squared_hinge;
+  Penalty penalty = Penalty::l2;
   float C = 1;
   std::vector<float> block_C;  // a C for each block in place of that; or empty
-  float tol = 0.2f;   // twice the largest violation of the optimality conditions, in units of the margin
+  // Twice the largest violation of the optimality conditions, in units of the margin; with l1, ten times the
+  // most that a weight still wants to move a score.
+  float tol = 0.2f;
   int max_iter = 10;  // passes over the examples
   // Of the incremental solvers: see incremental_solver.h.
   float learning_rate = 1;

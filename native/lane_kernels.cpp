@@ -1,6 +1,12 @@
 #include "lane_kernels.h"
 
-#include "loss_steps.h"
+#include <cstring>
+
+#include "descent_kernel.h"
+#include "incremental_kernel.h"
+#include "panel_products.h"
+#include "primal_kernel.h"
+#include "row_products.h"
 #include "simd.h"
 
 namespace labeltree::LABELTREE_ISA {
@@ -18,310 +24,16 @@ class FlushSubnormals {
 #endif
 };
 
-template <int Lanes>
-inline void multiply_row(const LocalRows& rows, int64_t row, const float* columns, int64_t stride,
-                         typename LaneVector<Lanes>::Floats* sum) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  for (int j = 0; j < V::kCount; ++j) sum[j] = Floats{};
-  const int64_t end = rows.row_begin[row + 1];
-  int64_t k = rows.row_begin[row];
-  // Two chains of additions hide the latency of one. As many for every instruction set: sums are rounded
-  // alike.
-  Floats other[V::kCount] = {};
-  for (; k + 1 < end; k += 2) {
-    const float* w0 = columns + rows.index[k] * stride;
-    const float* w1 = columns + rows.index[k + 1] * stride;
-    for (int j = 0; j < V::kCount; ++j) {
-      sum[j] += rows.value[k] * load<Floats>(w0 + j * V::kWidth);
-      other[j] += rows.value[k + 1] * load<Floats>(w1 + j * V::kWidth);
-    }
-  }
-  if (k < end) {
-    const float* w = columns + rows.index[k] * stride;
-    for (int j = 0; j < V::kCount; ++j) sum[j] += rows.value[k] * load<Floats>(w + j * V::kWidth);
-  }
-  const float* x = rows.dense + row * rows.n_dense;
-  const float* w = columns + rows.first_dense * stride;
-  int64_t d = 0;
-  for (; d + 1 < rows.n_dense; d += 2, w += 2 * stride) {
-    for (int j = 0; j < V::kCount; ++j) {
-      sum[j] += x[d] * load<Floats>(w + j * V::kWidth);
-      other[j] += x[d + 1] * load<Floats>(w + stride + j * V::kWidth);
-    }
-  }
-  if (d < rows.n_dense) {
-    for (int j = 0; j < V::kCount; ++j) sum[j] += x[d] * load<Floats>(w + j * V::kWidth);
-  }
-  for (int j = 0; j < V::kCount; ++j) sum[j] += other[j];
-}
-
-// Adds the row times step[first .. last) to those vectors of the weights.
-template <int Lanes>
-inline void add_row(const LocalRows& rows, int64_t row, float* weights,
-                    const typename LaneVector<Lanes>::Floats* step, int first, int last) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  for (int64_t k = rows.row_begin[row]; k < rows.row_begin[row + 1]; ++k) {
-    float* w = weights + static_cast<int64_t>(rows.index[k]) * Lanes;
-    for (int j = first; j < last; ++j) {
-      store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + rows.value[k] * step[j]);
-    }
-  }
-  const float* x = rows.dense + row * rows.n_dense;
-  float* w = weights + static_cast<int64_t>(rows.first_dense) * Lanes;
-  for (int64_t d = 0; d < rows.n_dense; ++d, w += Lanes) {
-    for (int j = first; j < last; ++j) {
-      store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + x[d] * step[j]);
-    }
-  }
-}
-
-template <int Lanes, template <class, class> class LossStep, bool CostPerLane>
-void descend(DescentPass& pass) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  using Ints = typename V::Ints;
-  constexpr int half = V::kCount / 2;
-  for (int64_t at = 0; at < pass.n_order; ++at) {
-    const uint32_t row = pass.order[at];
-    const LossStep<V, float> loss(pass.cost[row], pass.squared_norm[row]);
-    Floats step[V::kCount];
-    multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
-    float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
-    uint32_t moved = 0;
-    for (int j = 0; j < V::kCount; ++j) {
-      const int first = j * V::kWidth;
-      const Ints positive = lane_mask<Ints>(pass.positive[row], first);
-      const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
-      const Floats alpha = load<Floats>(alpha_row + first);
-      const Floats margin = sign * step[j] + pass.single_norm[row] * alpha;
-      Floats violation, next;
-      if constexpr (CostPerLane) {
-        const Floats cost = load<Floats>(pass.lane_cost + static_cast<int64_t>(row) * Lanes + first);
-        next = LossStep<V, Floats>(cost, pass.squared_norm[row]).step(margin, alpha, violation);
-      } else {
-        next = loss.step(margin, alpha, violation);
-      }
-      const Ints moving =
-          lane_mask<Ints>(pass.used, first) & ((violation > pass.tolerance) | (violation < -pass.tolerance));
-      const uint32_t lanes = lane_bits(moving, first);
-      if (lanes == 0) continue;
-      moved |= lanes;
-      next = moving ? next : alpha;
-      step[j] = sign * (next - alpha);
-      store(alpha_row + first, next);
-    }
-    pass.moved[row] = moved != 0;
-    pass.moved_lanes |= moved;
-    // Few lanes move at a time: often only half of them need be touched.
-    constexpr uint32_t low = (1u << (Lanes / 2)) - 1;
-    if (moved == 0) continue;
-    for (int j = 0; j < V::kCount; ++j) {
-      if (((moved >> (j * V::kWidth)) & ((1u << V::kWidth) - 1)) == 0) step[j] = Floats{};
-    }
-    const int begin = half > 0 && (moved & low) == 0 ? half : 0;
-    const int end = half > 0 && (moved & ~low) == 0 ? half : V::kCount;
-    if (end - begin == V::kCount)
-      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, V::kCount);
-    else if (begin == 0)
-      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, half);
-    else
-      add_row<Lanes>(pass.rows, row, pass.weights, step, half, V::kCount);
-  }
-}
-
-template <template <class, class> class LossStep, bool CostPerLane>
-void descend(int lanes, DescentPass& pass) {
-  switch (lanes) {
-    case 4:
-      return descend<4, LossStep, CostPerLane>(pass);
-    case 8:
-      return descend<8, LossStep, CostPerLane>(pass);
-    case 16:
-      return descend<16, LossStep, CostPerLane>(pass);
-    default:
-      return descend<32, LossStep, CostPerLane>(pass);
-  }
-}
-
-template <template <class, class> class LossStep>
-void descend(int lanes, DescentPass& pass) {
-  if (pass.lane_cost != nullptr) {
-    descend<LossStep, true>(lanes, pass);
-  } else {
-    descend<LossStep, false>(lanes, pass);
-  }
-}
-
-void descent_pass(Loss loss, int lanes, DescentPass& pass) {
-  [[maybe_unused]] const FlushSubnormals flush;
-  switch (loss) {
-    case Loss::squared_hinge:
-      return descend<SquaredHinge>(lanes, pass);
-    case Loss::logistic:
-      return descend<Logistic>(lanes, pass);
-    case Loss::squared:
-      return descend<Squared>(lanes, pass);
-    case Loss::exponential:
-      return descend<Exponential>(lanes, pass);
-  }
-}
-
-// The derivative of a loss by the margin.
-template <class V>
-struct SquaredHingeSlope {
-  using Floats = typename V::Floats;
-  static Floats at(Floats margin) { return -2.0f * maximum(1.0f - margin, Floats{}); }
-};
-
-template <class V>
-struct LogisticSlope {
-  using Floats = typename V::Floats;
-  static Floats at(Floats margin) { return -Logistic<V, float>::sigmoid_of_negative(margin); }
-};
-
-// What AdaGrad's sums of squared gradients start from: rows are of about unit length, so a feature has to
-// move a good deal before its steps get smaller. From much less, rare features would get large weights at
-// once.
-constexpr float kAdaGradStart = 1.0f;
-
-// What one row does to the weights: bring them up to date, tell the scale of what they then score, and make a
-// step against the gradient by the score.
-template <int Lanes>
-struct AdaGrad {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-
-  static void prepare(const IncrementalPass&, int64_t) {}
-  static float scale(const IncrementalPass&, int64_t) { return 1; }
-  static void update(const IncrementalPass& pass, int64_t at, const Floats* gradient, int first, int last) {
-    const uint32_t row = pass.order[at];
-    for (int64_t k = pass.rows.row_begin[row]; k < pass.rows.row_begin[row + 1]; ++k) {
-      const int64_t offset = static_cast<int64_t>(pass.rows.index[k]) * Lanes;
-      for (int j = first; j < last; ++j) {
-        float* w = pass.weights + offset + j * V::kWidth;
-        float* squares = pass.squares + offset + j * V::kWidth;
-        const Floats g = pass.rows.value[k] * gradient[j];
-        const Floats sum = load<Floats>(squares) + g * g;
-        store(squares, sum);
-        store(w, load<Floats>(w) - pass.rate[at] * g / square_root(sum + kAdaGradStart));
-      }
-    }
+// A kernel with subnormal numbers taken for zero while it runs.
+template <auto Kernel>
+struct Flushed;
+template <class... Arguments, void (*Kernel)(Arguments...)>
+struct Flushed<Kernel> {
+  static void run(Arguments... arguments) {
+    [[maybe_unused]] const FlushSubnormals flush;
+    Kernel(arguments...);
   }
 };
-
-template <int Lanes>
-struct StochasticGradient {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-
-  static void prepare(const IncrementalPass&, int64_t) {}
-  static float scale(const IncrementalPass& pass, int64_t at) { return static_cast<float>(pass.penalty[at]); }
-  static void update(const IncrementalPass& pass, int64_t at, const Floats* gradient, int first, int last) {
-    const float rate = pass.rate[at] / static_cast<float>(pass.penalty[at + 1]);
-    Floats step[V::kCount];
-    for (int j = first; j < last; ++j) step[j] = -rate * gradient[j];
-    add_row<Lanes>(pass.rows, pass.order[at], pass.weights, step, first, last);
-  }
-};
-
-// Soft thresholds add up: a feature is shrunk by all that it missed when a row has it again.
-template <int Lanes>
-struct Fobos {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-
-  static void prepare(const IncrementalPass& pass, int64_t at) {
-    const uint32_t row = pass.order[at];
-    for (int64_t k = pass.rows.row_begin[row]; k < pass.rows.row_begin[row + 1]; ++k) {
-      const int32_t feature = pass.rows.index[k];
-      const float missed = static_cast<float>(pass.penalty[at] - pass.shrunk[feature]);
-      pass.shrunk[feature] = pass.penalty[at];
-      float* w = pass.weights + static_cast<int64_t>(feature) * Lanes;
-      for (int j = 0; j < V::kCount; ++j, w += V::kWidth) {
-        const Floats old = load<Floats>(w);
-        store(w, maximum(old - missed, Floats{}) + minimum(old + missed, Floats{}));
-      }
-    }
-  }
-  static float scale(const IncrementalPass&, int64_t) { return 1; }
-  static void update(const IncrementalPass& pass, int64_t at, const Floats* gradient, int first, int last) {
-    Floats step[V::kCount];
-    for (int j = first; j < last; ++j) step[j] = -pass.rate[at] * gradient[j];
-    add_row<Lanes>(pass.rows, pass.order[at], pass.weights, step, first, last);
-  }
-};
-
-template <int Lanes, template <int> class Update, template <class> class Slope>
-void learn(const IncrementalPass& pass) {
-  using V = LaneVector<Lanes>;
-  using Floats = typename V::Floats;
-  using Ints = typename V::Ints;
-  constexpr int half = V::kCount / 2;
-  for (int64_t at = 0; at < pass.n_order; ++at) {
-    const uint32_t row = pass.order[at];
-    Update<Lanes>::prepare(pass, at);
-    Floats gradient[V::kCount];  // by the score
-    multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, gradient);
-    const float scale = Update<Lanes>::scale(pass, at);
-    bool moves[2] = {};
-    for (int j = 0; j < V::kCount; ++j) {
-      const int first = j * V::kWidth;
-      const Ints positive = lane_mask<Ints>(pass.positive[row], first);
-      const Floats weight = pass.lane_weight != nullptr
-                                ? load<Floats>(pass.lane_weight + static_cast<int64_t>(row) * Lanes + first)
-                                : Floats{} + pass.example_weight[row];
-      const Floats signed_weight = positive ? weight : -weight;
-      const Floats margin = scale * (positive ? gradient[j] : -gradient[j]);
-      const Floats slope = signed_weight * Slope<V>::at(margin);
-      gradient[j] = lane_mask<Ints>(pass.used, first) ? slope : Floats{};
-      moves[half > 0 && j >= half] |= lane_bits(gradient[j] != 0.0f, first) != 0;
-    }
-    // A lane without a gradient stays as it is: often only half of them need be touched.
-    if (moves[0] && moves[1])
-      Update<Lanes>::update(pass, at, gradient, 0, V::kCount);
-    else if (moves[0])
-      Update<Lanes>::update(pass, at, gradient, 0, half > 0 ? half : V::kCount);
-    else if (moves[1])
-      Update<Lanes>::update(pass, at, gradient, half, V::kCount);
-  }
-}
-
-template <template <int> class Update, template <class> class Slope>
-void learn(int lanes, const IncrementalPass& pass) {
-  switch (lanes) {
-    case 4:
-      return learn<4, Update, Slope>(pass);
-    case 8:
-      return learn<8, Update, Slope>(pass);
-    case 16:
-      return learn<16, Update, Slope>(pass);
-    default:
-      return learn<32, Update, Slope>(pass);
-  }
-}
-
-template <template <int> class Update>
-void learn(Loss loss, int lanes, const IncrementalPass& pass) {
-  switch (loss) {
-    case Loss::squared_hinge:
-      return learn<Update, SquaredHingeSlope>(lanes, pass);
-    case Loss::logistic:
-      return learn<Update, LogisticSlope>(lanes, pass);
-  }
-}
-
-void incremental_pass(Solver solver, Loss loss, int lanes, const IncrementalPass& pass) {
-  [[maybe_unused]] const FlushSubnormals flush;
-  if (solver == Solver::adagrad) {
-    learn<AdaGrad>(loss, lanes, pass);
-  } else if (solver == Solver::sgd) {
-    learn<StochasticGradient>(loss, lanes, pass);
-  } else {
-    learn<Fobos>(loss, lanes, pass);
-  }
-}
 
 template <int Lanes>
 void multiply_lanes(const LocalRows& rows, int64_t row, const float* columns, int stride, float* out) {
@@ -333,7 +45,6 @@ void multiply_lanes(const LocalRows& rows, int64_t row, const float* columns, in
 
 void multiply(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,
               float* similarity) {
-  [[maybe_unused]] const FlushSubnormals flush;
   for (int64_t row = begin; row < end; ++row) {
     float* out = similarity + row * lanes;
     int j = 0;
@@ -375,77 +86,19 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
   }
 }
 
-// Rows times the panels of some columns.
-struct PanelProducts {
-  const float* const* rows;
-  int n_rows;
-  int64_t n_features;
-  const float* panels;
-  int n_columns;
-  float* const* sums;
-};
-
-// As many products as there are registers for: they are in flight together.
-constexpr int kTileRows = kNaturalWidth == 16 ? 8 : kNaturalWidth == 8 ? 4 : 2;
-constexpr int kTilePanels = kNaturalWidth == 16 ? 2 : 1;
-
-template <int Rows, int Panels>
-inline void add_tile(const PanelProducts& p, int row, int panel) {
-  using V = LaneVector<kPanelColumns>;
-  using Floats = typename V::Floats;
-  constexpr int n_vectors = Panels * V::kCount;
-  const float* const* rows = p.rows + row;
-  const float* panels = p.panels + panel * p.n_features * kPanelColumns;
-  Floats product[Rows][n_vectors] = {};
-  for (int64_t f = 0; f < p.n_features; ++f) {
-    Floats weight[n_vectors];
-    for (int v = 0; v < n_vectors; ++v) {
-      const float* at = panels + (v / V::kCount * p.n_features + f) * kPanelColumns;
-      weight[v] = load_anywhere<Floats>(at + v % V::kCount * V::kWidth);
-    }
-    for (int i = 0; i < Rows; ++i) {
-      const Floats value = Floats{} + rows[i][f];
-      for (int v = 0; v < n_vectors; ++v) product[i][v] = multiply_add(value, weight[v], product[i][v]);
-    }
-  }
-  const int first = panel * kPanelColumns;
-  const int n_left = p.n_columns - first, n = Panels * kPanelColumns;
-  for (int i = 0; i < Rows; ++i) {
-    float columns[Panels * kPanelColumns];
-    std::memcpy(columns, product[i], sizeof(columns));
-    float* sums = p.sums[row + i] + first;
-    for (int c = 0; c < (n_left < n ? n_left : n); ++c) sums[c] += columns[c];
-  }
-}
-
-// All rows against a few panels, which stay in cache.
-template <int Panels>
-void add_panels(const PanelProducts& p, int panel) {
-  int row = 0;
-  for (; row + kTileRows <= p.n_rows; row += kTileRows) add_tile<kTileRows, Panels>(p, row, panel);
-  if (kTileRows > 4 && row + 4 <= p.n_rows) add_tile<4, Panels>(p, row, panel), row += 4;
-  if (kTileRows > 2 && row + 2 <= p.n_rows) add_tile<2, Panels>(p, row, panel), row += 2;
-  if (row < p.n_rows) add_tile<1, Panels>(p, row, panel);
-}
-
-void add_products(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
-                  int n_columns, float* const* sums) {
-  const PanelProducts p{rows, n_rows, n_features, panels, n_columns, sums};
-  const int n_panels = (n_columns + kPanelColumns - 1) / kPanelColumns;
-  int panel = 0;
-  if (n_rows == 1) {  // one row alone waits for memory: ask for more of it at a time
-    for (; panel + 4 <= n_panels; panel += 4) add_tile<1, 4>(p, 0, panel);
-  }
-  for (; panel + kTilePanels <= n_panels; panel += kTilePanels) add_panels<kTilePanels>(p, panel);
-  for (; panel < n_panels; ++panel) add_panels<1>(p, panel);
-}
-
 }  // namespace
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
 extern const LaneKernels kernels;
-const LaneKernels kernels = {
-    LABELTREE_STRING(LABELTREE_ISA) + 4, descent_pass, incremental_pass, multiply, find_large, add_products};
+const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
+                             Flushed<descent_pass>::run,
+                             Flushed<incremental_pass>::run,
+                             Flushed<static_cast<StartRound>(start_round)>::run,
+                             Flushed<static_cast<SlopeAlongStep>(slope_along_step)>::run,
+                             Flushed<static_cast<PassOverFeatures>(feature_pass)>::run,
+                             Flushed<multiply>::run,
+                             find_large,
+                             add_products};
 
 }  // namespace labeltree::LABELTREE_ISA

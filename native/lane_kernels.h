@@ -69,12 +69,53 @@ struct IncrementalPass {
   uint32_t used;  // lanes that are problems at all
 };
 
+// The losses of all rows, replaced by parabolas around the scores that a round starts from. Arrays are
+// [row][lane], aligned like weights; cost, lane_cost and positive are as in DescentPass.
+struct LossParabolas {
+  const float* cost;
+  const float* lane_cost;
+  const uint32_t* positive;
+  float* score;      // when the round started
+  float* step;       // what the round added to it
+  float* gradient;   // of the parabola, where the round has come to
+  float* curvature;  // of the parabola
+};
+
+// Some features in turn: each goes to where the parabolas and the penalty |w|_1 are least.
+struct FeaturePass {
+  LocalRows features;    // by feature
+  const float* largest;  // per feature, of its absolute values
+  LossParabolas losses;
+  float* weights;  // [feature][lane]
+  float* before;   // the same when the round started, of features that moved
+  const uint32_t* order;
+  int64_t n_order;
+  uint32_t used;    // lanes that are problems at all
+  float tolerance;  // a lane moves only if a score would move by more, or its weight to 0
+  // What came of it: whether any lane of a feature moved in this round, and which lanes did so far.
+  uint8_t* moved;
+  uint32_t moved_lanes;
+};
+
+// Primal coordinate descent goes in rounds. A round starts by adding `share` (per lane) of the last one's
+// step to the scores of rows [begin, end) and replacing the losses there by parabolas;
+using StartRound = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                            const float* share);
+// then features move; and how far the round really leads down tells the slope of the losses along its step,
+// at `share` of it, which is added to `slope` per lane. The loss is not the exponential one.
+using SlopeAlongStep = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
+                                const float* share, float* slope);
+using PassOverFeatures = void (*)(int lanes, FeaturePass& pass);
+
 struct LaneKernels {
   const char* name;
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
   // The solver is not `descent`; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
+  StartRound start_round;
+  SlopeAlongStep slope_along_step;
+  PassOverFeatures feature_pass;
   // similarity[i * lanes + j] = row i times column j of `columns`, for rows [begin, end); lanes is a
   // multiple of 4 up to any width.
   void (*multiply)(const LocalRows& rows, int64_t begin, int64_t end, const float* columns, int lanes,

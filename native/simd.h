@@ -65,18 +65,6 @@ inline Vector minimum(Vector a, Vector b) {
   return a < b ? a : b;
 }
 
-// a * b + c, rounded once where the processor can.
-template <class Vector>
-inline Vector multiply_add(Vector a, Vector b, Vector c) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(Vector) == 64) return (Vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#endif
-#if defined(__FMA__)
-  if constexpr (sizeof(Vector) == 32) return (Vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#endif
-  return a * b + c;
-}
-
 // Rounded correctly, and so the same everywhere.
 template <class Floats>
 inline Floats square_root(Floats x) {
@@ -92,6 +80,18 @@ inline Floats square_root(Floats x) {
 #endif
   for (int j = 0; j < width; ++j) x[j] = __builtin_sqrtf(x[j]);
   return x;
+}
+
+// a * b + c, rounded once where the processor can.
+template <class Vector>
+inline Vector multiply_add(Vector a, Vector b, Vector c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Vector) == 64) return (Vector)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(Vector) == 32) return (Vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#endif
+  return a * b + c;
 }
 
 // Lane j of the result is all ones where bit (first + j) of `bits` is set.
@@ -140,6 +140,30 @@ inline Floats exponential(Floats x) {
   Floats power;
   std::memcpy(&power, &exponent, sizeof(power));
   return p * power;
+}
+
+// log(x) for x > 0 that is not subnormal, to about 2 units in the last place, or 1e-7 near 1: the exponent,
+// and a polynomial for the mantissa in [1/sqrt(2), sqrt(2)).
+template <class Floats, class Ints>
+inline Floats logarithm(Floats x) {
+  Ints bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  const Ints exponent = (bits - 0x3f3504f3) >> 23;
+  const Ints mantissa = bits - (exponent << 23);
+  Floats r;
+  std::memcpy(&r, &mantissa, sizeof(r));
+  r -= 1.0f;
+  Floats p = Floats{} + 7.0376836292e-2f;
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  const Floats n = __builtin_convertvector(exponent, Floats);
+  return n * 0.693359375f + (r + (r * r * (p * r - 0.5f) - n * 2.12194440e-4f));
 }
 
 // log(x) for x > 0, at most 0.06 too low and never too high: the exponent, and the mantissa taken for its

@@ -81,6 +81,7 @@ void bind_training(nb::module_& m) {
       .value("logistic", Loss::logistic)
       .value("squared", Loss::squared)
       .value("exponential", Loss::exponential);
+  nb::enum_<Penalty>(m, "Penalty").value("l2", Penalty::l2).value("l1", Penalty::l1);
   nb::enum_<Solver>(m, "Solver")
       .value("descent", Solver::descent)
       .value("adagrad", Solver::adagrad)
@@ -90,6 +91,7 @@ void bind_training(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("solver", &SolverOptions::solver)
       .def_rw("loss", &SolverOptions::loss)
+      .def_rw("penalty", &SolverOptions::penalty)
       .def_rw("C", &SolverOptions::C)
       .def_rw("block_C", &SolverOptions::block_C)
       .def_rw("tol", &SolverOptions::tol)

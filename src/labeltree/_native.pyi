@@ -244,6 +244,11 @@ class Loss(enum.Enum):
 
     exponential = 3
 
+class Penalty(enum.Enum):
+    l2 = 0
+
+    l1 = 1
+
 class Solver(enum.Enum):
     descent = 0
 
@@ -267,6 +272,12 @@ class SolverOptions:
 
     @loss.setter
     def loss(self, arg: Loss, /) -> None: ...
+
+    @property
+    def penalty(self) -> Penalty: ...
+
+    @penalty.setter
+    def penalty(self, arg: Penalty, /) -> None: ...
 
     @property
     def C(self) -> float: ...

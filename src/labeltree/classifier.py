@@ -24,7 +24,7 @@ from labeltree.node_estimators import check_estimator_features, check_node_estim
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
-from labeltree.solvers import SOLVERS, check_solver_parameters, incremental_settings
+from labeltree.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
 from labeltree.training import SolverSettings
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
@@ -54,6 +54,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
     "loss": Choice(tuple(LOSSES)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
+    "penalty": Choice(("l2", "l1")),
     "C": WordOrNumber(("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True)),
     "label_weight": Choice(("propensity",), (Mapping, list, tuple, np.ndarray), optional=True),
     "tol": Number(0, open_low=True),
@@ -109,28 +110,33 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     label_vector_prune : float
         Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
     loss : {"squared_hinge", "logistic", "squared", "exponential"}
-        What the node classifiers minimise, with an L2 penalty.
+        What the node classifiers minimise, beside the penalty.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
         default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; so for the squared loss. For the logistic loss: the
         sigmoid of s; for the exponential loss: that of 2 s.
+    penalty : {"l2", "l1"}
+        What keeps weights small: half their sum of squares, or the sum of their absolute values, which makes most of
+        them 0 in training, instead of dropping small ones (`prune`) after it. Not with the exponential loss.
     C : float, "auto", "auto_per_level" or None
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
-        the squared and 2 for the exponential loss. "auto" chooses it by the precision on rows held out of a sample,
-        "auto_per_level" chooses one for each level of the tree by the log loss of its nodes.
+        the squared and 2 for the exponential loss; with the penalty "l1" 1 for the squared hinge and the squared, 2 for
+        the logistic loss. "auto" chooses it by the precision on rows held out of a sample, "auto_per_level" chooses one
+        for each level of the tree by the log loss of its nodes.
     label_weight : {"propensity"}, array of shape (n_labels,), dict or None
         How much positive examples of each label count, 1 by default; at an inner node as much as the heaviest of their
         labels below it. "propensity" makes rare labels count more, as the propensity-scored metrics do. An array is in
         the order of `classes_`; a dict may leave labels out.
     tol : float
         A node is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score. Features that are not scaled (`normalize` off) may need less.
+        the score. Features that are not scaled (`normalize` off) may need less. With the penalty "l1": until no weight
+        would move a score by more than a tenth of this.
     max_iter : int
-        The largest number of passes over the examples of a node.
+        The largest number of passes over the examples of a node; with the penalty "l1", of Newton steps.
     solver : {"descent", "adagrad", "sgd", "fobos"}
-        How the node classifiers are learned: from all examples at once, by dual coordinate descent (with `C`, `tol`
-        and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent with
-        an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
+        How the node classifiers are learned: from all examples at once, by coordinate descent (with `penalty`, `C`,
+        `tol` and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent
+        with an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
         without C). A parameter that the solver does not use must be left at its default.
     learning_rate : float, optional
         The size of the first incremental step; it falls to 0 in a straight line. By default 3 for the logistic loss;
@@ -141,8 +147,9 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         The weight of the penalty of SGD or FOBOS against the loss of one example; by default 1e-5 for the squared
         hinge, 1e-6 for the logistic loss.
     prune : float
-        Weights below this are dropped after training. It suits rows of about unit length; if `normalize` is off and
-        features are larger, weights are smaller and so must this be. Weights of dense features are all kept.
+        Weights below this are dropped after training; the penalty "l1" leaves few that are. It suits rows of about
+        unit length; if `normalize` is off and features are larger, weights are smaller and so must this be. Weights of
+        dense features are all kept.
     normalize : bool
         Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
         part to half of it, by squares.
@@ -230,6 +237,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         label_vector_prune: float = 0.01,
         loss: str = "squared_hinge",
         link: str = "auto",
+        penalty: str = "l2",
         C: float | str | None = None,
         label_weight: Any = None,
         tol: float = 0.2,
@@ -263,6 +271,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.label_vector_prune = label_vector_prune
         self.loss = loss
         self.link = link
+        self.penalty = penalty
         self.C = C
         self.label_weight = label_weight
         self.tol = tol
@@ -449,7 +458,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         settings = SolverSettings(
             solver=self.solver,
             loss=self.loss,
-            C=float(self.C) if isinstance(self.C, Real) else self._default_c(),
+            penalty=self.penalty,
+            C=float(self.C) if isinstance(self.C, Real) else default_c(self.solver, self.loss, self.penalty),
             tol=self.tol,
             max_iter=self.max_iter,
             incremental=incremental_settings(
@@ -462,11 +472,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         if choose is not None and chosen is not None:
             settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
-
-    def _default_c(self) -> float:
-        return (
-            LOSSES[self.loss].default_c if self.solver == "descent" else 1.0
-        )  # which incremental solvers need
 
     def _warn_if_all_is_pruned(self, forest: TrainedForest) -> None:
         if self.node_estimator is not None:

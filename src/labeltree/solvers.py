@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from sklearn.base import BaseEstimator
 
+from labeltree.losses import LOSSES
+
 
 @dataclass(frozen=True)
 class Solver:
@@ -27,7 +29,7 @@ class Solver:
 
 
 SOLVERS = {
-    "descent": Solver(("C", "tol", "max_iter")),
+    "descent": Solver(("penalty", "C", "tol", "max_iter")),
     "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
     "sgd": Solver(
         ("learning_rate", "epochs", "regularization"),
@@ -41,7 +43,24 @@ SOLVERS = {
     ),
 }
 
-SOLVER_PARAMETERS = ("C", "tol", "max_iter", "learning_rate", "epochs", "regularization")
+SOLVER_PARAMETERS = ("penalty", "C", "tol", "max_iter", "learning_rate", "epochs", "regularization")
+
+
+#: The parameter `C` by default, by loss, with the penalty "l1".
+_DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0, "squared": 1.0}
+
+
+def default_c(solver: str, loss: str, penalty: str) -> float:
+    """The parameter `C` where it is not given; incremental solvers know none, which is a weight of 1.
+
+    Examples
+    --------
+    >>> default_c("descent", "logistic", "l2"), default_c("descent", "logistic", "l1")
+    (8.0, 2.0)
+    """
+    if solver != "descent":
+        return 1.0
+    return LOSSES[loss].default_c if penalty == "l2" else _DEFAULT_C_L1[loss]
 
 
 @dataclass(frozen=True)
@@ -82,6 +101,11 @@ def incremental_settings(
 def check_solver_parameters(estimator: BaseEstimator) -> None:
     """Raise `ValueError` for a parameter that was set, but that the estimator's solver does not read."""
     given = estimator.get_params(deep=False)
+    if given["penalty"] == "l1" and given["loss"] not in _DEFAULT_C_L1:
+        raise ValueError(
+            f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature has "
+            "no bound"
+        )
     signature = inspect.signature(type(estimator)).parameters
     read = SOLVERS[given["solver"]].parameters
     for name in SOLVER_PARAMETERS:

@@ -25,6 +25,7 @@ class SolverSettings:
 
     solver: str
     loss: str
+    penalty: str
     C: float | Sequence[float]
     tol: float
     max_iter: int
@@ -46,6 +47,7 @@ def train_tree(
     options = _native.SolverOptions()
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
+    options.penalty = getattr(_native.Penalty, settings.penalty)
     if isinstance(settings.C, Sequence):
         options.block_C = block_values(tree, settings.C)
     else:

@@ -33,7 +33,12 @@ for shape, parameters in shapes.items():
         for loss in ("squared_hinge", "logistic")
         for solver in ("adagrad", "sgd", "fobos")
     ]
-    for learner in batch + incremental:
+    sparse = [
+        {"loss": loss, "penalty": "l1", "label_weight": weight}
+        for loss in ("squared_hinge", "logistic", "squared")
+        for weight in (None, "propensity")
+    ]
+    for learner in batch + incremental + sparse:
         model = LabelTreeClassifier(prune=0.0, random_state=0, **learner, **parameters).fit(X, y)
         arrays = {**model.weights_[0].arrays, "label": model.tree_.label, "child_begin": model.tree_.child_begin}
         found |= {f"{shape} {learner} {name}": array for name, array in arrays.items()}

@@ -35,6 +35,7 @@ PANELS = {
     "The node classifiers": (
         "loss",
         "link",
+        "penalty",
         "C",
         "label_weight",
         "tol",
