@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
@@ -16,12 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.label_weights import read_label_weight
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels import LabelRows, check_rows, read_labels
 from labeltree.losses import LOSSES
 from labeltree.prediction import LabelTreePredictor
 from labeltree.progress import Phases, phases
 from labeltree.regularization import Examples, choose_regularization
-from labeltree.training import SolverSettings, train_tree
+from labeltree.training import SolverSettings, train_tree, warn_if_all_is_pruned
 from labeltree.trees import LabelTree
 from labeltree.trees.kmeans import kmeans_tree
 from labeltree.validation import (
@@ -268,7 +267,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         checked = copy(self)
         features = check_features(checked, X, normalize=self.normalize, reset=True)
         labels = read_labels(y)
-        _check_rows(features.n_rows, labels)
+        check_rows(features.n_rows, labels)
         weight = check_sample_weight(sample_weight, labels.n_rows)
         label_weight = read_label_weight(self.label_weight, labels)
         given = self._given_trees(labels.n_labels)
@@ -326,9 +325,7 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
                 weights.append(trained)
                 reports.append(report)
 
-        _warn_if_all_is_pruned(
-            self.prune, sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
-        )
+        warn_if_all_is_pruned(self.prune, weights, reports)
         adopt_features(self, checked)
         self.classes_ = labels.classes
         self.label_kind_ = labels.kind
@@ -444,24 +441,3 @@ class LabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _warn_if_all_is_pruned(prune: float, n_kept: int, n_pruned: int) -> None:
-    if n_pruned > 1000 * max(n_kept, 1):
-        warnings.warn(
-            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
-            "(normalize=False) or a small C make small weights: use a smaller prune",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def _check_rows(n_rows: int, labels: LabelRows) -> None:
-    if n_rows != labels.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
-        )
-    if n_rows >= 2**31:
-        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
-    if len(labels.indices) == 0:
-        raise ValueError("y has no label in any row: there is nothing to learn")

@@ -57,6 +57,18 @@ def read_labels(y: Any) -> LabelRows:
     return _from_classes(y)
 
 
+def check_rows(n_rows: int, labels: LabelRows) -> None:
+    """Raise `ValueError` unless X, which has `n_rows`, can be learned with these labels."""
+    if n_rows != labels.n_rows:
+        raise ValueError(
+            f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
+        )
+    if n_rows >= 2**31:
+        raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
+    if len(labels.indices) == 0:
+        raise ValueError("y has no label in any row: there is nothing to learn")
+
+
 def _from_sparse(y: Any) -> LabelRows:
     if y.ndim != 2:
         raise ValueError(

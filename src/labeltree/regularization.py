@@ -78,7 +78,8 @@ class Examples:
         weight = self.sample_weight
         if weight is None or not weight.any():
             return losses
-        return losses * (weight / weight.mean(dtype=np.float64))[:, None]
+        weighed: FloatMatrix = losses * (weight / weight.mean(dtype=np.float64))[:, None]
+        return weighed
 
 
 def choose_regularization(
