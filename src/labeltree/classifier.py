@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree.examples import Examples
-from labeltree.fitting import EstimatorLearner, LinearLearner, Run, TrainedForest, grower, train_forest
+from labeltree.fitting import EstimatorLearner, LinearLearner, Run, grower, train_forest
 from labeltree.label_weights import read_label_weight
 from labeltree.labels import LabelRows, read_labels, read_labels_of
 from labeltree.losses import LOSSES
@@ -25,7 +24,7 @@ from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
 from labeltree.progress import phases
 from labeltree.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
-from labeltree.training import SolverSettings
+from labeltree.training import SolverSettings, warn_if_all_is_pruned
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree, more_trees
@@ -320,7 +319,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
                 learner,
                 Run(n_threads(self.n_jobs), shown),
             )
-        self._warn_if_all_is_pruned(forest)
+        if isinstance(learner, LinearLearner):
+            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
         adopt_features(self, checked)
         labels = examples.labels
         self.classes_ = labels.classes
@@ -380,7 +380,8 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
                 learner,
                 Run(n_threads(self.n_jobs), shown),
             )
-        self._warn_if_all_is_pruned(forest)
+        if isinstance(learner, LinearLearner):
+            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
         self.set_params(n_trees=grown.n_trees, tree=grown.tree, tree_weight=grown.tree_weight)
         self.weights_ = [*self.weights_, *forest.weights]
         self._keep_report([*self.training_report_, *forest.reports])
@@ -473,19 +474,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
             settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
 
-    def _warn_if_all_is_pruned(self, forest: TrainedForest) -> None:
-        if self.node_estimator is not None:
-            return
-        n_kept = sum(weights.n_weights for weights in forest.weights)
-        n_pruned = sum(report["n_pruned"] for report in forest.reports)
-        if n_pruned > 1000 * max(n_kept, 1):
-            warnings.warn(
-                f"prune={self.prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
-                "(normalize=False) or a small C make small weights: use a smaller prune",
-                UserWarning,
-                stacklevel=3,
-            )
-
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_tree(self.tree)
@@ -502,17 +490,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         check_solver_parameters(self)
 
     def _tree_recipe(self) -> TreeRecipe:
-        return TreeRecipe(
-            tree=self.tree,
-            max_arity=self.max_arity,
-            arity=self.arity,
-            max_leaves=self.max_leaves,
-            max_depth=self.max_depth,
-            frequent_share=self.frequent_share,
-            collapse=self.collapse,
-            label_vectors=self.label_vectors,
-            label_vector_prune=self.label_vector_prune,
-        )
+        return TreeRecipe(**{field.name: getattr(self, field.name) for field in fields(TreeRecipe)})
 
     def _link(self) -> str:
         return self._link_of(self.loss_)

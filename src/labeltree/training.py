@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,3 +90,15 @@ def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
     level = np.concatenate([[0], tree.depth_of_node[tree.inner_nodes] + 1])
     values: list[float] = np.asarray(level_values)[np.minimum(level, len(level_values) - 1)].tolist()
     return values
+
+
+def warn_if_all_is_pruned(prune: float, weights: list[TreeWeights], reports: list[dict[str, Any]]) -> None:
+    """Warn whoever called `fit` if next to nothing is left of what was learned."""
+    n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+    if n_pruned > 1000 * max(n_kept, 1):
+        warnings.warn(
+            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+            "(normalize=False) or a small C make small weights: use a smaller prune",
+            UserWarning,
+            stacklevel=3,
+        )
