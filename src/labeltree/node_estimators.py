@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize as normalize_rows
@@ -19,6 +20,7 @@ from labeltree.exchange import NodeBlocks
 from labeltree.labels import LabelRows
 from labeltree.progress import Phases
 from labeltree.trees import LabelTree
+from labeltree.validation import is_pair
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
 LINEAR_PARAMETERS = ("loss", "link", "C", "tol", "max_iter", "prune", "bias")
@@ -51,6 +53,8 @@ class NodeEstimators:
     tree: LabelTree
     estimators: dict[int, Any]
     constant: NDArray[np.float32]
+    #: To them all features are alike.
+    dense_features: ClassVar[tuple[int, int]] = (0, 0)
 
     def probabilities(self, X: Any, blocks: NodeBlocks) -> NDArray[np.float32]:
         """The probability of every entry of `blocks`, whose rows are rows of X."""
@@ -87,6 +91,8 @@ def check_node_estimator(model: BaseEstimator) -> None:
 
 def check_estimator_features(model: BaseEstimator, X: Any, *, normalize: bool) -> EstimatorFeatures:
     """X as the node estimators get it, compared with what `model` was fitted on."""
+    if is_pair(X):
+        X = sp.hstack(X, format="csr")
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
     return EstimatorFeatures(normalize_rows(X) if normalize else X)
 

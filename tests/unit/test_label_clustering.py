@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from tests.documents import documents
 from tests.reference.clustering import (
     Clustering,
@@ -22,7 +23,7 @@ from tests.reference.clustering import (
 from labeltree import LabelTree, _native
 from labeltree.labels import read_labels
 from labeltree.trees.label_vectors import make_label_vectors
-from labeltree.validation import _csr_view
+from labeltree.validation import check_features
 
 pytestmark = pytest.mark.native
 
@@ -52,7 +53,7 @@ def kernel_tree(
     vectors = make_label_vectors(
         label_vectors,
         prune,
-        _csr_view(sp.csr_matrix(X), normalize=True),
+        check_features(BaseEstimator(), sp.csr_matrix(X), normalize=True, reset=True),
         labels,
         None if sample_weight is None else sample_weight.astype(np.float32),
         n_threads,
