@@ -32,7 +32,7 @@ std::vector<int32_t> KMeans::run(const int32_t* rows, int32_t n, int k, uint64_t
 
   std::vector<int32_t> drawn(m);
   for (int32_t i = 0; i < m; ++i) drawn[i] = rows[order[i]];
-  const LocalBlock sample = makers_[0]->make(matrix_, drawn.data(), m, 0, progress);
+  const LocalBlock sample = makers_[0]->make(matrix_, drawn.data(), m, 0, progress, true);
   std::vector<int32_t> cluster;
   AlignedFloats similarity;
   similarity.reset(static_cast<int64_t>(m) * lanes_);

@@ -125,7 +125,7 @@ TreeArrays TreeBuilder::build() {
   FeatureRow vector;
   for (int32_t j = 0; j < n_labels; ++j) {
     vector.clear();
-    vectors_.append(j, vector);
+    vectors_.append_entries(j, vector);
     (vector.index.empty() ? root.unseen : root.seen).push_back(j);
   }
   progress_.start(n_labels);

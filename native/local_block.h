@@ -79,8 +79,8 @@ class LocalBlockMaker {
     return block;
   }
 
-  // The same with the numbers of another block; features that it does not have are left out. For matrices
-  // without dense features.
+  // The same with the numbers of another block; features that it does not have are left out. All features
+  // are entries.
   LocalBlock make_like(const LocalBlock& other, const FeatureMatrix& matrix, const int32_t* rows,
                        int64_t n_rows, const Progress& progress) {
     LocalBlock block;
@@ -91,7 +91,7 @@ class LocalBlockMaker {
     for (int64_t i = 0; i < n_rows; ++i) {
       if (i % kRowsPerCheck == 0) progress.check();
       row.clear();
-      matrix.append(rows[i], row);
+      matrix.append_entries(rows[i], row);
       for (size_t k = 0; k < row.index.size(); ++k) {
         if (local_[row.index[k]] < 0) continue;
         block.index.push_back(local_[row.index[k]]);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,6 +54,8 @@ class NodeEstimators:
     tree: LabelTree
     estimators: dict[int, Any]
     constant: NDArray[np.float32]
+    #: To them all features are alike.
+    dense_features: ClassVar[tuple[int, int]] = (0, 0)
 
     def probabilities(self, X: Any, blocks: NodeBlocks) -> NDArray[np.float32]:
         """The probability of every entry of `blocks`, whose rows are rows of X."""

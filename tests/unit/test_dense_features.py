@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 from tests.embeddings import embedded_documents, scaled_halves, side_by_side
 from tests.reference.search import decoded, node_probabilities
 from tests.reference.solver import node_problems
@@ -193,6 +194,47 @@ def test_dense_features_learn_what_the_same_numbers_do_as_sparse_ones(
     twin, twin_bias = decoded(sparse.weights_[0], X.shape[1] + 2)
     np.testing.assert_allclose(W, twin[:, 1:-1], atol=2e-4)
     np.testing.assert_allclose(bias, twin_bias, atol=2e-4)
+
+
+@pytest.mark.parametrize("solver", ["adagrad", "sgd", "fobos"])
+def test_incremental_solvers_learn_dense_features(solver: str) -> None:
+    """They see them as entries like the others, so they learn the same from the same numbers."""
+    _, embedding, y = embedded_documents()
+    parameters = {**SHAPE, "prune": 0.0, "solver": solver, "tree": "flat"}
+    dense = LabelTreeClassifier(**parameters).fit(embedding, y)
+    sparse = LabelTreeClassifier(**parameters).fit(np.pad(embedding, ((0, 0), (1, 1))), y)
+    assert (dense.dense_features_, sparse.dense_features_) == ((0, 12), (0, 0))
+    W, bias = decoded(dense.weights_[0], 12)
+    twin, twin_bias = decoded(sparse.weights_[0], 14)
+    np.testing.assert_array_equal(W, twin[:, 1:-1])
+    np.testing.assert_array_equal(bias, twin_bias)
+    assert np.abs(W).max() > 0.1
+
+
+def test_labels_are_clustered_by_dense_vectors() -> None:
+    words, embedding, y = embedded_documents()
+    vectors = np.random.default_rng(0).standard_normal((30, 20)).astype(np.float32)
+    trees = [
+        LabelTreeClassifier(**SHAPE, label_vectors=given).fit(words, y).tree_
+        for given in (vectors, np.pad(vectors, ((0, 0), (1, 1))))
+    ]
+    assert trees[0].to_nested() == trees[1].to_nested()
+    for X in (embedding, (words, embedding)):
+        tree = LabelTreeClassifier(**SHAPE).fit(X, y).tree_
+        other = LabelTreeClassifier(**{**SHAPE, "random_state": 1}).fit(X, y).tree_
+        assert tree.depth > 1
+        assert tree.to_nested() != other.to_nested()
+
+
+def test_node_estimators_get_pairs_joined() -> None:
+    words, embedding, y = embedded_documents(60, 40, 8, 4)
+    joined = side_by_side(words, embedding)
+    models = [
+        LabelTreeClassifier(node_estimator=LogisticRegression(), tree="flat", random_state=0).fit(X, y)
+        for X in (joined, (words, embedding))
+    ]
+    expected, found = models[0].predict_topk(joined), models[1].predict_topk((words, embedding))
+    np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=1e-5)
 
 
 def test_dense_weights_are_not_pruned() -> None:
