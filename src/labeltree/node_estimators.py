@@ -94,8 +94,7 @@ def check_node_estimator(model: BaseEstimator) -> None:
 def check_estimator_features(model: BaseEstimator, X: Any, *, normalize: bool) -> EstimatorFeatures:
     """X as the node estimators get it, compared with what `model` was fitted on; a pair as one sparse matrix."""
     if is_pair(X):
-        parts = [normalize_rows(part) * np.sqrt(0.5) for part in X] if normalize else X
-        X, normalize = sp.hstack([sp.csr_matrix(part) for part in parts], format="csr"), False
+        X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
     X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
     return EstimatorFeatures(normalize_rows(X) if normalize else X)
 

@@ -294,7 +294,8 @@ def check_threshold(threshold: Any) -> None:
 
 def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
     """One finite number above 0 for each tree."""
-    weight = np.asarray(tree_weight, dtype=np.float64)
+    is_sequence = isinstance(tree_weight, list | tuple | np.ndarray)
+    weight = np.asarray(tree_weight, dtype=np.float64) if is_sequence else np.empty(0)
     if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
         raise ValueError(
             f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"

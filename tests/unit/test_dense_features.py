@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
 from tests.embeddings import embedded_documents, scaled_halves, side_by_side
 from tests.reference.search import decoded, node_probabilities
 from tests.reference.solver import node_problems
@@ -224,17 +223,6 @@ def test_labels_are_clustered_by_dense_vectors() -> None:
         other = LabelTreeClassifier(**{**SHAPE, "random_state": 1}).fit(X, y).tree_
         assert tree.depth > 1
         assert tree.to_nested() != other.to_nested()
-
-
-def test_node_estimators_get_pairs_joined() -> None:
-    words, embedding, y = embedded_documents(60, 40, 8, 4)
-    joined = side_by_side(words, embedding)
-    models = [
-        LabelTreeClassifier(node_estimator=LogisticRegression(), tree="flat", random_state=0).fit(X, y)
-        for X in (joined, (words, embedding))
-    ]
-    expected, found = models[0].predict_topk(joined), models[1].predict_topk((words, embedding))
-    np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=1e-5)
 
 
 def test_dense_weights_are_not_pruned() -> None:

@@ -152,7 +152,7 @@ def test_pipelines() -> None:
 
 def test_pairs_of_sparse_and_dense_features() -> None:
     dense = np.random.default_rng(0).normal(size=(X.shape[0], 5))
-    joined = sp.hstack([normalize(X), normalize(dense)], format="csr") * np.sqrt(0.5)
+    joined = normalize(sp.hstack([X, sp.csr_matrix(dense)], format="csr"))
     model = model_of(LINEAR).fit((X, dense), Y)
     expected = brute_force(TREES[0], LINEAR, joined, joined[:20])
     found = model.predict_proba((TEST, dense[:20]), top_k=None).toarray()
