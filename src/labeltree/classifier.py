@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from copy import copy
-from dataclasses import fields, replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from labeltree.examples import Examples
-from labeltree.fitting import EstimatorLearner, LinearLearner, Run, grower, train_forest
-from labeltree.label_weights import read_label_weight
-from labeltree.labels import LabelRows, read_labels, read_labels_of
+from labeltree.learning import LabelTreeLearner
 from labeltree.losses import LOSSES
-from labeltree.node_estimators import check_estimator_features, check_node_estimator
+from labeltree.node_estimators import check_node_estimator
 from labeltree.prediction import LabelTreePredictor
 from labeltree.presets import PublishedSettings
-from labeltree.progress import phases
-from labeltree.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
-from labeltree.training import SolverSettings, warn_if_all_is_pruned
+from labeltree.solvers import SOLVERS, check_solver_parameters
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree, more_trees
+from labeltree.trees.recipe import TREE_WORDS, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -36,11 +27,7 @@ from labeltree.validation import (
     Number,
     WordOrMatrix,
     WordOrNumber,
-    adopt_features,
-    check_count,
-    check_features,
     check_parameters,
-    check_sample_weight,
     check_tree_weight,
     n_threads,
 )
@@ -74,7 +61,9 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class LabelTreeClassifier(
+    PublishedSettings, LabelTreeLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
     Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
@@ -292,188 +281,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- training --------------------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTreeClassifier:
-        """Train on the examples X with labels y.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair of a sparse matrix and an array
-            A pair has the features of both, the sparse ones first.
-        y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
-            Rows without any label are welcome: the root then learns the probability that there is one.
-        sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default: its loss is multiplied by this.
-        """
-        self._check_training_parameters()
-        # Everything is stored at the end: a failed fit leaves an earlier model as it was.
-        checked = copy(self)
-        examples = self._examples(checked, X, read_labels(y), sample_weight)
-        learner = self._learner(checked, X)
-        with phases(self.verbose) as shown:
-            forest = train_forest(
-                self._tree_recipe().for_each(self.n_trees),
-                self._seeds(self.n_trees),
-                examples,
-                learner,
-                Run(n_threads(self.n_jobs), shown),
-            )
-        if isinstance(learner, LinearLearner):
-            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
-        adopt_features(self, checked)
-        labels = examples.labels
-        self.classes_ = labels.classes
-        self.label_kind_ = labels.kind
-        self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels).astype(np.int64)
-        self.n_samples_fit_ = labels.n_rows
-        self.weights_ = forest.weights
-        self._keep_report(forest.reports)
-        self.fit_seconds_ = forest.seconds
-        if isinstance(learner, LinearLearner):
-            self.C_ = learner.settings.C
-            self.C_scores_ = learner.scores
-        self._renew_caches()
-        return self
-
-    def add_trees(
-        self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
-    ) -> LabelTreeClassifier:
-        """Train more trees and add them to a trained model, whose trees stay as they are.
-
-        With the same examples, `n_trees` and trees added later make the model that as many trees from the start would,
-        if `random_state` is an integer. `n_trees`, `tree` and, if it is set, `tree_weight` (1 for the new ones) become
-        those of all trees.
-
-        Parameters
-        ----------
-        X, y
-            Examples, in any form that `fit` takes, with labels that the model knows.
-        n_trees : int
-            Trees to add.
-        tree : optional
-            How these are made, as the parameter of this name; by default as the model's trees were.
-        sample_weight : array of shape (n_rows,), optional
-            How much each example counts.
-
-        Examples
-        --------
-        >>> from labeltree import LabelTreeClassifier
-        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
-        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
-        >>> len(model.add_trees(X, y, n_trees=2, tree="huffman").trees_)
-        3
-        """
-        check_is_fitted(self, "weights_")
-        grown = self._with_more_trees(n_trees, tree)
-        grown._check_training_parameters()
-        examples = grown._examples(
-            grown, X, read_labels_of(y, self.classes_, self.label_kind_), sample_weight, reset=False
-        )
-        learner = grown._learner(grown, X, chosen=getattr(self, "C_", None))
-        n_old = len(self.weights_)
-        with phases(self.verbose) as shown:
-            forest = train_forest(
-                grown._tree_recipe().for_each(grown.n_trees)[n_old:],
-                grown._seeds(n_trees, n_old),
-                examples,
-                learner,
-                Run(n_threads(self.n_jobs), shown),
-            )
-        if isinstance(learner, LinearLearner):
-            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
-        self.set_params(n_trees=grown.n_trees, tree=grown.tree, tree_weight=grown.tree_weight)
-        self.weights_ = [*self.weights_, *forest.weights]
-        self._keep_report([*self.training_report_, *forest.reports])
-        self.fit_seconds_ = forest.seconds
-        self._renew_caches()
-        return self
-
-    def _with_more_trees(self, n_trees: int, tree: Any) -> LabelTreeClassifier:
-        """A copy whose parameters ask for so many trees more."""
-        check_count("n_trees", n_trees)
-        for name in ("loss", "normalize"):
-            if getattr(self, name) != getattr(self, f"{name}_"):
-                raise ValueError(
-                    f"all trees of a model have the same {name}: set it to {getattr(self, f'{name}_')!r}, as the "
-                    f"model was trained, got {getattr(self, name)!r}"
-                )
-        if self._has_node_estimators != (self.node_estimator is not None):
-            raise ValueError(
-                "all trees of a model have node estimators, or none has: set node_estimator as it was"
-            )
-        grown = copy(self)
-        grown.n_trees = len(self.weights_) + n_trees
-        grown.tree = more_trees(self.tree, len(self.weights_), tree, n_trees)
-        if self.tree_weight is not None:
-            grown.tree_weight = [*self._weights_of_trees(), *[1.0] * n_trees]
-        return grown
-
-    def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
-        """Return the first tree that `fit` would train on these examples, without training it.
-
-        Examples
-        --------
-        >>> from labeltree import LabelTreeClassifier
-        >>> LabelTreeClassifier(tree="huffman", arity=2).build_tree([[1], [2], [3]], [["a"], ["b"], ["a", "c"]]).depth
-        2
-        """
-        self._check_parameters()
-        examples = self._examples(copy(self), X, read_labels(y), sample_weight)
-        recipe = self._tree_recipe().for_each(self.n_trees)[0]
-        recipe.check(examples.labels.n_labels)
-        with phases(self.verbose) as shown:
-            return shown.run(
-                recipe.describe(examples.labels.n_labels),
-                grower(recipe, examples, self._seeds(1)[0], n_threads(self.n_jobs)),
-            )
-
-    def _examples(
-        self, checked: LabelTreeClassifier, X: Any, labels: LabelRows, sample_weight: Any, reset: bool = True
-    ) -> Examples:
-        """What is to be learned; the number and names of the features are recorded in `checked`, or compared."""
-        dense = None if reset or checked._has_node_estimators else checked.dense_features_
-        examples = Examples(
-            check_features(checked, X, normalize=self.normalize, reset=reset, dense_features=dense),
-            labels,
-            check_sample_weight(sample_weight, labels.n_rows),
-            read_label_weight(self.label_weight, labels),
-        )
-        examples.check()
-        return examples
-
-    def _seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
-        """One for each tree. An integer `random_state` gives the same ones whether trees are trained now or later."""
-        n_skipped = n_before if isinstance(self.random_state, Integral) else 0
-        random = check_random_state(self.random_state)
-        seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
-        return seeds[n_skipped:]
-
-    def _learner(
-        self, checked: LabelTreeClassifier, X: Any, chosen: float | list[float] | None = None
-    ) -> LinearLearner | EstimatorLearner:
-        """What trains the nodes; if C is to be chosen, not a second time."""
-        if self.node_estimator is not None:
-            rows = check_estimator_features(checked, X, normalize=self.normalize)
-            return EstimatorLearner(self.node_estimator, rows, self.n_jobs)
-        settings = SolverSettings(
-            solver=self.solver,
-            loss=self.loss,
-            penalty=self.penalty,
-            C=float(self.C) if isinstance(self.C, Real) else default_c(self.solver, self.loss, self.penalty),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            incremental=incremental_settings(
-                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
-            ),
-            bias=float(self.bias),
-            prune=self.prune,
-        )
-        choose = self.C if isinstance(self.C, str) else None
-        if choose is not None and chosen is not None:
-            settings, choose = replace(settings, C=chosen), None
-        return LinearLearner(settings, self._link_of(self.loss), choose)
-
     def _check_parameters(self) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_tree(self.tree)
@@ -488,9 +295,6 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         # Not for a saved model: what its solver did not use may have had another default then.
         self._check_parameters()
         check_solver_parameters(self)
-
-    def _tree_recipe(self) -> TreeRecipe:
-        return TreeRecipe(**{field.name: getattr(self, field.name) for field in fields(TreeRecipe)})
 
     def _link(self) -> str:
         return self._link_of(self.loss_)
