@@ -24,6 +24,7 @@ RESULTS = Path(__file__).parent.parent / "results"
 #: All tables, in the order of the paper.
 NAMES = (
     "optimisers",
+    "node_learners",
     "search_methods",
     "representations",
     "tree_structures",
