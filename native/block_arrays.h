@@ -14,6 +14,11 @@ namespace labeltree {
 // the f-th feature of the tree, in block b, has the entries [entry_begin[f + b], entry_begin[f + b + 1])
 // counted from block_entry_begin[b] (each block has one more entry_begin than it has features). An entry is a
 // column of the block and a weight. bias[v] is what the score of node v starts from.
+//
+// A joint block has a column per code instead: a set of children, child c being bit c, that some example has
+// its labels below. Those of block b are code[code_begin[b] .. code_begin[b + 1]), ascending, and start from
+// code_bias. The scores of the codes give their probabilities by softmax, and those the children's. If no
+// block is joint, the three arrays are empty.
 struct BlockArrays {
   std::vector<int64_t> block_begin;
   std::vector<int64_t> block_entry_begin;
@@ -22,10 +27,17 @@ struct BlockArrays {
   std::vector<uint32_t> column;
   std::vector<float> weight;
   std::vector<float> bias;
+  std::vector<int64_t> code_begin;
+  std::vector<uint8_t> code;
+  std::vector<float> code_bias;
 };
 
 // The score of a node that is always, or (negated) never, positive: far enough for every link to give 1 or 0.
 constexpr float kCertainScore = 1000.0f;
+
+// A joint block has at most so many children: its codes, none being empty, are fewer than the lanes of a
+// group.
+constexpr int kMaxJointChildren = 5;
 
 // The inner nodes in order: block i + 1 belongs to the i-th.
 inline std::vector<int32_t> inner_nodes(const LabelTreeView& tree) {

@@ -31,6 +31,7 @@ struct SharedRows {
 struct Block {
   int32_t first_node;
   std::vector<int32_t> columns;  // those that need learning, frequent ones first
+  std::vector<uint8_t> codes;    // of a joint block: what its columns are
   const int32_t* rows;
   int64_t n_rows;
   std::mutex mutex;
@@ -43,19 +44,39 @@ struct Group {
   int32_t begin, end;  // range of Block::columns
 };
 
-// Bit j of row i: whether example i of the block has a label below the group's j-th column.
-std::vector<uint32_t> positive_lanes(const Block& block, const Group& group,
-                                     const NodeAssignment& assignment) {
+// Bit j of row i: whether example i of the block has a label below the j-th of these children.
+std::vector<uint32_t> positive_children(const Block& block, const int32_t* children, int32_t n_children,
+                                        const NodeAssignment& assignment) {
   std::vector<uint32_t> positive(block.n_rows, 0);
-  for (int32_t c = group.begin; c < group.end; ++c) {
-    const int32_t node = block.first_node + block.columns[c];
+  for (int32_t c = 0; c < n_children; ++c) {
+    const int32_t node = block.first_node + children[c];
     const int32_t* at = block.rows;
     const int32_t* end = block.rows + block.n_rows;
     for (const int32_t* row = assignment.begin(node); row != assignment.begin(node) + assignment.n_rows(node);
          ++row) {
       at = std::lower_bound(at, end, *row);
-      positive[at - block.rows] |= 1u << (c - group.begin);
+      positive[at - block.rows] |= 1u << c;
     }
+  }
+  return positive;
+}
+
+// Bit c of row i: whether example i of a joint block has a label below child c.
+std::vector<uint32_t> row_codes(const Block& block, int32_t n_children, const NodeAssignment& assignment) {
+  int32_t children[kMaxJointChildren];
+  std::iota(children, children + n_children, 0);
+  return positive_children(block, children, n_children, assignment);
+}
+
+// Bit j of row i: whether example i is positive in the group's j-th column.
+std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, int32_t n_children,
+                                     const NodeAssignment& assignment) {
+  if (block.codes.empty()) {
+    return positive_children(block, block.columns.data() + group.begin, group.end - group.begin, assignment);
+  }
+  std::vector<uint32_t> positive = row_codes(block, n_children, assignment);
+  for (uint32_t& code : positive) {
+    code = 1u << (std::lower_bound(block.codes.begin(), block.codes.end(), code) - block.codes.begin());
   }
   return positive;
 }
@@ -86,6 +107,8 @@ class Trainer {
  private:
   void plan();
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
+  void add_codes(Block& block, int32_t n_children);
+  int32_t n_children(int32_t block) const { return block == 0 ? 1 : tree_.n_children(inner_[block - 1]); }
   void solve();
   void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver);
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
@@ -99,7 +122,7 @@ class Trainer {
   TrainingReport& report_;
 
   BlockArrays arrays_;
-  std::vector<int32_t> all_rows_;
+  std::vector<int32_t> inner_, all_rows_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
@@ -107,16 +130,19 @@ class Trainer {
 };
 
 void Trainer::plan() {
-  const std::vector<int32_t> inner = inner_nodes(tree_);
-  blocks_.resize(inner.size() + 1);
+  inner_ = inner_nodes(tree_);
+  blocks_.resize(inner_.size() + 1);
   for (auto& block : blocks_) block = std::make_unique<Block>();
   all_rows_.resize(features_.n_rows());
   std::iota(all_rows_.begin(), all_rows_.end(), 0);
   add_block(*blocks_[0], 0, 1, all_rows_.data(), features_.n_rows());
-  for (size_t i = 0; i < inner.size(); ++i) {
-    const int32_t v = inner[i];
+  if (options_.joint_siblings) arrays_.code_begin = {0, 0};
+  for (size_t i = 0; i < inner_.size(); ++i) {
+    const int32_t v = inner_[i];
     add_block(*blocks_[i + 1], tree_.child_begin[v], tree_.n_children(v), assignment_.begin(v),
               assignment_.n_rows(v));
+    if (!options_.joint_siblings) continue;
+    arrays_.code_begin.push_back(static_cast<int64_t>(arrays_.code.size()));
   }
   for (size_t b = 0; b < blocks_.size(); ++b) {
     const int32_t n = static_cast<int32_t>(blocks_[b]->columns.size());
@@ -133,6 +159,9 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   block.first_node = first_node;
   block.rows = rows;
   block.n_rows = n_rows;
+  if (options_.joint_siblings && &block != blocks_[0].get() && n_rows > 0 && n_columns <= kMaxJointChildren) {
+    return add_codes(block, n_columns);
+  }
   for (int32_t c = 0; c < n_columns; ++c) {
     const int64_t n_positive = assignment_.n_rows(first_node + c);
     if (n_positive > 0 && n_positive < n_rows) {
@@ -147,6 +176,22 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   std::stable_sort(block.columns.begin(), block.columns.end(), [&](int32_t a, int32_t b) {
     return assignment_.n_rows(first_node + a) > assignment_.n_rows(first_node + b);
   });
+}
+
+// Only codes that occur: others could only be given a probability that no example supports.
+void Trainer::add_codes(Block& block, int32_t n_children) {
+  uint32_t seen = 0;
+  for (const uint32_t code : row_codes(block, n_children, assignment_)) seen |= 1u << code;
+  for (; seen != 0; seen &= seen - 1) block.codes.push_back(static_cast<uint8_t>(__builtin_ctz(seen)));
+  arrays_.code.insert(arrays_.code.end(), block.codes.begin(), block.codes.end());
+  arrays_.code_bias.resize(arrays_.code.size(), 0.0f);
+  if (block.codes.size() == 1) {
+    report_.n_constant += n_children;
+    return;
+  }
+  block.columns.resize(block.codes.size());
+  std::iota(block.columns.begin(), block.columns.end(), 0);
+  report_.n_columns += static_cast<int64_t>(block.columns.size());
 }
 
 void Trainer::solve() {
@@ -177,10 +222,10 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
-  const std::vector<uint32_t> positive = positive_lanes(block, group, assignment_);
+  const std::vector<uint32_t> positive = positive_lanes(block, group, n_children(group.block), assignment_);
   const GroupProblem problem{
       shared->local,       block.rows, shared->squared_norm.data(), shared->singles.squared_norm.data(),
-      shared->cost.data(), positive,   group.end - group.begin};
+      shared->cost.data(), positive,   group.end - group.begin,     !block.codes.empty()};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
   results_[task] = kept_weights(problem, shared->singles, solver, block.columns.data() + group.begin,
                                 options_.bias != 0, options_.prune);
@@ -194,8 +239,10 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   if (options_.bias == 0) return;
   const float* bias =
       solver.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * solver.lanes();
+  float* target = block.codes.empty() ? arrays_.bias.data() + block.first_node
+                                      : arrays_.code_bias.data() + arrays_.code_begin[group.block];
   for (int32_t c = group.begin; c < group.end; ++c) {
-    arrays_.bias[block.first_node + block.columns[c]] = bias[c - group.begin] * options_.bias;
+    target[block.columns[c]] = bias[c - group.begin] * options_.bias;
   }
 }
 

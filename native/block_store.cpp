@@ -91,7 +91,28 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   };
   check_offsets(views_.block_begin, views_.feature.size, "block_begin");
   check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
+  if (is_joint()) {
+    if (views_.code_begin.size != n_blocks + 1) corrupt("code_begin has the wrong length");
+    check_offsets(views_.code_begin, views_.code.size, "code_begin");
+    check_codes();
+  }
   index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+}
+
+void BlockStore::check_codes() const {
+  if (views_.code_bias.size != views_.code.size) corrupt("there are not as many codes as their biases");
+  if (views_.code_scale.size != (views_.scale.size > 0 ? views_.code.size : 0)) {
+    corrupt("the number of scales of codes does not fit the weights");
+  }
+  for (int32_t b = 0; b < n_blocks(); ++b) {
+    const auto fail = [&](const char* what) { corrupt("block " + std::to_string(b) + ": " + what); };
+    if (n_codes(b) == 0) continue;
+    if (b == 0 || n_columns(b) > kMaxJointChildren) fail("this block cannot be joint");
+    for (int64_t k = views_.code_begin[b]; k < views_.code_begin[b + 1]; ++k) {
+      if (views_.code[k] == 0 || views_.code[k] >> n_columns(b) != 0) fail("a code is out of range");
+      if (k > views_.code_begin[b] && views_.code[k] <= views_.code[k - 1]) fail("codes are not ascending");
+    }
+  }
 }
 
 BlockStore::~BlockStore() {
@@ -114,7 +135,7 @@ void BlockStore::verify_block(int32_t block) const {
   std::visit(
       [&](const auto& columns) {
         for (int64_t e = entries; e < entries + n_entries; ++e) {
-          if (static_cast<int64_t>(columns[e]) >= n_columns(block)) fail("a column is out of range");
+          if (static_cast<int64_t>(columns[e]) >= n_scores(block)) fail("a column is out of range");
         }
       },
       views_.column);
@@ -141,8 +162,9 @@ void BlockStore::verify() const {
 
 void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
   const FeatureIndex& index = this->index(block);
-  const int32_t node = first_node(block), n = n_columns(block);
-  const bool scaled = views_.scale.size > 0;
+  const int32_t n = n_scores(block);
+  const float* bias = biases(block);
+  const float* scale = scales(block);
   std::fill(out, out + n, 0.0f);
   std::visit(
       [&](const auto& columns, const auto& weights) {
@@ -191,16 +213,39 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
       },
       views_.column, views_.weight);
   for (int32_t c = 0; c < n; ++c) {
-    out[c] = views_.bias[node + c] + (scaled ? views_.scale[node + c] * out[c] : out[c]);
+    out[c] = bias[c] + (scale != nullptr ? scale[c] * out[c] : out[c]);
   }
 }
 
 void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
                                float* out) const {
+  if (n_codes(block) > 0) {
+    float scores[1 << kMaxJointChildren];
+    this->scores(block, query, scores);
+    marginalize(block, scores, out);
+    return;  // every code has a child: the probabilities sum to 1 or more
+  }
   scores(block, query, out);
   const int32_t n = n_columns(block);
   for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
+}
+
+void BlockStore::marginalize(int32_t block, const float* scores, float* out) const {
+  const uint8_t* code = views_.code.data + views_.code_begin[block];
+  const int32_t n = n_columns(block), n_codes = this->n_codes(block);
+  const float largest = *std::max_element(scores, scores + n_codes);
+  float sum = 0;
+  std::fill(out, out + n, 0.0f);
+  for (int32_t k = 0; k < n_codes; ++k) {
+    const float p = std::exp(scores[k] - largest);
+    sum += p;
+    for (int32_t c = 0; c < n; ++c) out[c] += code[k] >> c & 1 ? p : 0.0f;
+  }
+  for (int32_t c = 0; c < n; ++c) {
+    const float p = out[c] / sum;
+    out[c] = p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0
+  }
 }
 
 }  // namespace labeltree

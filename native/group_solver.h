@@ -21,6 +21,8 @@ struct GroupProblem {
   const float* cost;          // C times the weight of the example
   const std::vector<uint32_t>& positive;
   int n_columns;
+  // The problems are one: each row has exactly one of the classes, and the loss is that of their softmax.
+  bool joint;
 };
 
 // One per worker: it keeps its memory from one group to the next.

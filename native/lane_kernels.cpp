@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "joint_kernels.h"
 #include "primal_kernels.h"
 #include "row_products.h"
 #include "simd.h"
@@ -394,6 +395,11 @@ void slope_along_step(Loss loss, int lanes, const LossParabolas& losses, int64_t
   });
 }
 
+void joint_pass(int lanes, DescentPass& pass) {
+  [[maybe_unused]] const FlushSubnormals flush;
+  with_lanes(lanes, [&](auto n) { joint_pass<n()>(pass); });
+}
+
 void feature_pass(int lanes, FeaturePass& pass) {
   [[maybe_unused]] const FlushSubnormals flush;
   with_lanes(lanes, [&](auto n) { feature_pass<n()>(pass); });
@@ -406,6 +412,7 @@ void feature_pass(int lanes, FeaturePass& pass) {
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              descent_pass,
+                             joint_pass,
                              incremental_pass,
                              multiply,
                              find_large,

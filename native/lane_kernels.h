@@ -58,6 +58,9 @@ struct LaneKernels {
   const char* name;
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
+  // The same with one problem whose classes are the lanes: bit j of positive[i] tells that row i is of class
+  // j, and alpha is cost times the probability of class j, or for the row's own class that of all others.
+  void (*joint_pass)(int lanes, DescentPass& pass);
   // The solver is not `descent`; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
   // similarity[i * lanes + j] = row i times column j of `columns`, for rows [begin, end); lanes is a

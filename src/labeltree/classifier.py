@@ -53,6 +53,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "penalty": Choice(("l2", "l1")),
+    "siblings": Choice(("independent", "joint")),
     "C": Number(0, 1e10, open_low=True, optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
@@ -111,6 +112,10 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     penalty : {"l2", "l1"}
         What keeps weights small: half their sum of squares, or the sum of their absolute values, which makes most of
         them 0 in training, instead of dropping small ones (`prune`) after it.
+    siblings : {"independent", "joint"}
+        Whether the children of a node have a classifier each, or at nodes of at most five children one together: of
+        which of them have a positive label below, by multinomial logistic regression. Needs the logistic loss, and
+        narrow trees: a small `arity` and ``frequent_share=0``.
     C : float, optional
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic loss,
         with the penalty "l1" 1 and 2.
@@ -213,6 +218,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         loss: str = "squared_hinge",
         link: str = "auto",
         penalty: str = "l2",
+        siblings: str = "independent",
         C: float | None = None,
         tol: float = 0.2,
         max_iter: int = 10,
@@ -245,6 +251,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
         self.loss = loss
         self.link = link
         self.penalty = penalty
+        self.siblings = siblings
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
@@ -294,6 +301,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
             solver=self.solver,
             loss=self.loss,
             penalty=self.penalty,
+            siblings=self.siblings,
             C=self._cost(),
             tol=self.tol,
             max_iter=self.max_iter,

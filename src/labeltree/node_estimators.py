@@ -21,7 +21,7 @@ from labeltree.progress import Phases
 from labeltree.trees import LabelTree
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
-LINEAR_PARAMETERS = ("loss", "link", "penalty", "C", "tol", "max_iter", "prune", "bias")
+LINEAR_PARAMETERS = ("loss", "link", "penalty", "siblings", "C", "tol", "max_iter", "prune", "bias")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Solver:
 
 
 SOLVERS = {
-    "descent": Solver(("penalty", "C", "tol", "max_iter")),
+    "descent": Solver(("penalty", "siblings", "C", "tol", "max_iter")),
     "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.2, "logistic": 1.5}),
     "sgd": Solver(
         ("learning_rate", "epochs", "regularization"), {"squared_hinge": 0.2, "logistic": 2.0}, 0.0
@@ -39,7 +39,16 @@ SOLVERS = {
     ),
 }
 
-SOLVER_PARAMETERS = ("penalty", "C", "tol", "max_iter", "learning_rate", "epochs", "regularization")
+SOLVER_PARAMETERS = (
+    "penalty",
+    "siblings",
+    "C",
+    "tol",
+    "max_iter",
+    "learning_rate",
+    "epochs",
+    "regularization",
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,11 @@ def incremental_settings(
 def check_solver_parameters(estimator: BaseEstimator) -> None:
     """Raise `ValueError` for a parameter that was set, but that the estimator's solver does not read."""
     given = estimator.get_params(deep=False)
+    if given["siblings"] == "joint" and (given["loss"], given["penalty"]) != ("logistic", "l2"):
+        raise ValueError(
+            "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
+            f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
+        )
     signature = inspect.signature(type(estimator)).parameters
     read = SOLVERS[given["solver"]].parameters
     for name in SOLVER_PARAMETERS:

@@ -23,6 +23,7 @@ class SolverSettings:
     solver: str
     loss: str
     penalty: str
+    siblings: str
     C: float
     tol: float
     max_iter: int
@@ -47,6 +48,7 @@ def train_tree(
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
     options.penalty = getattr(_native.Penalty, settings.penalty)
+    options.joint_siblings = settings.siblings == "joint"
     options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter

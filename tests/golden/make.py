@@ -18,7 +18,6 @@ import pandas as pd
 import scipy.sparse as sp
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.model_file.document import FORMAT_VERSION
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -72,12 +71,27 @@ def cases() -> dict[str, Case]:
     }
 
 
+def joint_cases() -> dict[str, Case]:
+    """Models of version 2: some blocks are joint."""
+    indicator = cases()["float32"].y
+    joint = {"loss": "logistic", "siblings": "joint", "arity": 2, "max_leaves": 2, "random_state": 0}
+    return {
+        "joint-float32": Case(indicator, "float32", joint),
+        "joint-bfloat16": Case(indicator, "bfloat16", joint),
+        "joint-int8": Case(indicator, "int8", joint),
+    }
+
+
 def main() -> None:
-    directory = GOLDEN / f"version-{FORMAT_VERSION}"
+    for version, named in {1: cases(), 2: joint_cases()}.items():
+        make_missing(GOLDEN / f"version-{version}", named)
+
+
+def make_missing(directory: Path, named: dict[str, Case]) -> None:
     directory.mkdir(exist_ok=True)
     X = features()
     names = [f"feature {j}" for j in range(N_FEATURES)]
-    for name, case in cases().items():
+    for name, case in named.items():
         if (directory / name).exists():
             continue
         rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X

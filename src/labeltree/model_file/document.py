@@ -12,7 +12,8 @@ from labeltree.labels import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
-FORMAT_VERSION = 1
+#: The versions that are read. A model is written in the first that can hold it: joint blocks came with the second.
+FORMAT_VERSIONS = (1, 2)
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(r"(tree-[0-9]{1,6}|labels|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII)
@@ -54,6 +55,12 @@ class Document:
     tree_files: list[StoredFile]
     label_file: StoredFile
     feature_name_file: StoredFile | None
+    joint_blocks: bool = False
+
+    @property
+    def format_version(self) -> int:
+        """The first version of the format that can hold the model."""
+        return 2 if self.joint_blocks else 1
 
     @property
     def files(self) -> list[StoredFile]:
@@ -65,7 +72,7 @@ class Document:
         return json.dumps(
             {
                 "format": FORMAT,
-                "format_version": FORMAT_VERSION,
+                "format_version": self.format_version,
                 "library_version": self.library_version,
                 "estimator": self.estimator,
                 "parameters": dict(self.parameters),
@@ -75,6 +82,7 @@ class Document:
                 "label_kind": self.label_kind,
                 "labels": self.labels,
                 "weights": self.weights,
+                **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
                 "files": {
                     "trees": [_file_to_json(file) for file in self.tree_files],
@@ -94,11 +102,11 @@ class Document:
         if not is_model(fields.values):
             raise ValueError("this is not a model of labeltree")
         version = fields.take("format_version", int)
-        if version != FORMAT_VERSION:
-            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSION else ""
+        if version not in FORMAT_VERSIONS:
+            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSIONS[-1] else ""
             raise ValueError(
-                f"the model has format version {version}, "
-                f"but this version of labeltree knows only {FORMAT_VERSION}{advice}"
+                f"the model has format version {version}, but this version of labeltree knows only "
+                f"{' and '.join(map(str, FORMAT_VERSIONS))}{advice}"
             )
         files = _Fields(fields.take("files", dict), "files")
         document = cls(
@@ -118,6 +126,7 @@ class Document:
             ],
             label_file=_file_from_json(files.take("labels", object), "labels"),
             feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
+            joint_blocks=version > 1 and fields.take("joint_blocks", bool),
         )
         fields.take("format", str)
         fields.finish()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labeltree.model_file.document import FORMAT_VERSION, Document
+from labeltree.model_file.document import Document
 from labeltree.model_file.loading import read_consistently, read_tree_tensors
 
 
@@ -87,7 +87,7 @@ def _describe(directory: Path, document: Document) -> ModelInfo:
         path=str(directory),
         estimator=document.estimator,
         library_version=document.library_version,
-        format_version=FORMAT_VERSION,
+        format_version=document.format_version,
         parameters=document.parameters,
         n_features=document.n_features,
         n_labels=document.n_labels,

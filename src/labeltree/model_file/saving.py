@@ -88,6 +88,7 @@ def save_classifier(
             tree_files=[writer.add(f"tree-{t}", _tree_tensors(tree)) for t, tree in enumerate(stored)],
             label_file=writer.add("labels", label_tensors),
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
+            joint_blocks=any(tree.is_joint for tree in stored),
         )
         writer.commit(document)
 
