@@ -139,7 +139,7 @@ class LabelTreeClassifier(PublishedSettings, LabelTreePredictor, ClassifierMixin
     regularization : float, optional
         The weight of the penalty of SGD (by default 0) or FOBOS (by default 1e-6) against the loss of one example.
     prune : float
-        Weights below this are dropped after training; the penalty "l1" leaves few that are. It suits rows of about
+        Weights below this are dropped after training; the penalty "l1" leaves fewer. It suits rows of about
         unit length; if `normalize` is off and features are larger, weights are smaller and so must this be.
     normalize : bool
         Scale every row of X to unit length, in training and prediction.
