@@ -34,6 +34,7 @@ struct Block {
   int32_t first_node;
   int64_t first_panel;           // of its dense weights
   std::vector<int32_t> columns;  // those that need learning, frequent ones first
+  std::vector<uint8_t> codes;    // of a joint block: what its columns are
   const int32_t* rows;
   int64_t n_rows;
   std::mutex mutex;
@@ -46,20 +47,49 @@ struct Group {
   int32_t begin, end;  // range of Block::columns
 };
 
-// Calls visit(example, lane, k) for every example of the block that has a label below one of the group's
-// columns; k is its place in assignment.rows.
+// Calls visit(example, c, k) for every example of the block that has a label below the c-th of these
+// children; k is its place in assignment.rows.
 template <class Visit>
-void visit_positive(const Block& block, const Group& group, const NodeAssignment& assignment,
-                    const Visit& visit) {
-  for (int32_t c = group.begin; c < group.end; ++c) {
-    const int32_t node = block.first_node + block.columns[c];
+void visit_positive(const Block& block, const int32_t* children, int32_t n_children,
+                    const NodeAssignment& assignment, const Visit& visit) {
+  for (int32_t c = 0; c < n_children; ++c) {
+    const int32_t node = block.first_node + children[c];
     const int32_t* at = block.rows;
     const int32_t* end = block.rows + block.n_rows;
     for (int64_t k = assignment.row_begin[node]; k < assignment.row_begin[node + 1]; ++k) {
       at = std::lower_bound(at, end, assignment.rows[k]);
-      visit(at - block.rows, c - group.begin, k);
+      visit(at - block.rows, c, k);
     }
   }
+}
+
+// Bit c of row i: whether example i of the block has a label below the c-th of these children.
+std::vector<uint32_t> positive_children(const Block& block, const int32_t* children, int32_t n_children,
+                                        const NodeAssignment& assignment) {
+  std::vector<uint32_t> positive(block.n_rows, 0);
+  visit_positive(block, children, n_children, assignment,
+                 [&](int64_t i, int32_t c, int64_t) { positive[i] |= 1u << c; });
+  return positive;
+}
+
+// Bit c of row i: whether example i of a joint block has a label below child c.
+std::vector<uint32_t> row_codes(const Block& block, int32_t n_children, const NodeAssignment& assignment) {
+  int32_t children[kMaxJointChildren];
+  std::iota(children, children + n_children, 0);
+  return positive_children(block, children, n_children, assignment);
+}
+
+// Bit j of row i: whether example i is positive in the group's j-th column.
+std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, int32_t n_children,
+                                     const NodeAssignment& assignment) {
+  if (block.codes.empty()) {
+    return positive_children(block, block.columns.data() + group.begin, group.end - group.begin, assignment);
+  }
+  std::vector<uint32_t> positive = row_codes(block, n_children, assignment);
+  for (uint32_t& code : positive) {
+    code = 1u << (std::lower_bound(block.codes.begin(), block.codes.end(), code) - block.codes.begin());
+  }
+  return positive;
 }
 
 // A weight of 0 must not divide by 0, nor a huge one overflow.
@@ -91,6 +121,8 @@ class Trainer {
  private:
   void plan();
   void add_block(Block& block, int32_t first_node, int32_t n_columns, const int32_t* rows, int64_t n_rows);
+  void add_codes(Block& block, int32_t n_children);
+  int32_t n_children(int32_t block) const { return block == 0 ? 1 : tree_.n_children(inner_[block - 1]); }
   void solve();
   void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver, AlignedFloats& lane_cost);
   void fill_lane_cost(const Block& block, const Group& group, const std::vector<float>& cost,
@@ -107,7 +139,7 @@ class Trainer {
 
   BlockArrays arrays_;
   int64_t n_panels_ = 0;
-  std::vector<int32_t> all_rows_;
+  std::vector<int32_t> inner_, all_rows_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Group> groups_;  // by block
   std::vector<GroupWeights> results_;
@@ -115,8 +147,8 @@ class Trainer {
 };
 
 void Trainer::plan() {
-  const std::vector<int32_t> inner = inner_nodes(tree_);
-  blocks_.resize(inner.size() + 1);
+  inner_ = inner_nodes(tree_);
+  blocks_.resize(inner_.size() + 1);
   for (size_t b = 0; b < blocks_.size(); ++b) {
     blocks_[b] = std::make_unique<Block>();
     blocks_[b]->C = options_.block_C.empty() ? options_.C : options_.block_C[b];
@@ -124,10 +156,13 @@ void Trainer::plan() {
   all_rows_.resize(features_.n_rows());
   std::iota(all_rows_.begin(), all_rows_.end(), 0);
   add_block(*blocks_[0], 0, 1, all_rows_.data(), features_.n_rows());
-  for (size_t i = 0; i < inner.size(); ++i) {
-    const int32_t v = inner[i];
+  if (options_.joint_siblings) arrays_.code_begin = {0, 0};
+  for (size_t i = 0; i < inner_.size(); ++i) {
+    const int32_t v = inner_[i];
     add_block(*blocks_[i + 1], tree_.child_begin[v], tree_.n_children(v), assignment_.begin(v),
               assignment_.n_rows(v));
+    if (!options_.joint_siblings) continue;
+    arrays_.code_begin.push_back(static_cast<int64_t>(arrays_.code.size()));
   }
   for (size_t b = 0; b < blocks_.size(); ++b) {
     const int32_t n = static_cast<int32_t>(blocks_[b]->columns.size());
@@ -146,7 +181,11 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   block.rows = rows;
   block.n_rows = n_rows;
   block.first_panel = n_panels_;
-  n_panels_ += n_panels(n_columns);
+  const bool is_joint =
+      options_.joint_siblings && &block != blocks_[0].get() && n_rows > 0 && n_columns <= kMaxJointChildren;
+  if (is_joint) add_codes(block, n_columns);
+  n_panels_ += n_panels(is_joint ? static_cast<int64_t>(block.codes.size()) : n_columns);
+  if (is_joint) return;
   for (int32_t c = 0; c < n_columns; ++c) {
     const int64_t n_positive = assignment_.n_rows(first_node + c);
     if (n_positive > 0 && n_positive < n_rows) {
@@ -161,6 +200,22 @@ void Trainer::add_block(Block& block, int32_t first_node, int32_t n_columns, con
   std::stable_sort(block.columns.begin(), block.columns.end(), [&](int32_t a, int32_t b) {
     return assignment_.n_rows(first_node + a) > assignment_.n_rows(first_node + b);
   });
+}
+
+// Only codes that occur: others could only be given a probability that no example supports.
+void Trainer::add_codes(Block& block, int32_t n_children) {
+  uint32_t seen = 0;
+  for (const uint32_t code : row_codes(block, n_children, assignment_)) seen |= 1u << code;
+  for (; seen != 0; seen &= seen - 1) block.codes.push_back(static_cast<uint8_t>(__builtin_ctz(seen)));
+  arrays_.code.insert(arrays_.code.end(), block.codes.begin(), block.codes.end());
+  arrays_.code_bias.resize(arrays_.code.size(), 0.0f);
+  if (block.codes.size() == 1) {
+    report_.n_constant += n_children;
+    return;
+  }
+  block.columns.resize(block.codes.size());
+  std::iota(block.columns.begin(), block.columns.end(), 0);
+  report_.n_columns += static_cast<int64_t>(block.columns.size());
 }
 
 void Trainer::solve() {
@@ -194,8 +249,7 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   Block& block = *blocks_[group.block];
   const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
   const int n_columns = group.end - group.begin;
-  std::vector<uint32_t> positive(block.n_rows, 0);
-  visit_positive(block, group, assignment_, [&](int64_t i, int lane, int64_t) { positive[i] |= 1u << lane; });
+  const std::vector<uint32_t> positive = positive_lanes(block, group, n_children(group.block), assignment_);
   if (!assignment_.weight.empty()) fill_lane_cost(block, group, shared->cost, lane_cost);
   const GroupProblem problem{shared->local,
                              block.rows,
@@ -204,7 +258,8 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
                              shared->cost.data(),
                              assignment_.weight.empty() ? nullptr : lane_cost.data(),
                              positive,
-                             n_columns};
+                             n_columns,
+                             !block.codes.empty()};
   solver.run(problem, mix_seed(options_.seed, task), progress_);
   const int32_t* columns = block.columns.data() + group.begin;
   results_[task] = kept_weights(problem, shared->singles, solver, columns, options_.bias != 0,
@@ -223,8 +278,10 @@ void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solv
   if (options_.bias == 0) return;
   const float* bias =
       solver.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * solver.lanes();
+  float* target = block.codes.empty() ? arrays_.bias.data() + block.first_node
+                                      : arrays_.code_bias.data() + arrays_.code_begin[group.block];
   for (int32_t c = group.begin; c < group.end; ++c) {
-    arrays_.bias[block.first_node + block.columns[c]] = bias[c - group.begin] * options_.bias;
+    target[block.columns[c]] = bias[c - group.begin] * options_.bias;
   }
 }
 
@@ -234,9 +291,10 @@ void Trainer::fill_lane_cost(const Block& block, const Group& group, const std::
   const int lanes = lanes_for(group.end - group.begin);
   lane_cost.reset(block.n_rows * lanes);
   for (int64_t i = 0; i < block.n_rows; ++i) std::fill_n(lane_cost.data() + i * lanes, lanes, cost[i]);
-  visit_positive(block, group, assignment_, [&](int64_t i, int lane, int64_t k) {
-    lane_cost.data()[i * lanes + lane] = bounded_cost(cost[i] * assignment_.weight[k]);
-  });
+  visit_positive(block, block.columns.data() + group.begin, group.end - group.begin, assignment_,
+                 [&](int64_t i, int32_t lane, int64_t k) {
+                   lane_cost.data()[i * lanes + lane] = bounded_cost(cost[i] * assignment_.weight[k]);
+                 });
 }
 
 std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& maker) const {

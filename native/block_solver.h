@@ -20,6 +20,8 @@ struct SolverOptions {
   Solver solver = Solver::descent;
   Loss loss = Loss::squared_hinge;
   Penalty penalty = Penalty::l2;
+  // With the logistic loss and the penalty l2 only: small blocks learn codes of children. See block_arrays.h.
+  bool joint_siblings = false;
   float C = 1;
   std::vector<float> block_C;  // a C for each block in place of that; or empty
   // Twice the largest violation of the optimality conditions, in units of the margin; with l1, ten times the

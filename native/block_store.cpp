@@ -86,7 +86,6 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
     corrupt("the number of scales does not fit the weights");
   if (n_columns != n_weights) corrupt("there are not as many columns as weights");
   if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
-  check_dense();
   const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
     if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
     for (int64_t b = 0; b < n_blocks; ++b) {
@@ -96,7 +95,29 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
   };
   check_offsets(views_.block_begin, views_.feature.size, "block_begin");
   check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
+  if (is_joint()) {
+    if (views_.code_begin.size != n_blocks + 1) corrupt("code_begin has the wrong length");
+    check_offsets(views_.code_begin, views_.code.size, "code_begin");
+    check_codes();
+  }
+  check_dense();
   index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+}
+
+void BlockStore::check_codes() const {
+  if (views_.code_bias.size != views_.code.size) corrupt("there are not as many codes as their biases");
+  if (views_.code_scale.size != (views_.scale.size > 0 ? views_.code.size : 0)) {
+    corrupt("the number of scales of codes does not fit the weights");
+  }
+  for (int32_t b = 0; b < n_blocks(); ++b) {
+    const auto fail = [&](const char* what) { corrupt("block " + std::to_string(b) + ": " + what); };
+    if (n_codes(b) == 0) continue;
+    if (b == 0 || n_columns(b) > kMaxJointChildren) fail("this block cannot be joint");
+    for (int64_t k = views_.code_begin[b]; k < views_.code_begin[b + 1]; ++k) {
+      if (views_.code[k] == 0 || views_.code[k] >> n_columns(b) != 0) fail("a code is out of range");
+      if (k > views_.code_begin[b] && views_.code[k] <= views_.code[k - 1]) fail("codes are not ascending");
+    }
+  }
 }
 
 void BlockStore::check_dense() {
@@ -112,7 +133,7 @@ void BlockStore::check_dense() {
   int64_t total = 0;
   for (int32_t b = 0; b < n_blocks(); ++b) {
     first_panel_.push_back(total);
-    total += n_panels(n_columns(b));
+    total += n_panels(n_scores(b));
   }
   // Divided, not multiplied: the numbers of a hostile file could overflow.
   const int64_t panel_size = dense.size() * kPanelColumns;
@@ -142,7 +163,7 @@ void BlockStore::verify_block(int32_t block) const {
   std::visit(
       [&](const auto& columns) {
         for (int64_t e = entries; e < entries + n_entries; ++e) {
-          if (static_cast<int64_t>(columns[e]) >= n_columns(block)) fail("a column is out of range");
+          if (static_cast<int64_t>(columns[e]) >= n_scores(block)) fail("a column is out of range");
         }
       },
       views_.column);
@@ -169,8 +190,9 @@ void BlockStore::verify() const {
 
 void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out) const {
   const FeatureIndex& index = this->index(block);
-  const int32_t node = first_node(block), n = n_columns(block);
-  const bool scaled = views_.scale.size > 0;
+  const int32_t n = n_scores(block);
+  const float* bias = biases(block);
+  const float* scale = scales(block);
   std::fill(out, out + n, 0.0f);
   std::visit(
       [&](const auto& columns, const auto& weights) {
@@ -219,24 +241,36 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
       },
       views_.column, views_.weight);
   for (int32_t c = 0; c < n; ++c) {
-    out[c] = views_.bias[node + c] + (scaled ? views_.scale[node + c] * out[c] : out[c]);
+    out[c] = bias[c] + (scale != nullptr ? scale[c] * out[c] : out[c]);
   }
 }
 
 void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
   score_sparse(block, query, out);
   const float* row = query.dense.data();
-  if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_columns(block), &out);
+  if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_scores(block), &out);
 }
 
 void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
                                float* out) const {
+  if (n_codes(block) > 0) {
+    float scores[1 << kMaxJointChildren];
+    this->scores(block, query, scores);
+    marginalize(block, scores, out);
+    return;  // every code has a child: the probabilities sum to 1 or more
+  }
   scores(block, query, out);
   apply_links(block, normalize_siblings, out);
 }
 
 void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow*>& queries,
                                bool normalize_siblings, const std::vector<float*>& out) const {
+  if (n_codes(block) > 0) {  // scores of codes have no room in `out`
+    for (size_t i = 0; i < queries.size(); ++i) {
+      probabilities(block, *queries[i], normalize_siblings, out[i]);
+    }
+    return;
+  }
   std::vector<const float*> rows;
   for (size_t i = 0; i < queries.size(); ++i) {
     score_sparse(block, *queries[i], out[i]);
@@ -253,6 +287,23 @@ void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out)
   const int32_t n = n_columns(block);
   for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
+}
+
+void BlockStore::marginalize(int32_t block, const float* scores, float* out) const {
+  const uint8_t* code = views_.code.data + views_.code_begin[block];
+  const int32_t n = n_columns(block), n_codes = this->n_codes(block);
+  const float largest = *std::max_element(scores, scores + n_codes);
+  float sum = 0;
+  std::fill(out, out + n, 0.0f);
+  for (int32_t k = 0; k < n_codes; ++k) {
+    const float p = std::exp(scores[k] - largest);
+    sum += p;
+    for (int32_t c = 0; c < n; ++c) out[c] += code[k] >> c & 1 ? p : 0.0f;
+  }
+  for (int32_t c = 0; c < n; ++c) {
+    const float p = out[c] / sum;
+    out[c] = p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0
+  }
 }
 
 }  // namespace labeltree

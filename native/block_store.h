@@ -51,6 +51,10 @@ struct BlockViews {
   Span<float> scale;  // with int8 weights only
   FeatureRange dense;
   Span<float> dense_weight;
+  // Of joint blocks, if there are any; code_scale with int8 weights only.
+  Span<int64_t> code_begin;
+  Span<uint8_t> code;
+  Span<float> code_bias, code_scale;
 };
 
 // Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
@@ -76,7 +80,7 @@ class BlockStore {
   int32_t block_of(int32_t node) const { return block_of_[node]; }
   int32_t leaf_of(int32_t label) const { return leaf_[label]; }
   int32_t parent(int32_t node) const { return parent_[node]; }
-  // The nodes that are the columns of a block.
+  // The nodes that a block is about: unless it is joint, they are its columns.
   int32_t first_node(int32_t block) const {
     return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]];
   }
@@ -84,10 +88,20 @@ class BlockStore {
     return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]);
   }
 
-  // The scores of all columns of a block, or their probabilities given the parent's. With normalize_siblings
-  // probabilities that sum to less than 1 are scaled to sum to 1 (the paper's normalisation step). A block's
-  // insides are checked the first time it is used: a model opens in milliseconds, and what is never asked is
-  // never read.
+  // In a joint block the columns are codes.
+  int32_t n_codes(int32_t block) const {
+    return is_joint() ? static_cast<int32_t>(views_.code_begin[block + 1] - views_.code_begin[block]) : 0;
+  }
+  bool is_joint() const { return views_.code_begin.size > 0; }
+  int32_t n_scores(int32_t block) const {
+    const int32_t n = n_codes(block);
+    return n > 0 ? n : n_columns(block);
+  }
+
+  // The scores of all columns of a block, or the probabilities of its nodes given the parent's. With
+  // normalize_siblings probabilities that sum to less than 1 are scaled to sum to 1 (the paper's
+  // normalisation step). A block's insides are checked the first time it is used: a model opens in
+  // milliseconds, and what is never asked is never read.
   void scores(int32_t block, const FeatureRow& query, float* out) const;
   void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
 
@@ -103,6 +117,7 @@ class BlockStore {
   void verify() const;
 
  private:
+  void check_codes() const;
   void check_dense();
   void verify_block(int32_t block) const;
   // The scores without the dense features.
@@ -112,6 +127,18 @@ class BlockStore {
   const float* panels(int32_t block) const {
     return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
   }
+  // What the scores of the block's columns start from, and what their weights are multiplied with, or null.
+  const float* biases(int32_t block) const {
+    return n_codes(block) > 0 ? views_.code_bias.data + views_.code_begin[block]
+                              : views_.bias.data + first_node(block);
+  }
+  const float* scales(int32_t block) const {
+    if (views_.scale.size == 0) return nullptr;
+    return n_codes(block) > 0 ? views_.code_scale.data + views_.code_begin[block]
+                              : views_.scale.data + first_node(block);
+  }
+  // Replaces scores of codes by the probabilities of children.
+  void marginalize(int32_t block, const float* scores, float* out) const;
   // The index of a block, which is checked and indexed when first used.
   const FeatureIndex& index(int32_t block) const {
     const FeatureIndex* index = index_[block].load(std::memory_order_acquire);
@@ -140,7 +167,7 @@ inline float decode_weight(int8_t w) { return w; }
 template <class Visit>
 void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
   index(block);  // checks the block
-  const float scale = views_.scale.size ? views_.scale[first_node(block) + column] : 1.0f;
+  const float scale = scales(block) != nullptr ? scales(block)[column] : 1.0f;
   std::visit(
       [&](const auto& columns, const auto& weights) {
         const int64_t entries = views_.block_entry_begin[block];

@@ -23,6 +23,8 @@ struct GroupProblem {
   const float* lane_cost;     // [row][lane] of lanes_for(n_columns), where labels have weights; or null
   const std::vector<uint32_t>& positive;
   int n_columns;
+  // The problems are one: each row has exactly one of the classes, and the loss is that of their softmax.
+  bool joint;
 };
 
 // One per worker: it keeps its memory from one group to the next.

@@ -51,7 +51,11 @@ void LaneDescent::run(const GroupProblem& problem, uint64_t seed, const Progress
       progress.check();
       pass.order = order_.data() + begin;
       pass.n_order = std::min<int64_t>(kRowsPerCall, static_cast<int64_t>(order_.size() - begin));
-      lane_kernels().descent_pass(loss_, lanes_, pass);
+      if (problem.joint) {
+        lane_kernels().joint_pass(lanes_, pass);
+      } else {
+        lane_kernels().descent_pass(loss_, lanes_, pass);
+      }
     }
     n_row_visits_ += static_cast<int64_t>(order_.size());
     ++n_passes_;

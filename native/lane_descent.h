@@ -11,7 +11,8 @@
 
 namespace labeltree {
 
-// Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i).
+// Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i); if they are joint, all of them
+// together sum_j |w_j|^2 / 2 - sum_i cost_i * log(softmax(w.x_i) of the row's class).
 class LaneDescent final : public GroupSolver {
  public:
   // A lane moves if it violates its optimality condition by more than tol / 2; max_iter bounds the passes

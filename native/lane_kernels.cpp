@@ -4,6 +4,7 @@
 
 #include "descent_kernel.h"
 #include "incremental_kernel.h"
+#include "joint_kernel.h"
 #include "panel_products.h"
 #include "primal_kernel.h"
 #include "row_products.h"
@@ -93,6 +94,7 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<descent_pass>::run,
+                             Flushed<static_cast<JointPass>(joint_pass)>::run,
                              Flushed<incremental_pass>::run,
                              Flushed<static_cast<StartRound>(start_round)>::run,
                              Flushed<static_cast<SlopeAlongStep>(slope_along_step)>::run,

@@ -97,6 +97,8 @@ struct FeaturePass {
   uint32_t moved_lanes;
 };
 
+using JointPass = void (*)(int lanes, DescentPass& pass);
+
 // Primal coordinate descent goes in rounds. A round starts by adding `share` (per lane) of the last one's
 // step to the scores of rows [begin, end) and replacing the losses there by parabolas;
 using StartRound = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
@@ -111,6 +113,9 @@ struct LaneKernels {
   const char* name;
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
+  // The same with one problem whose classes are the lanes: bit j of positive[i] tells that row i is of class
+  // j, and alpha is cost times the probability of class j, or for the row's own class that of all others.
+  JointPass joint_pass;
   // The solver is not `descent`; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
   StartRound start_round;

@@ -1,8 +1,6 @@
 // The loops of primal coordinate descent. Included only by lane_kernels.cpp, like simd.h.
 #pragma once
 
-#include <type_traits>
-
 #include "lane_kernels.h"
 #include "row_products.h"
 #include "simd.h"
@@ -160,21 +158,6 @@ void feature_pass(FeaturePass& pass) {
               load<Floats>(pass.losses.gradient + to) + load<Floats>(pass.losses.curvature + to) * change);
       }
     }
-  }
-}
-
-// Calls body with the number of lanes as a constant.
-template <class Body>
-void with_lanes(int lanes, const Body& body) {
-  switch (lanes) {
-    case 4:
-      return body(std::integral_constant<int, 4>());
-    case 8:
-      return body(std::integral_constant<int, 8>());
-    case 16:
-      return body(std::integral_constant<int, 16>());
-    default:
-      return body(std::integral_constant<int, 32>());
   }
 }
 

@@ -1,6 +1,8 @@
 // Rows times matrices whose columns are vector lanes. Included only by lane_kernels.cpp, like simd.h.
 #pragma once
 
+#include <type_traits>
+
 #include "lane_kernels.h"
 #include "simd.h"
 
@@ -63,6 +65,21 @@ inline void add_row(const LocalRows& rows, int64_t row, float* weights,
     for (int j = first; j < last; ++j) {
       store(w + j * V::kWidth, load<Floats>(w + j * V::kWidth) + x[d] * step[j]);
     }
+  }
+}
+
+// Calls body with the number of lanes as a constant.
+template <class Body>
+void with_lanes(int lanes, const Body& body) {
+  switch (lanes) {
+    case 4:
+      return body(std::integral_constant<int, 4>());
+    case 8:
+      return body(std::integral_constant<int, 8>());
+    case 16:
+      return body(std::integral_constant<int, 16>());
+    default:
+      return body(std::integral_constant<int, 32>());
   }
 }
 

@@ -60,6 +60,12 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
   views.dense = {dense_features.first, dense_features.second};
   if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
+  if (arrays.contains("code_begin")) {
+    views.code_begin = span(array("code_begin", int64_t{}));
+    views.code = span(array("code", uint8_t{}));
+    views.code_bias = span(array("code_bias", float{}));
+    if (arrays.contains("code_scale")) views.code_scale = span(array("code_scale", float{}));
+  }
   const nb::object column = keep("column"), weight = keep("weight");
   if (!try_span<uint8_t>(column, views.column) && !try_span<uint16_t>(column, views.column) &&
       !try_span<uint32_t>(column, views.column)) {
@@ -85,7 +91,7 @@ FeatureRow make_query(const BoundStore& s, const BoundFeatures& features, int64_
 
 auto block_scores(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
   const FeatureRow query = make_query(s, features, row, block);
-  std::vector<float> out(s.store->n_columns(block));
+  std::vector<float> out(s.store->n_scores(block));
   s.store->scores(block, query, out.data());
   return to_numpy(std::move(out));
 }
@@ -249,7 +255,7 @@ void bind_prediction(nb::module_& m) {
           "column",
           [](const BoundStore& s, int32_t block, int32_t column) {
             require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
-            require(column >= 0 && column < s.store->n_columns(block), "the column is out of range");
+            require(column >= 0 && column < s.store->n_scores(block), "the column is out of range");
             std::vector<int32_t> features;
             std::vector<float> weights;
             s.store->visit_column(block, column, [&](int32_t feature, float weight) {

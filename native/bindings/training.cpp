@@ -55,6 +55,11 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   if (features.matrix.dense().size() > 0) {
     result["dense_weight"] = to_numpy(std::move(arrays.dense_weight));
   }
+  if (options.joint_siblings) {
+    result["code_begin"] = to_numpy(std::move(arrays.code_begin));
+    result["code"] = to_numpy(std::move(arrays.code));
+    result["code_bias"] = to_numpy(std::move(arrays.code_bias));
+  }
   nb::dict told;
   told["n_columns"] = report.n_columns;
   told["n_unconverged"] = report.n_unconverged;
@@ -92,6 +97,7 @@ void bind_training(nb::module_& m) {
       .def_rw("solver", &SolverOptions::solver)
       .def_rw("loss", &SolverOptions::loss)
       .def_rw("penalty", &SolverOptions::penalty)
+      .def_rw("joint_siblings", &SolverOptions::joint_siblings)
       .def_rw("C", &SolverOptions::C)
       .def_rw("block_C", &SolverOptions::block_C)
       .def_rw("tol", &SolverOptions::tol)

@@ -41,6 +41,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "loss": Choice(tuple(LOSSES)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
     "penalty": Choice(("l2", "l1")),
+    "siblings": Choice(("independent", "joint")),
     "C": WordOrNumber(("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True)),
     "label_weight": Choice(("propensity",), (Mapping, list, tuple, np.ndarray), optional=True),
     "tol": Number(0, open_low=True),
@@ -106,6 +107,10 @@ class LabelTreeClassifier(
     penalty : {"l2", "l1"}
         What keeps weights small: half their sum of squares, or the sum of their absolute values, which makes most of
         them 0 in training, instead of dropping small ones (`prune`) after it. Not with the exponential loss.
+    siblings : {"independent", "joint"}
+        Whether the children of a node have a classifier each, or at nodes of at most five children one together: of
+        which of them have a positive label below, by multinomial logistic regression. Needs the logistic loss without
+        `label_weight`, and narrow trees: a small `arity` and ``frequent_share=0``.
     C : float, "auto", "auto_per_level" or None
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
         the squared and 2 for the exponential loss; with the penalty "l1" 1 for the squared hinge and the squared, 2 for
@@ -135,9 +140,9 @@ class LabelTreeClassifier(
         The weight of the penalty of SGD or FOBOS against the loss of one example; by default 1e-5 for the squared
         hinge, 1e-6 for the logistic loss.
     prune : float
-        Weights below this are dropped after training; the penalty "l1" leaves few that are. It suits rows of about
-        unit length; if `normalize` is off and features are larger, weights are smaller and so must this be. Weights of
-        dense features are all kept.
+        Weights below this are dropped after training; the penalty "l1" leaves fewer. It suits rows of about unit
+        length; if `normalize` is off and features are larger, weights are smaller and so must this be. Weights of dense
+        features are all kept.
     normalize : bool
         Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
         part to half of it, by squares.
@@ -226,6 +231,7 @@ class LabelTreeClassifier(
         loss: str = "squared_hinge",
         link: str = "auto",
         penalty: str = "l2",
+        siblings: str = "independent",
         C: float | str | None = None,
         label_weight: Any = None,
         tol: float = 0.2,
@@ -260,6 +266,7 @@ class LabelTreeClassifier(
         self.loss = loss
         self.link = link
         self.penalty = penalty
+        self.siblings = siblings
         self.C = C
         self.label_weight = label_weight
         self.tol = tol

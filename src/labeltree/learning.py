@@ -35,6 +35,7 @@ class LabelTreeLearner(TrainedTrees):
     solver: str
     loss: str
     penalty: str
+    siblings: str
     C: float | str | None
     label_weight: Any
     tol: float
@@ -223,6 +224,7 @@ class LabelTreeLearner(TrainedTrees):
             solver=self.solver,
             loss=self.loss,
             penalty=self.penalty,
+            siblings=self.siblings,
             C=float(self.C) if isinstance(self.C, Real) else default_c(self.solver, self.loss, self.penalty),
             tol=self.tol,
             max_iter=self.max_iter,

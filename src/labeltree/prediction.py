@@ -204,6 +204,11 @@ class LabelTreePredictor(TrainedTrees):
         features = self._features_of_one(x)
         if self._has_node_estimators:
             raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
+        if any(weights.is_joint for weights in self.weights_):
+            raise ValueError(
+                "explain needs a classifier per node, but siblings='joint' gave children one together: their "
+                "probabilities are no sum of contributions; train with siblings='independent'"
+            )
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         elif len(feature_names) != self.n_features_in_:

@@ -29,7 +29,7 @@ class Solver:
 
 
 SOLVERS = {
-    "descent": Solver(("penalty", "C", "tol", "max_iter")),
+    "descent": Solver(("penalty", "siblings", "C", "tol", "max_iter")),
     "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
     "sgd": Solver(
         ("learning_rate", "epochs", "regularization"),
@@ -43,7 +43,16 @@ SOLVERS = {
     ),
 }
 
-SOLVER_PARAMETERS = ("penalty", "C", "tol", "max_iter", "learning_rate", "epochs", "regularization")
+SOLVER_PARAMETERS = (
+    "penalty",
+    "siblings",
+    "C",
+    "tol",
+    "max_iter",
+    "learning_rate",
+    "epochs",
+    "regularization",
+)
 
 
 #: The parameter `C` by default, by loss, with the penalty "l1".
@@ -105,6 +114,13 @@ def check_solver_parameters(estimator: BaseEstimator) -> None:
         raise ValueError(
             f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature has "
             "no bound"
+        )
+    if given["siblings"] == "joint" and given["label_weight"] is not None:
+        raise ValueError("siblings='joint' knows no weights of single labels: leave label_weight at None")
+    if given["siblings"] == "joint" and (given["loss"], given["penalty"]) != ("logistic", "l2"):
+        raise ValueError(
+            "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
+            f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
         )
     signature = inspect.signature(type(estimator)).parameters
     read = SOLVERS[given["solver"]].parameters

@@ -27,6 +27,7 @@ class SolverSettings:
     solver: str
     loss: str
     penalty: str
+    siblings: str
     C: float | Sequence[float]
     tol: float
     max_iter: int
@@ -49,6 +50,7 @@ def train_tree(
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
     options.penalty = getattr(_native.Penalty, settings.penalty)
+    options.joint_siblings = settings.siblings == "joint"
     if isinstance(settings.C, Sequence):
         options.block_C = block_values(tree, settings.C)
     else:

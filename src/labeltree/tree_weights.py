@@ -30,6 +30,14 @@ DENSE_ARRAYS: dict[str, tuple[str, ...]] = {
     "dense_scale": ("float32",),
 }
 
+#: Those that models with joint blocks have besides.
+JOINT_ARRAYS: dict[str, tuple[str, ...]] = {
+    "code_begin": ("int64",),
+    "code": ("uint8",),
+    "code_bias": ("float32",),
+    "code_scale": ("float32",),
+}
+
 #: How weights may be stored, by the type of their array: uint16 holds the bits of bfloat16 numbers.
 WEIGHT_TYPES = {"float32": "float32", "uint16": "bfloat16", "int8": "int8"}
 
@@ -44,8 +52,8 @@ class TreeWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS` and, with dense features, in `DENSE_ARRAYS`; the scales only with int8
-        weights. Weights in uint16 are bfloat16 numbers.
+        The arrays named in `BLOCK_ARRAYS` and, with dense features or joint blocks, in `DENSE_ARRAYS` or
+        `JOINT_ARRAYS`; the scales only with int8 weights. Weights in uint16 are bfloat16 numbers.
     dense_features : (int, int)
         The range of features that are dense: the first of them and the one after the last.
     """
@@ -93,6 +101,11 @@ class TreeWeights:
     def n_weights(self) -> int:
         return len(self.arrays["weight"]) + self.n_dense * self.tree.n_nodes
 
+    @property
+    def is_joint(self) -> bool:
+        """Whether some blocks may be joint: their columns are codes of children."""
+        return "code_begin" in self.arrays
+
     def block_of(self, node: int) -> int:
         """The block that holds the children of an inner node."""
         return 1 + int(np.searchsorted(self.tree.inner_nodes, node))
@@ -109,7 +122,8 @@ class TreeWeights:
         if name == self.weight_type:
             return self
         weight = self._float32_weights()
-        arrays = {key: array for key, array in self.arrays.items() if key not in ("scale", "dense_scale")}
+        scales = ("scale", "dense_scale", "code_scale")
+        arrays = {key: array for key, array in self.arrays.items() if key not in scales}
         if name == "float32":
             arrays["weight"] = weight
         elif name == "bfloat16":
@@ -140,33 +154,42 @@ class TreeWeights:
             return from_bfloat16(weight)
         if self.weight_type == "int8":
             wide = weight.astype(np.float32)
-            for entries, node in self._nodes_of_entries():
-                wide[entries] *= self.arrays["scale"][node]
+            scale = self.arrays["scale"]
+            if self.is_joint:
+                scale = np.concatenate([scale, self.arrays["code_scale"]])
+            for entries, column in self._columns_of_entries():
+                wide[entries] *= scale[column]
             return wide
         return weight
 
     def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-        """The weights in 127 steps up to the largest of their node."""
-        largest = np.zeros(self.tree.n_nodes, dtype=np.float32)
-        for entries, node in self._nodes_of_entries():
+        """The weights in 127 steps up to the largest of their node, or code."""
+        n_nodes, n_codes = self.tree.n_nodes, len(self.arrays["code"]) if self.is_joint else 0
+        largest = np.zeros(n_nodes + n_codes, dtype=np.float32)
+        for entries, column in self._columns_of_entries():
             bad = ~np.isfinite(weight[entries])
             if bad.any():
-                at = node[np.argmax(bad)]
-                raise ValueError(f"node {at} has a weight that is not finite; int8 cannot hold it")
-            np.maximum.at(largest, node, np.abs(weight[entries]))
+                at = int(column[np.argmax(bad)])
+                what = f"node {at}" if at < n_nodes else f"code {at - n_nodes}"
+                raise ValueError(f"{what} has a weight that is not finite; int8 cannot hold it")
+            np.maximum.at(largest, column, np.abs(weight[entries]))
         scale = np.maximum(largest / 127, np.finfo(np.float32).tiny)
         quantized = np.empty(len(weight), dtype=np.int8)
-        for entries, node in self._nodes_of_entries():
-            quantized[entries] = np.rint(weight[entries] / scale[node])
-        return {"weight": quantized, "scale": scale}
+        for entries, column in self._columns_of_entries():
+            quantized[entries] = np.rint(weight[entries] / scale[column])
+        scales = {"scale": scale[:n_nodes], **({"code_scale": scale[n_nodes:]} if self.is_joint else {})}
+        return {"weight": quantized, **scales}
 
-    def _nodes_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-        """All entries, some at a time, and the node that each belongs to."""
-        first_node = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
+    def _columns_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """All entries, some at a time, and the node that each belongs to, codes being numbered after all nodes."""
+        first = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
+        if self.is_joint:
+            code_begin = self.arrays["code_begin"]
+            first = np.where(np.diff(code_begin) > 0, self.tree.n_nodes + code_begin[:-1], first)
         for begin in range(0, len(self.arrays["weight"]), _CHUNK):
             entries = slice(begin, begin + _CHUNK)
             per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
-            yield entries, np.repeat(first_node, per_block) + self.arrays["column"][entries]
+            yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
 
 
 def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:

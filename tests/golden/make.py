@@ -84,6 +84,18 @@ def dense_cases() -> dict[str, Case]:
     }
 
 
+def joint_cases() -> dict[str, Case]:
+    """Models of version 2: some blocks are joint."""
+    indicator = cases()["float32"].y
+    joint = {"loss": "logistic", "siblings": "joint", "arity": 2, "max_leaves": 2, "random_state": 0}
+    return {
+        "joint-float32": Case(indicator, "float32", joint),
+        "joint-bfloat16": Case(indicator, "bfloat16", joint),
+        "joint-int8": Case(indicator, "int8", joint),
+        "joint-mixed": Case(indicator, "int8", joint, mixed=True),
+    }
+
+
 def mixed_features() -> np.ndarray:
     """The features, and beside them eight that are mostly 0."""
     rng = np.random.default_rng(2)
@@ -93,7 +105,7 @@ def mixed_features() -> np.ndarray:
 
 
 def main() -> None:
-    for version, named in {1: cases(), 2: dense_cases()}.items():
+    for version, named in {1: cases(), 2: {**dense_cases(), **joint_cases()}}.items():
         make_missing(GOLDEN / f"version-{version}", named)
 
 

@@ -36,6 +36,7 @@ PANELS = {
         "loss",
         "link",
         "penalty",
+        "siblings",
         "C",
         "label_weight",
         "tol",

@@ -12,7 +12,8 @@ from labeltree.labels import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
-#: The versions that are read. A model is written in the first that can hold it: dense features came with the second.
+#: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
+#: with the second.
 FORMAT_VERSIONS = (1, 2)
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
@@ -56,11 +57,12 @@ class Document:
     label_file: StoredFile
     feature_name_file: StoredFile | None
     dense_features: tuple[int, int] = (0, 0)
+    joint_blocks: bool = False
 
     @property
     def format_version(self) -> int:
         """The first version of the format that can hold the model."""
-        return 1 if self.n_dense == 0 else 2
+        return 2 if self.n_dense > 0 or self.joint_blocks else 1
 
     @property
     def n_dense(self) -> int:
@@ -88,6 +90,7 @@ class Document:
                 "label_kind": self.label_kind,
                 "labels": self.labels,
                 "weights": self.weights,
+                **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
                 "files": {
                     "trees": [_file_to_json(file) for file in self.tree_files],
@@ -114,6 +117,7 @@ class Document:
                 f"{' and '.join(map(str, FORMAT_VERSIONS))}{advice}"
             )
         files = _Fields(fields.take("files", dict), "files")
+        newer = fields.values if version > 1 else {}  # what the first version did not have
         document = cls(
             library_version=fields.take("library_version", str),
             estimator=fields.take("estimator", str),
@@ -131,7 +135,10 @@ class Document:
             ],
             label_file=_file_from_json(files.take("labels", object), "labels"),
             feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
-            dense_features=(0, 0) if version == 1 else _range(fields.take("dense_features", list)),
+            dense_features=_range(fields.take("dense_features", list))
+            if "dense_features" in newer
+            else (0, 0),
+            joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
         )
         fields.take("format", str)
         fields.finish()
@@ -142,7 +149,7 @@ class Document:
             if not 1 <= getattr(document, name) < 2**31 - 1:
                 raise ValueError(f"{name} must be from 1 to {2**31 - 2}, got {getattr(document, name)}")
         begin, end = document.dense_features
-        if version > 1 and not (0 <= begin < end <= document.n_features):
+        if "dense_features" in newer and not (0 <= begin < end <= document.n_features):
             raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
         return document
 

@@ -16,7 +16,7 @@ from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredFile
 from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 from labeltree.prediction import LabelTreePredictor
-from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, TreeWeights
+from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
 from labeltree.trees import LabelTree
 
 #: The estimators that a model file may name, and where they are.
@@ -145,9 +145,13 @@ def read_tree_tensors(
 ) -> dict[str, Tensor]:
     """Map the file of a tree, if it has the tensors it must have."""
     tensors = read_tensors(directory, file, verify)
-    expected = {"child_begin", "label", *BLOCK_ARRAYS, *(DENSE_ARRAYS if document.n_dense > 0 else ())}
+    expected = {"child_begin", "label", *BLOCK_ARRAYS}
+    if document.n_dense > 0:
+        expected |= set(DENSE_ARRAYS)
+    if document.joint_blocks:
+        expected |= set(JOINT_ARRAYS)
     if document.weights != "int8":
-        expected -= {"scale", "dense_scale"}
+        expected -= {"scale", "dense_scale", "code_scale"}
     with blaming(file.name):
         if tensors.keys() != expected:
             raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")

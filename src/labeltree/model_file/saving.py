@@ -89,6 +89,7 @@ def save_classifier(
             label_file=writer.add("labels", label_tensors),
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
             dense_features=estimator.dense_features_,
+            joint_blocks=any(tree.is_joint for tree in stored),
         )
         writer.commit(document)
 
