@@ -88,7 +88,7 @@ def ask(model):
             {"format_version": 3},
             "format version 3, but this version of labeltree knows only 1 and 2: upgrade",
         ),
-        ({"format_version": 2}, "model.json has no 'dense_features'"),
+        ({"format_version": 2}, "a model of format version 2 must have dense features or joint blocks"),
         ({"format_version": 10**15}, "upgrade"),
         ({"format_version": 0}, "knows only 1 and 2$"),
         ({"format_version": "1"}, "'format_version' must be of type int, got '1'"),
