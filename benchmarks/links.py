@@ -1,4 +1,4 @@
-"""How a node's score becomes a probability: quality and search cost of every link. The table in docs/how-it-works.md.
+"""How a node's score becomes a probability: quality and search cost of every link. The table in docs/node-learners.md.
 
 python -m benchmarks.links eurlex57k tate
 """

@@ -22,7 +22,7 @@ TABLE = Table(
     notes=[
         "C is chosen by a third of a sample of 10,000 training rows; the time is part of that of training.",
         "Weights by propensity are not for these figures: they trade precision for propensity-scored precision "
-        "(docs/how-it-works.md has both).",
+        "(docs/node-learners.md has both).",
     ],
 )
 

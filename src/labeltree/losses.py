@@ -114,7 +114,7 @@ def _exponential(margin: FloatArray) -> FloatArray:
     return loss
 
 
-#: All losses by name. docs/how-it-works.md has the figures that the default links and C rest on.
+#: All losses by name. docs/node-learners.md has the figures that the default links and C rest on.
 LOSSES = {
     loss.name: loss
     for loss in (

@@ -20,7 +20,7 @@ class Solver:
     parameters : tuple of str
         Those of the classifier's `SOLVER_PARAMETERS` that it reads.
     learning_rate, regularization : dict of float
-        What is taken if none is given, by loss. docs/how-it-works.md has the figures that it rests on.
+        What is taken if none is given, by loss. docs/node-learners.md has the figures that it rests on.
     """
 
     parameters: tuple[str, ...]
