@@ -12,6 +12,9 @@ TABLE = Table(
     title="Ensembles",
     paper="three trees are better than one by much more than five are than three; costs grow linearly; "
     "with the squared hinge ensembles gain slightly more.",
+    here="the same: three trees gain 0.3 to 0.6 points, five hardly more than three, and the squared hinge "
+    "gains more. Missing estimates as 0 cost little precision and save little time. A Huffman and a "
+    "complete tree beside k-means help on tate and not on eurlex57k.",
     rows=[
         *per_loss(
             {"1 tree": {}, "3 trees": {"n_trees": 3}, "5 trees": {"n_trees": 5}},

@@ -14,6 +14,7 @@ from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELI
 def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) -> str:
     """The page of a table; `parts` has its lines by data set, `circumstances` say what machine the times are of."""
     lines = [f"# {table.title}", "", f"**In the paper:** {table.paper}", ""]
+    lines += [f"**Here:** {table.here}", ""] if table.here else []
     lines += [f"![{table.title}]({table.name}.png)", ""]
     for data, rows in parts.items():
         lines += [f"## {data}", "", *_table(rows), ""]

@@ -83,6 +83,8 @@ class Table:
     title : str
     paper : str
         What the paper says.
+    here : str
+        What our runs say.
     rows : sequence of Row
         Costs are compared with the first that ran.
     data : sequence of str
@@ -100,6 +102,7 @@ class Table:
     data: Sequence[str] = ("eurlex57k", "tate")
     notes: Sequence[str] = ()
     batch_sizes: Sequence[int] = ()
+    here: str = ""
 
     def rows_on(self, data: str) -> list[Row]:
         """The rows that are run on a set."""

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from experiments.runner.document import headings, page, per_cent, plus_minus, times
 from experiments.runner.figures import Mean, summarise
@@ -36,6 +38,8 @@ def test_every_row_has_all_columns():
 def test_the_page_says_what_must_be_known():
     text = page(TABLE, lines(), "Two threads.")
     assert text.startswith("# Depth\n\n**In the paper:** deeper is worse.\n\n![Depth](depth.png)\n")
+    found = page(replace(TABLE, here="not on these sets."), lines(), "")
+    assert "deeper is worse.\n\n**Here:** not on these sets.\n\n![Depth]" in found
     assert "- wide: not here, because: out of memory" in text
     assert "| flat | 2.00 ± 0.00 | 0.200 ± 0.000 |" in text  # by rows in a batch
     assert "`max_leaves=100`" in text
