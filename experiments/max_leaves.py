@@ -12,8 +12,8 @@ TABLE = Table(
     title="Labels below the last inner nodes",
     paper="precision grows slightly when trees are shallower (400 rather than 25), training and "
     "prediction take longer, model sizes change little.",
-    here="the same on eurlex57k, by half a point for each step; on tate hardly any difference. Training takes up to a third "
-    "longer, prediction does not, and models are smaller, not larger.",
+    here="the same on eurlex57k, by half a point for each step; on tate hardly any difference. Training "
+    "takes up to a third longer, prediction does not, and models are smaller, not larger.",
     rows=per_loss(
         {f"max_leaves {leaves}": {"max_leaves": leaves} for leaves in (25, 100, 400)},
         seeds={"max_leaves 400": 1},

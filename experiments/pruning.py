@@ -13,8 +13,8 @@ TABLE = Table(
     paper="with the logistic loss precision falls only slightly up to 0.5, while prediction takes down "
     "to half of the time and models are up to 4 times smaller; with the squared hinge precision falls "
     "more, and models are up to 10 times smaller.",
-    here="the same: with the logistic loss 0.3 halves the model at no cost, and 0.5 leaves a quarter to a half for up to "
-    "0.3 points; with the squared hinge 0.3 costs 0.3 to 1.3 points.",
+    here="the same: with the logistic loss 0.3 halves the model at no cost, and 0.5 leaves a quarter to "
+    "a half for up to 0.3 points; with the squared hinge 0.3 costs 0.3 to 1.3 points.",
     rows=[
         *(Row(f"logistic, prune {prune}", {"prune": prune}) for prune in (0.1, 0.3, 0.5)),
         *(
