@@ -13,6 +13,10 @@ TABLE = Table(
     paper="sparse tf-idf features are more precise than the dense representation that extremeText "
     "learns, on almost all data sets; the dense one takes longer to train, but predicts faster with "
     "smaller models.",
+    here="the same: words beat extremeText by 1.6 to 11 points at 1, in 1/17 to 1/37 of "
+    "the time. Sentence embeddings alone are worse than words, both together are the "
+    "best of all. Mean-pooled word vectors with idf are the best of the pooled ones, and beat "
+    "extremeText on eurlex57k.",
     rows=[
         Row("words, AdaGrad", {"solver": "adagrad"}),
         Row("words, batch"),
@@ -27,6 +31,8 @@ TABLE = Table(
     ],
     notes=[
         "The first row and extremeText are those of the paper; the others are trained in batch.",
+        "extremeText's learning rate (0.2, with which it does not break off) was chosen on a thousand test rows of "
+        "the Tate.",
         "Sentence embeddings are of all-MiniLM-L6-v2 (384 dimensions), as it comes. It reads the first "
         "256 pieces of words, too few for laws, so it is run on the captions of the Tate only.",
         "Word vectors (200 dimensions) are the leading eigenvectors of the co-occurrences of words in "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,11 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
     "penalty": Choice(("l2", "l1")),
     "siblings": Choice(("independent", "joint")),
-    "C": WordOrNumber(("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True)),
-    "label_weight": Choice(("propensity",), (Mapping, list, tuple, np.ndarray), optional=True),
+    "C": WordOrNumber(
+        ("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True), or_sequence=True
+    ),
+    # "given" in a model that was saved without them
+    "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "solver": Choice(tuple(SOLVERS)),
@@ -111,11 +115,12 @@ class LabelTreeClassifier(
         Whether the children of a node have a classifier each, or at nodes of at most five children one together: of
         which of them have a positive label below, by multinomial logistic regression. Needs the logistic loss without
         `label_weight`, and narrow trees: a small `arity` and ``frequent_share=0``.
-    C : float, "auto", "auto_per_level" or None
+    C : float, sequence of float, "auto", "auto_per_level" or None
         The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
         the squared and 2 for the exponential loss; with the penalty "l1" 1 for the squared hinge and the squared, 2 for
-        the logistic loss. "auto" chooses it by the precision on rows held out of a sample, "auto_per_level" chooses one
-        for each level of the tree by the log loss of its nodes.
+        the logistic loss. A sequence has one for each level of the tree, from the root down, the last for all levels
+        below. "auto" chooses one by the precision on rows held out of a sample, "auto_per_level" one for each level by
+        the log loss of its nodes.
     label_weight : {"propensity"}, array of shape (n_labels,), dict or None
         How much positive examples of each label count, 1 by default; at an inner node as much as the heaviest of their
         labels below it. "propensity" makes rare labels count more, as the propensity-scored metrics do. An array is in
@@ -187,8 +192,8 @@ class LabelTreeClassifier(
     n_iter_ : int
         The most passes over its rows that a node took.
     C_ : float or list of float
-        The C that was used, or that of each level from the root down. Not saved with a model; but the parameter `C` is
-        saved as this number where it is "auto".
+        The C that `fit` used, or that of each level from the root down; not there with incremental solvers and node
+        estimators. Not saved with a model; but the parameter `C` is saved as this where it was to be chosen.
     C_scores_ : dict or None
         If C was chosen: the score of every C that was tried, which is the mean of P@1, P@3 and P@5, or for each level
         its log loss per row. Not saved with a model.
@@ -232,7 +237,7 @@ class LabelTreeClassifier(
         link: str = "auto",
         penalty: str = "l2",
         siblings: str = "independent",
-        C: float | str | None = None,
+        C: Any = None,
         label_weight: Any = None,
         tol: float = 0.2,
         max_iter: int = 10,
@@ -289,19 +294,19 @@ class LabelTreeClassifier(
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        check_parameters(self, _CONSTRAINTS)
         check_tree(self.tree)
+        check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self._link_of(self.loss)
-        check_node_estimator(self)
+        check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 
     def _check_training_parameters(self) -> None:
         # Not for a saved model: what its solver did not use may have had another default then.
         self._check_parameters()
-        check_solver_parameters(self)
+        check_solver_parameters(self, _DEFAULTS)
 
     def _link(self) -> str:
         return self._link_of(self.loss_)
@@ -324,7 +329,8 @@ class LabelTreeClassifier(
     def _parameters_as_trained(self) -> dict[str, Any]:
         # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name, C as chosen.
         trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link()}
-        if self.C == "auto":
+        trained["n_trees"] = len(self.weights_)
+        if isinstance(self.C, str):
             trained["C"] = getattr(self, "C_", self.C)
         return {**self.get_params(deep=False), **trained}
 
@@ -364,3 +370,6 @@ class LabelTreeClassifier(
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+_DEFAULTS = {name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()}

@@ -31,6 +31,11 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
     """
     if label_weight is None:
         return None
+    if isinstance(label_weight, str) and label_weight == "given":
+        raise ValueError(
+            "label_weight is 'given': a saved model does not keep weights that were an array or a dictionary; set it "
+            "to them again, or to None"
+        )
     if isinstance(label_weight, str):
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
         return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)

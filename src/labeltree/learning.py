@@ -36,7 +36,7 @@ class LabelTreeLearner(TrainedTrees):
     loss: str
     penalty: str
     siblings: str
-    C: float | str | None
+    C: Any
     label_weight: Any
     tol: float
     max_iter: int
@@ -94,7 +94,9 @@ class LabelTreeLearner(TrainedTrees):
         self.weights_ = forest.weights
         self._keep_report(forest.reports)
         self.fit_seconds_ = forest.seconds
-        if isinstance(learner, LinearLearner):
+        for name in ("C_", "C_scores_"):
+            vars(self).pop(name, None)
+        if isinstance(learner, LinearLearner) and self.solver == "descent":
             self.C_ = learner.settings.C
             self.C_scores_ = learner.scores
         self._renew_caches()
@@ -149,7 +151,8 @@ class LabelTreeLearner(TrainedTrees):
         self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
         self.weights_ = [*self.weights_, *forest.weights]
         self._keep_report([*self.training_report_, *forest.reports])
-        self.fit_seconds_ = forest.seconds
+        before = getattr(self, "fit_seconds_", {})
+        self.fit_seconds_ = {name: before.get(name, 0.0) + spent for name, spent in forest.seconds.items()}
         self._renew_caches()
         return self
 
@@ -225,7 +228,7 @@ class LabelTreeLearner(TrainedTrees):
             loss=self.loss,
             penalty=self.penalty,
             siblings=self.siblings,
-            C=float(self.C) if isinstance(self.C, Real) else default_c(self.solver, self.loss, self.penalty),
+            C=self._given_c(),
             tol=self.tol,
             max_iter=self.max_iter,
             incremental=incremental_settings(
@@ -238,6 +241,14 @@ class LabelTreeLearner(TrainedTrees):
         if choose is not None and chosen is not None:
             settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
+
+    def _given_c(self) -> float | list[float]:
+        """C as it is given, or what it is by default, where a choice starts from."""
+        if isinstance(self.C, Real):
+            return float(self.C)
+        if self.C is None or isinstance(self.C, str):
+            return default_c(self.solver, self.loss, self.penalty)
+        return [float(number) for number in self.C]
 
     def _tree_recipe(self) -> TreeRecipe:
         return TreeRecipe(**{field.name: getattr(self, field.name) for field in fields(TreeRecipe)})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +18,7 @@ from labeltree import _native
 from labeltree.exchange import NodeBlocks
 from labeltree.labels import LabelRows
 from labeltree.progress import Phases
-from labeltree.solvers import SOLVER_PARAMETERS
+from labeltree.solvers import SOLVER_PARAMETERS, is_set
 from labeltree.trees import LabelTree
 from labeltree.validation import is_pair
 
@@ -69,7 +68,7 @@ class NodeEstimators:
         return answers
 
 
-def check_node_estimator(model: BaseEstimator) -> None:
+def check_node_estimator(model: BaseEstimator, defaults: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless `node_estimator` can be used, and no parameter is set that only others heed."""
     estimator = model.node_estimator
     if estimator is None:
@@ -81,10 +80,9 @@ def check_node_estimator(model: BaseEstimator) -> None:
             "node_estimator must be a scikit-learn classifier (an object, not a class) with predict_proba, "
             f"got {estimator!r}"
         )
-    defaults = inspect.signature(type(model)).parameters
     for name in LINEAR_PARAMETERS:
-        value, default = getattr(model, name), defaults[name].default
-        if value is not default and not (np.isscalar(value) and value == default):
+        default = defaults[name]
+        if is_set(getattr(model, name), default):
             raise ValueError(
                 f"{name} is a parameter of the linear node classifiers and means nothing to node_estimator; "
                 f"leave it at {default!r} and set the parameters of {type(estimator).__name__}"

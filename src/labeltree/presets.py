@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from labeltree.solvers import SOLVER_PARAMETERS, SOLVERS
+
 _Estimator = TypeVar("_Estimator", bound="PublishedSettings")
 
 
@@ -18,7 +20,7 @@ class PublishedSettings:
             "loss": "squared_hinge", "link": "exp2", "C": 1.0, "tol": 0.1, "max_iter": 20, "prune": 0.1,
             "search": "beam", "beam": 10,
         }  # fmt: skip
-        return cls(**{**preset, **parameters})
+        return cls(**_with(preset, parameters))
 
     @classmethod
     def bonsai(cls: type[_Estimator], **parameters: Any) -> _Estimator:
@@ -28,7 +30,7 @@ class PublishedSettings:
             "frequent_share": 0.0, "label_vector_prune": 0.0, "loss": "squared_hinge", "link": "exp2", "C": 1.0,
             "tol": 0.1, "max_iter": 20, "prune": 0.1, "search": "beam", "beam": 10,
         }  # fmt: skip
-        return cls(**{**preset, **parameters})
+        return cls(**_with(preset, parameters))
 
     @classmethod
     def napkinxc(cls: type[_Estimator], **parameters: Any) -> _Estimator:
@@ -40,4 +42,13 @@ class PublishedSettings:
             "n_trees": 1, "arity": 2, "max_leaves": 100, "frequent_share": 0.0, "label_vector_prune": 0.0,
             "loss": "logistic", "C": 12.0, "tol": 0.1, "max_iter": 1000, "prune": 0.1, "search": "exact",
         }  # fmt: skip
-        return cls(**{**preset, **parameters})
+        return cls(**_with(preset, parameters))
+
+
+def _with(preset: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """The settings with others in their place, and without those that mean nothing to another solver or loss."""
+    solver = SOLVERS.get(parameters.get("solver", "descent"))  # a wrong one is told later
+    dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver.parameters}
+    if parameters.get("loss", preset["loss"]) != preset["loss"]:
+        dropped |= {"C", "link"}
+    return {**{name: value for name, value in preset.items() if name not in dropped}, **parameters}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from labeltree.losses import LOSSES
@@ -107,9 +108,9 @@ def incremental_settings(
     return IncrementalSettings(rate, epochs, penalty)
 
 
-def check_solver_parameters(estimator: BaseEstimator) -> None:
-    """Raise `ValueError` for a parameter that was set, but that the estimator's solver does not read."""
-    given = estimator.get_params(deep=False)
+def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for a parameter that is not at its default, but that the estimator's solver does not read."""
+    given = vars(estimator)
     if given["penalty"] == "l1" and given["loss"] not in _DEFAULT_C_L1:
         raise ValueError(
             f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature has "
@@ -122,12 +123,16 @@ def check_solver_parameters(estimator: BaseEstimator) -> None:
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
             f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
         )
-    signature = inspect.signature(type(estimator)).parameters
     read = SOLVERS[given["solver"]].parameters
     for name in SOLVER_PARAMETERS:
-        if name not in read and given[name] != signature[name].default:
+        if name not in read and is_set(given[name], defaults[name]):
             raise ValueError(
                 f"solver {given['solver']!r} does not use {name}, got {name}={given[name]!r}: leave it at "
-                f"{signature[name].default!r}, or choose a solver that does: "
+                f"{defaults[name]!r}, or choose a solver that does: "
                 + ", ".join(solver for solver, other in SOLVERS.items() if name in other.parameters)
             )
+
+
+def is_set(value: Any, default: Any) -> bool:
+    """Whether a parameter, which may be an array, is another than its default."""
+    return value is not default and not (np.isscalar(value) and value == default)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,13 @@ class TreeWeights:
         """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""
         arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
         if "dense_weight" in arrays:
-            arrays["dense_weight"] = self._float32_dense_weights()
+            arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
             arrays, self.tree.n_labels, n_features, getattr(_native.Link, link), self.dense_features
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_float32_dense_weights"}
 
     @property
     def nbytes(self) -> int:
@@ -99,7 +103,7 @@ class TreeWeights:
 
     @property
     def n_weights(self) -> int:
-        return len(self.arrays["weight"]) + self.n_dense * self.tree.n_nodes
+        return len(self.arrays["weight"]) + self.n_dense * n_columns(self.tree.child_begin, self.arrays)
 
     @property
     def is_joint(self) -> bool:
@@ -131,7 +135,7 @@ class TreeWeights:
         else:
             arrays |= self._quantized(weight)
         if self.n_dense > 0:
-            dense = self._float32_dense_weights()
+            dense = self._float32_dense_weights
             if name == "float32":
                 arrays["dense_weight"] = dense
             elif name == "bfloat16":
@@ -140,7 +144,9 @@ class TreeWeights:
                 arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
         return TreeWeights(self.tree, arrays, self.dense_features)
 
+    @cached_property
     def _float32_dense_weights(self) -> NDArray[np.float32]:
+        """The dense weights as the kernel reads them, decoded once if they are stored in fewer bytes."""
         weight = self.arrays["dense_weight"]
         if weight.dtype == np.uint16:
             return from_bfloat16(weight)
@@ -190,6 +196,15 @@ class TreeWeights:
             entries = slice(begin, begin + _CHUNK)
             per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
             yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
+
+
+def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]) -> int:
+    """The columns of all blocks: one for each node, or in joint blocks for each code."""
+    if "code_begin" not in arrays:
+        return len(child_begin) - 1
+    n_children = np.diff(child_begin)
+    n_codes = np.diff(arrays["code_begin"])[1:]
+    return 1 + int(np.where(n_codes > 0, n_codes, n_children[n_children > 0]).sum())
 
 
 def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:

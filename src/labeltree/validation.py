@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -73,15 +73,23 @@ class Choice:
 
 @dataclass(frozen=True)
 class WordOrNumber:
-    """A parameter that is one of some words, or a number."""
+    """A parameter that is one of some words, or a number, or (`or_sequence`) a sequence of such numbers."""
 
     words: Sequence[str]
     number: Number
+    or_sequence: bool = False
 
     def __str__(self) -> str:
-        return ", ".join(map(repr, self.words)) + f", {self.number}"
+        several = " or a sequence of such numbers" if self.or_sequence else ""
+        return ", ".join(map(repr, self.words)) + f", {self.number}{several}"
 
     def accepts(self, value: Any) -> bool:
+        if self.or_sequence and isinstance(value, list | tuple | np.ndarray):
+            return (
+                np.ndim(value) == 1
+                and len(value) > 0
+                and all(map(replace(self.number, optional=False).accepts, value))
+            )
         return (isinstance(value, str) and value in self.words) or self.number.accepts(value)
 
 
@@ -121,7 +129,8 @@ Constraint: TypeAlias = Number | Choice | WordOrNumber | Flag | WordOrMatrix
 
 def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:
     """Raise `ValueError` for the first parameter that is not what it must be."""
-    check_arguments(type(estimator).__name__, estimator.get_params(deep=False), constraints)
+    # Attributes, not get_params: a subclass may take fewer parameters than it has.
+    check_arguments(type(estimator).__name__, vars(estimator), constraints)
 
 
 def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
@@ -154,6 +163,11 @@ def check_features(
     With `reset` (in ``fit``) the number and names of the features are recorded, else compared. The range
     `dense_features` is what the model was trained with; None to tell it from X.
     """
+    if isinstance(X, tuple | list) and len(X) == 2 and any(map(sp.issparse, X)) and not is_pair(X):
+        raise ValueError(
+            "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
+            f"got a {type(X).__name__} of {type(X[0]).__name__} and {type(X[1]).__name__}"
+        )
     if is_pair(X):
         return _check_pair(estimator, X, normalize, reset, dense_features)
     # scikit-learn's own checks take longer than a prediction: what a plain CSR matrix needs of them is done here.
@@ -225,7 +239,7 @@ def _check_pair(
     if reset:
         estimator.n_features_in_ = found[1]
         vars(estimator).pop("feature_names_in_", None)
-    elif found != dense_features:
+    elif found[1] != estimator.n_features_in_ or (dense_features is not None and found != dense_features):
         begin, end = dense_features or (0, 0)
         raise ValueError(
             f"X is a pair of {sparse.shape[1]} sparse and {dense.shape[1]} dense features, but "

@@ -52,6 +52,45 @@ def test_to_a_loaded_model(tmp_path: Path) -> None:
     same(loaded.add_trees(X, Y), LabelTreeClassifier(2, link="exp4", **SHAPE).fit(X, Y))
 
 
+@pytest.mark.parametrize("weights", ["int8", "bfloat16"])
+def test_to_a_model_that_is_stored_smaller(tmp_path: Path, weights: str) -> None:
+    LabelTreeClassifier(**SHAPE).fit(X, Y).save(tmp_path / "model", weights=weights)
+    grown = LabelTreeClassifier.load(tmp_path / "model").add_trees(X, Y)
+    grown.save(tmp_path / "model")  # all trees in one type that holds them all
+    loaded = LabelTreeClassifier.load(tmp_path / "model", verify=True)
+    assert {trained.weight_type for trained in loaded.weights_} == {"float32"}
+    # A scale is multiplied with every weight now, with their sum before.
+    np.testing.assert_allclose(loaded.predict_topk(X)[1], grown.predict_topk(X)[1], rtol=1e-4)
+
+
+def test_joint_trees_beside_others(tmp_path: Path) -> None:
+    narrow = {**SHAPE, "arity": 2, "max_leaves": 2, "loss": "logistic"}
+    model = LabelTreeClassifier(**narrow).fit(X, Y).set_params(siblings="joint").add_trees(X, Y)
+    assert [trained.is_joint for trained in model.weights_] == [False, True]
+    model.save(tmp_path / "model")
+    loaded = LabelTreeClassifier.load(tmp_path / "model", verify=True)
+    np.testing.assert_array_equal(loaded.predict_topk(X)[1], model.predict_topk(X)[1])
+
+
+@pytest.mark.parametrize("C", ["auto", "auto_per_level"])
+def test_what_was_chosen_is_kept(tmp_path: Path, C: str) -> None:
+    parameters = {**SHAPE, "loss": "logistic", "arity": 2, "max_leaves": 2, "C": C}
+    model = LabelTreeClassifier(**parameters).fit(X, Y)
+    model.save(tmp_path / "model")
+    loaded = LabelTreeClassifier.load(tmp_path / "model")
+    assert loaded.C == model.C_
+    same(loaded.add_trees(X, Y), model.add_trees(X, Y))
+
+
+def test_weights_of_labels_that_were_not_saved_must_be_given_again(tmp_path: Path) -> None:
+    LabelTreeClassifier(label_weight={3: 5.0}, **SHAPE).fit(X, Y).save(tmp_path / "model")
+    loaded = LabelTreeClassifier.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="a saved model does not keep weights"):
+        loaded.add_trees(X, Y)
+    again = LabelTreeClassifier(2, label_weight={3: 5.0}, **SHAPE).fit(X, Y)
+    same(loaded.set_params(label_weight={3: 5.0}).add_trees(X, Y), again)
+
+
 def test_other_examples_of_the_same_labels() -> None:
     names = [[f"label {j}" for j in row.indices] for row in Y]
     model = LabelTreeClassifier(**SHAPE).fit(X, names)
@@ -79,6 +118,9 @@ def test_node_estimators() -> None:
     model = LabelTreeClassifier(node_estimator=LogisticRegression(), **SHAPE).fit(X, Y).add_trees(X, Y)
     again = LabelTreeClassifier(2, node_estimator=LogisticRegression(), **SHAPE).fit(X, Y)
     np.testing.assert_array_equal(model.predict_topk(X)[1], again.predict_topk(X)[1])
+    dense = np.random.default_rng(0).normal(size=(120, 9)).astype(np.float32)
+    pairs = LabelTreeClassifier(node_estimator=LogisticRegression(), **SHAPE).fit((X, dense), Y)
+    assert len(pairs.add_trees((X, dense), Y).predict_topk((X, dense), 2)[0]) == 120
     with pytest.raises(ValueError, match="have node estimators, or none has"):
         model.set_params(node_estimator=None).add_trees(X, Y)
 

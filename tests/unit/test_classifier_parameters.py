@@ -10,6 +10,7 @@ from joblib import cpu_count
 from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.trees import Taxonomy
 from labeltree.validation import n_threads
 
 X, Y = documents(60, 30, 8)
@@ -164,3 +165,53 @@ class TestPresets:
         assert LabelTreeClassifier.parabel(n_trees=1, C=2.0).get_params()["C"] == 2.0
         with pytest.raises(TypeError, match="unexpected keyword"):
             LabelTreeClassifier.parabel(colour="red")
+
+
+def test_a_subclass_may_take_fewer_parameters() -> None:
+    class Mine(LabelTreeClassifier):
+        def __init__(self, C: float = 1.0) -> None:
+            super().__init__(C=C, random_state=0)
+
+    expected = LabelTreeClassifier(C=2.0, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(Mine(C=2.0).fit(X, Y).predict_topk(X)[1], expected.predict_topk(X)[1])
+
+
+@pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
+def test_presets_drop_what_another_solver_or_loss_does_not_know(preset: str) -> None:
+    make = getattr(LabelTreeClassifier, preset)
+    assert make(solver="adagrad").fit(X, Y).C is None
+    for loss in ("logistic", "squared_hinge", "exponential"):
+        make(loss=loss).fit(X, Y)
+
+
+def test_a_c_for_every_level() -> None:
+    shape = {"arity": 2, "max_leaves": 2, "frequent_share": 0, "loss": "logistic", "random_state": 0}
+    one = LabelTreeClassifier(C=2.0, **shape).fit(X, Y)
+    same = LabelTreeClassifier(C=(2, 2.0), **shape).fit(X, Y)
+    other = LabelTreeClassifier(C=[2.0, 2.0, 9.0], **shape).fit(X, Y)
+    assert (one.C_, same.C_, other.C_) == (2.0, [2.0, 2.0], [2.0, 2.0, 9.0])
+    np.testing.assert_array_equal(one.predict_topk(X)[1], same.predict_topk(X)[1])
+    assert not np.array_equal(one.predict_topk(X)[1], other.predict_topk(X)[1])
+    for wrong in ([], [1.0, 0.0], [[1.0]], ["auto"], [1.0, None]):
+        with pytest.raises(
+            ValueError, match=r"'C' must be 'auto', 'auto_per_level', .* a sequence of such numbers"
+        ):
+            LabelTreeClassifier(C=wrong).fit(X, Y)
+
+
+def test_c_is_told_where_it_was_used() -> None:
+    model = LabelTreeClassifier(random_state=0).fit(X, Y)
+    assert model.C_ == 1.0
+    assert not hasattr(model.set_params(solver="sgd").fit(X, Y), "C_")
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ({"a": {"b": {}}}, r"give labeltree.trees.Taxonomy.from_dict\(tree\)"),
+        (Taxonomy, "the class Taxonomy"),
+    ],
+)
+def test_what_is_nearly_a_tree(tree: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LabelTreeClassifier(tree=tree).fit(X, Y)

@@ -10,6 +10,7 @@ from typing import Any
 
 from labeltree.model_file.document import Document
 from labeltree.model_file.loading import read_consistently, read_tree_tensors
+from labeltree.tree_weights import n_columns
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,13 @@ def _describe(directory: Path, document: Document) -> ModelInfo:
     trees = []
     for file in document.tree_files:
         tensors = read_tree_tensors(directory, file, document)
+        arrays = {name: tensor.values for name, tensor in tensors.items()}
         trees.append(
             TreeInfo(
                 n_nodes=tensors["label"].values.size,
                 n_inner_nodes=tensors["block_begin"].values.size - 2,
-                n_weights=tensors["weight"].values.size + document.n_dense * tensors["label"].values.size,
+                n_weights=tensors["weight"].values.size
+                + document.n_dense * n_columns(arrays["child_begin"], arrays),
                 n_bytes=file.n_bytes,
             )
         )

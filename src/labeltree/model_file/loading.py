@@ -148,7 +148,7 @@ def read_tree_tensors(
     expected = {"child_begin", "label", *BLOCK_ARRAYS}
     if document.n_dense > 0:
         expected |= set(DENSE_ARRAYS)
-    if document.joint_blocks:
+    if document.joint_blocks and "code_begin" in tensors:  # not all trees need have such blocks
         expected |= set(JOINT_ARRAYS)
     if document.weights != "int8":
         expected -= {"scale", "dense_scale", "code_scale"}
@@ -162,9 +162,11 @@ def read_tree_tensors(
                 )
         # The kernel looks at the others; these are decoded before it sees them.
         for name in expected & DENSE_ARRAYS.keys():
-            if tensors[name].values.ndim != 1:
+            values = tensors[name].values
+            if values.ndim != 1 or values.dtype.name not in DENSE_ARRAYS[name]:
                 raise ValueError(
-                    f"{name} must have one dimension, got the shape {tensors[name].values.shape}"
+                    f"{name} must be of one dimension and of type {' or '.join(DENSE_ARRAYS[name])}, "
+                    f"got {values.dtype.name} of shape {values.shape}"
                 )
     return tensors
 
@@ -213,7 +215,9 @@ def _decode_parameters(
             decoded[name] = list(trees)
         elif name == "tree" and isinstance(value, list):
             decoded[name] = _decode_trees(value, trees)
-        elif isinstance(value, dict | list) and not (name == "tree_weight" and _is_list_of_numbers(value)):
+        elif isinstance(value, dict | list) and not (
+            name in ("tree_weight", "C") and _is_list_of_numbers(value)
+        ):
             raise ValueError(f"the parameter {name!r} must be a single value, got {str(value)[:100]}")
         else:
             decoded[name] = value

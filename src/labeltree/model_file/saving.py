@@ -66,7 +66,11 @@ def save_classifier(
     # Everything that can be refused is, before the directory is touched; also what was loaded and is damaged.
     for trained in estimator.weights_:
         trained.store(estimator.n_features_in_, estimator._link()).verify()
-    stored = [trained.with_weight_type(weights or trained.weight_type) for trained in estimator.weights_]
+    if weights is None:
+        # All trees of a file have weights of one type; some may have been added to others that are stored smaller.
+        types = {trained.weight_type for trained in estimator.weights_}
+        weights = types.pop() if len(types) == 1 else "float32"
+    stored = [trained.with_weight_type(weights) for trained in estimator.weights_]
     parameters = _encode_parameters(estimator._parameters_as_trained(), len(stored))
     labels, label_tensors = encode_labels(estimator.classes_)
     label_tensors["count"] = Tensor.of(estimator.label_counts_)
@@ -83,7 +87,7 @@ def save_classifier(
             n_samples_fit=estimator.n_samples_fit_,
             label_kind=estimator.label_kind_,
             labels=labels,
-            weights=stored[0].weight_type,
+            weights=weights,
             training_report=estimator.training_report_,
             tree_files=[writer.add(f"tree-{t}", _tree_tensors(tree)) for t, tree in enumerate(stored)],
             label_file=writer.add("labels", label_tensors),
@@ -135,10 +139,10 @@ def _encode_parameter(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and np.isfinite(value):
         return value
-    if name == "tree_weight":
-        return [float(weight) for weight in value]
+    if name == "tree_weight" or (name == "C" and isinstance(value, list | tuple | np.ndarray)):
+        return [float(number) for number in value]
     if name == "label_weight":
-        return None  # an array or a dictionary, which only training heeds
+        return "given"  # an array or a dictionary, which only training heeds
     if name == "random_state":
         return None  # a generator: where it stands now says nothing about the model
     if name == "label_vectors":

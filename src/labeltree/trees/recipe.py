@@ -136,7 +136,11 @@ class TreeRecipe:
 
 
 def check_tree(tree: Any) -> None:
-    """Raise `ValueError` unless all entries of a sequence of trees are words or trees."""
+    """Raise `ValueError` for what is nearly a tree, and unless all entries of a sequence are words or trees."""
+    if isinstance(tree, dict):
+        raise ValueError("tree is a dictionary: give labeltree.trees.Taxonomy.from_dict(tree)")
+    if isinstance(tree, type):
+        raise ValueError(f"tree is the class {tree.__name__}: give an object of it")
     if not isinstance(tree, list | tuple):
         return
     for entry in tree:
