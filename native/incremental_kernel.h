@@ -141,6 +141,9 @@ void learn(Loss loss, int lanes, const IncrementalPass& pass) {
       return learn<Update, SquaredHingeSlope>(lanes, pass);
     case Loss::logistic:
       return learn<Update, LogisticSlope>(lanes, pass);
+    case Loss::squared:
+    case Loss::exponential:
+      return;  // the incremental solvers do not take these
   }
 }
 
