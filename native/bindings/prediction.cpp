@@ -62,6 +62,8 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
   if (arrays.contains("code_begin")) {
     views.code_begin = span(array("code_begin", int64_t{}));
+    // To the store, an empty one would say that no block is joint.
+    if (views.code_begin.size == 0) throw CorruptModel("code_begin has the wrong length");
     views.code = span(array("code", uint8_t{}));
     views.code_bias = span(array("code_bias", float{}));
     if (arrays.contains("code_scale")) views.code_scale = span(array("code_scale", float{}));

@@ -218,6 +218,7 @@ def test_independent_models_are_still_of_the_first_version(tmp_path: Path) -> No
         ("code", lambda a: a[::-1].copy(), "codes are not ascending"),
         ("code", lambda a: a[:-1], "code_begin does not span"),
         ("code_begin", lambda a: a[:-1], "code_begin has the wrong length"),
+        ("code_begin", lambda a: a[:0], "code_begin has the wrong length"),
         ("code_begin", lambda a: -a, "code_begin does not span"),
         ("code_begin", lambda a: np.r_[0, 1, a[2:]], "block 0: this block cannot be joint"),
         ("code_bias", lambda a: a[:-1], "not as many codes as their biases"),
