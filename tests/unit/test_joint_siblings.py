@@ -185,6 +185,17 @@ def test_codes_whose_scores_are_not_finite(value: float) -> None:
     np.testing.assert_allclose(kernel_probabilities(model, X.toarray(), 0)[1:], 2 / 3, rtol=1e-6)
 
 
+def test_the_report_counts_joint_blocks() -> None:
+    X, y = documents(100, 30, 8)
+    tree = LabelTree.from_nested([[0, 1], [2, 3, 4, 5, 6, 7]])
+    report = LabelTreeClassifier(**JOINT, tree=tree).fit(X, y).training_report_[0]
+    assert report["n_joint"] == 2
+    report = (
+        LabelTreeClassifier(**{**JOINT, "siblings": "independent"}, tree=tree).fit(X, y).training_report_[0]
+    )
+    assert "n_joint" not in report
+
+
 @pytest.mark.parametrize("weights", ["float32", "bfloat16", "int8"])
 def test_saved_and_pickled_models_answer_the_same(tmp_path: Path, weights: str) -> None:
     X, y = documents(150, 60, 20, seed=6)
