@@ -209,6 +209,7 @@ void Trainer::add_codes(Block& block, int32_t n_children) {
   for (; seen != 0; seen &= seen - 1) block.codes.push_back(static_cast<uint8_t>(__builtin_ctz(seen)));
   arrays_.code.insert(arrays_.code.end(), block.codes.begin(), block.codes.end());
   arrays_.code_bias.resize(arrays_.code.size(), 0.0f);
+  ++report_.n_joint;
   if (block.codes.size() == 1) {
     report_.n_constant += n_children;
     return;

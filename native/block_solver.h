@@ -44,6 +44,7 @@ struct TrainingReport {
   int64_t n_constant = 0;     // nodes whose examples are all of one class: they have a constant score
   int64_t n_row_visits = 0;   // rows visited, summed over passes and column groups
   int64_t n_pruned = 0;       // weights that were dropped
+  int64_t n_joint = 0;        // joint blocks
   int64_t n_passes = 0;       // passes over its rows that the slowest problem took
 };
 

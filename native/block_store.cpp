@@ -294,16 +294,20 @@ void BlockStore::marginalize(int32_t block, const float* scores, float* out) con
   const int32_t n = n_columns(block), n_codes = this->n_codes(block);
   const float largest = *std::max_element(scores, scores + n_codes);
   float sum = 0;
-  std::fill(out, out + n, 0.0f);
-  for (int32_t k = 0; k < n_codes; ++k) {
-    const float p = std::exp(scores[k] - largest);
-    sum += p;
-    for (int32_t c = 0; c < n; ++c) out[c] += code[k] >> c & 1 ? p : 0.0f;
-  }
-  for (int32_t c = 0; c < n; ++c) {
-    const float p = out[c] / sum;
-    out[c] = p >= 0 ? std::min(p, 1.0f) : 0.0f;  // not a number, from a hostile file, becomes 0
-  }
+  const auto add_up = [&](const auto& power) {
+    sum = 0;
+    std::fill(out, out + n, 0.0f);
+    for (int32_t k = 0; k < n_codes; ++k) {
+      const float p = power(scores[k]);
+      sum += p;
+      for (int32_t c = 0; c < n; ++c) out[c] += code[k] >> c & 1 ? p : 0.0f;
+    }
+  };
+  // Huge features may make infinite scores, whose difference is not a number.
+  add_up([&](float score) { return score == largest ? 1.0f : std::exp(score - largest); });
+  // Nor may a score itself be one, from such features or a hostile file: then no code is better than another.
+  if (!(sum >= 1)) add_up([](float) { return 1.0f; });
+  for (int32_t c = 0; c < n; ++c) out[c] = std::min(out[c] / sum, 1.0f);
 }
 
 }  // namespace labeltree

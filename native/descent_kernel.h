@@ -65,16 +65,7 @@ void descend(DescentPass& pass) {
 
 template <template <class, class> class LossStep, bool CostPerLane>
 void descend(int lanes, DescentPass& pass) {
-  switch (lanes) {
-    case 4:
-      return descend<4, LossStep, CostPerLane>(pass);
-    case 8:
-      return descend<8, LossStep, CostPerLane>(pass);
-    case 16:
-      return descend<16, LossStep, CostPerLane>(pass);
-    default:
-      return descend<32, LossStep, CostPerLane>(pass);
-  }
+  with_lanes(lanes, [&](auto n) { descend<n(), LossStep, CostPerLane>(pass); });
 }
 
 template <template <class, class> class LossStep>

@@ -36,7 +36,7 @@ struct FeatureColumns {
     }
   }
 
-  LocalRows view() const { return {begin.data(), row.data(), value.data()}; }
+  LocalRows view() const { return {begin.data(), row.data(), value.data(), nullptr, 0, 0}; }
 
  private:
   std::vector<int64_t> at_;

@@ -6,7 +6,12 @@
 namespace labeltree {
 
 GuidedSearch::GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedSearchOptions options)
-    : tree_(tree), options_(std::move(options)), rows_(n_rows) {
+    : tree_(tree), options_(std::move(options)), n_rows_(n_rows) {
+  if (is_best_first()) {
+    best_first_.resize(n_rows);
+  } else {
+    by_level_.resize(n_rows);
+  }
   wanted_.reserve(n_rows);
   for (int64_t row = 0; row < n_rows; ++row) wanted_.push_back({row, {1.0f, -1}});
 }
@@ -21,76 +26,60 @@ void GuidedSearch::give(const float* probabilities) {
   std::vector<Wanted> next;
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const auto& [row, parent] = wanted_[i];
-    accept(rows_[row], parent, probabilities);
+    if (is_best_first()) {
+      go_on(row, parent.node, probabilities, next);
+    } else {
+      accept(by_level_[row], parent, probabilities);
+      if (i + 1 == wanted_.size() || wanted_[i + 1].row != row) want_level(row, next);
+    }
     probabilities += n_children(parent.node);
-    if (i + 1 == wanted_.size() || wanted_[i + 1].row != row) want_next(row, next);
   }
   wanted_ = std::move(next);
 }
 
-bool GuidedSearch::useful(const Row& row, float p) const {
-  // As in TreeSearch: ties go on, since of equal labels the first by number wins; but not at 0.
-  if (static_cast<int64_t>(row.found.size()) < options_.k) return p >= options_.threshold;
-  return p > row.found.front().probability || (p == row.found.front().probability && p > 0);
-}
-
-bool GuidedSearch::passes(const Row& row, int32_t node, float p) const {
-  if (!options_.node_allowed.empty() && !options_.node_allowed[node]) return false;
-  switch (options_.strategy) {
-    case GuidedStrategy::best_first:
-      return useful(row, p);
-    case GuidedStrategy::all_above:
-      return p >= (options_.node_threshold.empty() ? options_.threshold : options_.node_threshold[node]);
-    case GuidedStrategy::beam:
-      return !tree_.is_leaf(node) || p >= options_.threshold;
+void GuidedSearch::go_on(int64_t row, int32_t parent, const float* p, std::vector<Wanted>& wanted) {
+  TopKSearch& search = best_first_[row];
+  if (parent < 0) {
+    const auto k = static_cast<int>(std::min<int64_t>(options_.k, tree_.n_labels));
+    search.start(tree_, allowed(), p[0], k, options_.threshold);
+  } else {
+    search.give(p);
   }
-  return false;
+  if (search.wanted() >= 0) {
+    wanted.push_back({row, {0.0f, search.wanted()}});
+  } else {
+    search.release_waiting();  // this row is finished: others may need the memory
+  }
 }
 
-void GuidedSearch::accept(Row& row, const ScoredNode& parent, const float* p) {
-  const bool best_first = options_.strategy == GuidedStrategy::best_first;
+bool GuidedSearch::passes(int32_t node, float p) const {
+  if (allowed() != nullptr && !allowed()[node]) return false;
+  if (options_.strategy == GuidedStrategy::beam) return !tree_.is_leaf(node) || p >= options_.threshold;
+  return p >= (options_.node_threshold.empty() ? options_.threshold : options_.node_threshold[node]);
+}
+
+void GuidedSearch::accept(LevelSearch& search, const ScoredNode& parent, const float* p) const {
   const int32_t first = first_child(parent.node), last = first + n_children(parent.node);
   for (int32_t child = first; child < last; ++child) {
     const float probability = parent.probability * p[child - first];
-    if (!passes(row, child, probability)) continue;
-    if (!tree_.is_leaf(child)) {
-      row.queue.push_back({probability, child});
-      if (best_first) std::push_heap(row.queue.begin(), row.queue.end());
-      continue;
-    }
-    row.found.push_back({probability, tree_.label[child]});
-    if (!best_first) continue;
-    std::push_heap(row.found.begin(), row.found.end());
-    if (static_cast<int64_t>(row.found.size()) > options_.k) {
-      std::pop_heap(row.found.begin(), row.found.end());
-      row.found.pop_back();
+    if (!passes(child, probability)) continue;
+    if (tree_.is_leaf(child)) {
+      search.found.push_back({probability, tree_.label[child]});
+    } else {
+      search.waiting.push_back({probability, child});
     }
   }
 }
 
-void GuidedSearch::want_next(int64_t number, std::vector<Wanted>& wanted) {
-  Row& row = rows_[number];
-  if (options_.strategy == GuidedStrategy::best_first) {
-    if (!row.queue.empty() && useful(row, row.queue.front().probability)) {
-      std::pop_heap(row.queue.begin(), row.queue.end());
-      wanted.push_back({number, row.queue.back()});
-      row.queue.pop_back();
-    } else {
-      row.queue = {};  // this row is finished: others may need the memory
-    }
-    return;
-  }
-  if (options_.strategy == GuidedStrategy::beam && static_cast<int64_t>(row.queue.size()) > options_.beam) {
-    std::nth_element(row.queue.begin(), row.queue.begin() + options_.beam, row.queue.end(),
-                     [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
-    row.queue.resize(options_.beam);
-  }
-  for (const ScoredNode& node : row.queue) wanted.push_back({number, node});
-  row.queue.clear();
+void GuidedSearch::want_level(int64_t row, std::vector<Wanted>& wanted) {
+  std::vector<ScoredNode>& waiting = by_level_[row].waiting;
+  if (options_.strategy == GuidedStrategy::beam) keep_beam(options_.beam, waiting);
+  for (const ScoredNode& node : waiting) wanted.push_back({row, node});
+  waiting.clear();
 }
 
 std::vector<ScoredLabel> GuidedSearch::found(int64_t row) const {
-  std::vector<ScoredLabel> labels = rows_[row].found;
+  std::vector<ScoredLabel> labels = is_best_first() ? best_first_[row].found() : by_level_[row].found;
   keep_best(options_.k, labels);
   return labels;
 }

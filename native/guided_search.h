@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "label_tree.h"
-#include "tree_search.h"
+#include "search_strategies.h"
 
 namespace labeltree {
 
@@ -24,18 +24,22 @@ struct GuidedSearchOptions {
   std::vector<uint8_t> node_allowed;  // whether some label below a node may be predicted; empty for all
 };
 
-// The searches of TreeSearch, turned inside out and run for all rows in lock step: instead of asking a store
-// they say which blocks they want next, and go on when they are given. A block is asked for once per row, and
-// only if TreeSearch would ask for it too.
+// Searches for all rows in lock step: they say which blocks they want next, and go on when all are given. The
+// k best of a row are found by its own TopKSearch, one block at a time. The other searches want whole levels,
+// so that there are no more rounds than levels. Either way a row wants a block once, and only if the strategy
+// of the same kind would want it too.
 class GuidedSearch {
  public:
   // A block that a row wants: the children of `parent.node`, or the root alone if that is -1.
   struct Wanted {
     int64_t row;
-    ScoredNode parent;
+    ScoredNode parent;  // for best_first without its probability, which the row's search knows
   };
 
   GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedSearchOptions options);
+  // The searches of rows look into the options.
+  GuidedSearch(const GuidedSearch&) = delete;
+  GuidedSearch& operator=(const GuidedSearch&) = delete;
 
   // By row; empty when the search is over.
   const std::vector<Wanted>& wanted() const { return wanted_; }
@@ -47,25 +51,32 @@ class GuidedSearch {
   // What was found for a row, best first; complete when nothing is wanted.
   std::vector<ScoredLabel> found(int64_t row) const;
 
-  int64_t n_rows() const { return static_cast<int64_t>(rows_.size()); }
+  int64_t n_rows() const { return n_rows_; }
 
  private:
-  struct Row {
-    std::vector<ScoredNode> queue;   // best_first: a heap with the best on top
-    std::vector<ScoredLabel> found;  // best_first: a heap with the worst of the best on top
+  // Of a row that wants whole levels.
+  struct LevelSearch {
+    std::vector<ScoredNode> waiting;
+    std::vector<ScoredLabel> found;
   };
 
   int32_t first_child(int32_t node) const { return node < 0 ? 0 : tree_.child_begin[node]; }
   int32_t n_children(int32_t node) const { return node < 0 ? 1 : tree_.n_children(node); }
-  // Whether a label or node of this probability can change what is found.
-  bool useful(const Row& row, float probability) const;
-  bool passes(const Row& row, int32_t node, float probability) const;
-  void accept(Row& row, const ScoredNode& parent, const float* probabilities);
-  void want_next(int64_t row, std::vector<Wanted>& wanted);
+  const uint8_t* allowed() const {
+    return options_.node_allowed.empty() ? nullptr : options_.node_allowed.data();
+  }
+  bool is_best_first() const { return options_.strategy == GuidedStrategy::best_first; }
+  void go_on(int64_t row, int32_t parent, const float* probabilities, std::vector<Wanted>& wanted);
+  bool passes(int32_t node, float probability) const;
+  void accept(LevelSearch& search, const ScoredNode& parent, const float* probabilities) const;
+  void want_level(int64_t row, std::vector<Wanted>& wanted);
 
   LabelTreeView tree_;
   GuidedSearchOptions options_;
-  std::vector<Row> rows_;
+  int64_t n_rows_;
+  // One of them has an entry per row.
+  std::vector<TopKSearch> best_first_;
+  std::vector<LevelSearch> by_level_;
   std::vector<Wanted> wanted_;
 };
 

@@ -131,16 +131,7 @@ void learn(const IncrementalPass& pass) {
 
 template <template <int> class Update, template <class> class Slope>
 void learn(int lanes, const IncrementalPass& pass) {
-  switch (lanes) {
-    case 4:
-      return learn<4, Update, Slope>(pass);
-    case 8:
-      return learn<8, Update, Slope>(pass);
-    case 16:
-      return learn<16, Update, Slope>(pass);
-    default:
-      return learn<32, Update, Slope>(pass);
-  }
+  with_lanes(lanes, [&](auto n) { learn<n(), Update, Slope>(pass); });
 }
 
 template <template <int> class Update>
@@ -150,6 +141,9 @@ void learn(Loss loss, int lanes, const IncrementalPass& pass) {
       return learn<Update, SquaredHingeSlope>(lanes, pass);
     case Loss::logistic:
       return learn<Update, LogisticSlope>(lanes, pass);
+    case Loss::squared:
+    case Loss::exponential:
+      return;  // the incremental solvers do not take these
   }
 }
 

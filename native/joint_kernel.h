@@ -1,6 +1,8 @@
 // Dual coordinate descent on one problem whose classes are the lanes. Included only by lane_kernels.cpp.
 #pragma once
 
+#include <algorithm>
+
 #include "lane_kernels.h"
 #include "row_products.h"
 #include "simd.h"
@@ -83,6 +85,10 @@ void best_probabilities(const typename LaneVector<Lanes>::Floats* base, float re
   for_vectors<Lanes>([&](int j, int) { p[j] = p[j] / total; });
 }
 
+// Squared norms are taken for no larger than this. A longer row may overflow to infinity, which times an
+// alpha of 0 is not a number; and its step, which only has to be short, is as good.
+constexpr float kMostReach = 1e30f;
+
 template <int Lanes>
 void joint_pass(DescentPass& pass) {
   using V = LaneVector<Lanes>;
@@ -91,6 +97,7 @@ void joint_pass(DescentPass& pass) {
   for (int64_t at = 0; at < pass.n_order; ++at) {
     const uint32_t row = pass.order[at];
     const float cost = pass.cost[row];
+    const float single_norm = std::min(pass.single_norm[row], kMostReach);
     float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
     Floats score[V::kCount], p[V::kCount], target[V::kCount], sign[V::kCount];
     multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, score);
@@ -100,7 +107,7 @@ void joint_pass(DescentPass& pass) {
       const Floats alpha = load<Floats>(alpha_row + first);
       sign[j] = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
       p[j] = (positive ? cost - alpha : alpha) / cost;
-      const Floats whole = score[j] + pass.single_norm[row] * sign[j] * alpha;
+      const Floats whole = score[j] + single_norm * sign[j] * alpha;
       score[j] = lane_mask<Ints>(pass.used, first) ? whole : Floats{} - 1e30f;
       store(lanes.lane + first, score[j]);
     });
@@ -111,6 +118,12 @@ void joint_pass(DescentPass& pass) {
       store(lanes.lane + first, target[j]);
     });
     const float total = lanes.sum();
+    // The largest score alone adds 1, unless scores have overflowed: then there is nothing to learn from
+    // them.
+    if (!(total >= 1.0f)) {
+      pass.moved[row] = 0;
+      continue;
+    }
     uint32_t violated = 0;
     for_vectors<Lanes>([&](int j, int first) {
       // In units of the score: the slope of a softmax is at most 1/4.
@@ -121,7 +134,7 @@ void joint_pass(DescentPass& pass) {
     if (!pass.moved[row]) continue;
     pass.moved_lanes |= violated & pass.used;
 
-    const float reach = pass.squared_norm[row] * cost;
+    const float reach = std::min(pass.squared_norm[row] * cost, kMostReach);
     for_vectors<Lanes>([&](int j, int) { score[j] = score[j] + reach * p[j]; });
     best_probabilities<Lanes>(score, reach, pass.used, p);
     for_vectors<Lanes>([&](int j, int first) {

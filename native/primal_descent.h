@@ -29,8 +29,13 @@ class PrimalDescent final : public GroupSolver {
   const float* alpha() const override { return nullptr; }
   int lanes() const override { return lanes_; }
   int n_unconverged() const override { return __builtin_popcount(running_); }
-  // Features are what is visited: as many rows as have so many entries.
-  int64_t n_row_visits() const override { return n_entry_visits_ * n_rows_ / (columns_.begin.back() + 1); }
+  // Features are what is visited: as many rows as have so many entries. In double, for the product of two
+  // large counts may not fit into 64 bits.
+  int64_t n_row_visits() const override {
+    const auto n_entries = static_cast<double>(columns_.begin.back() + 1);
+    return static_cast<int64_t>(static_cast<double>(n_entry_visits_) * static_cast<double>(n_rows_) /
+                                n_entries);
+  }
   int64_t n_passes() const override { return n_passes_; }
 
  private:

@@ -57,7 +57,7 @@ inline typename LaneVector<Lanes>::Floats lane_costs(const LossParabolas& losses
 }
 
 // Adds `share` (per lane) of the last round's step to the scores and starts the next round there.
-template <int Lanes, template <class> class Parabola>
+template <int Lanes, class Parabola>
 void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const float* share) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
@@ -70,14 +70,14 @@ void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const 
       store(losses.score + at, score);
       store(losses.step + at, Floats{});
       const Floats cost = lane_costs<Lanes>(losses, row, j);
-      store(losses.gradient + at, Parabola<V>::gradient(score, sign, cost));
-      store(losses.curvature + at, Parabola<V>::curvature(score, sign, cost));
+      store(losses.gradient + at, Parabola::gradient(score, sign, cost));
+      store(losses.curvature + at, Parabola::curvature(score, sign, cost));
     }
   }
 }
 
 // The slope of the true losses along the round's step, at `share` of it; added to `slope`.
-template <int Lanes, template <class> class Parabola>
+template <int Lanes, class Parabola>
 void slope_along_step(const LossParabolas& losses, int64_t begin, int64_t end, const float* share,
                       float* slope) {
   using V = LaneVector<Lanes>;
@@ -87,8 +87,8 @@ void slope_along_step(const LossParabolas& losses, int64_t begin, int64_t end, c
       const int64_t at = row * Lanes + j;
       const Floats step = load<Floats>(losses.step + at);
       const Floats score = load<Floats>(losses.score + at) + load<Floats>(share + j) * step;
-      const Floats gradient = Parabola<V>::gradient(score, class_sign<V>(losses.positive[row], j),
-                                                    lane_costs<Lanes>(losses, row, j));
+      const Floats gradient = Parabola::gradient(score, class_sign<V>(losses.positive[row], j),
+                                                 lane_costs<Lanes>(losses, row, j));
       store(slope + j, load<Floats>(slope + j) + step * gradient);
     }
   }
@@ -161,29 +161,32 @@ void feature_pass(FeaturePass& pass) {
   }
 }
 
+// Calls body with the number of lanes as a constant and the parabola of the loss for so many.
+template <class Body>
+void with_parabola(Loss loss, int lanes, const Body& body) {
+  with_lanes(lanes, [&](auto n) {
+    using V = LaneVector<n()>;
+    if (loss == Loss::squared_hinge) {
+      body(n, SquaredHingeParabola<V>());
+    } else if (loss == Loss::squared) {
+      body(n, SquaredParabola<V>());
+    } else {
+      body(n, LogisticParabola<V>());
+    }
+  });
+}
+
 void start_round(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                  const float* share) {
-  with_lanes(lanes, [&](auto n) {
-    if (loss == Loss::squared_hinge) {
-      start_round<n(), SquaredHingeParabola>(losses, begin, end, share);
-    } else if (loss == Loss::squared) {
-      start_round<n(), SquaredParabola>(losses, begin, end, share);
-    } else {
-      start_round<n(), LogisticParabola>(losses, begin, end, share);
-    }
+  with_parabola(loss, lanes, [&](auto n, auto parabola) {
+    start_round<n(), decltype(parabola)>(losses, begin, end, share);
   });
 }
 
 void slope_along_step(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                       const float* share, float* slope) {
-  with_lanes(lanes, [&](auto n) {
-    if (loss == Loss::squared_hinge) {
-      slope_along_step<n(), SquaredHingeParabola>(losses, begin, end, share, slope);
-    } else if (loss == Loss::squared) {
-      slope_along_step<n(), SquaredParabola>(losses, begin, end, share, slope);
-    } else {
-      slope_along_step<n(), LogisticParabola>(losses, begin, end, share, slope);
-    }
+  with_parabola(loss, lanes, [&](auto n, auto parabola) {
+    slope_along_step<n(), decltype(parabola)>(losses, begin, end, share, slope);
   });
 }
 

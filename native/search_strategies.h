@@ -45,11 +45,23 @@ inline void keep_best(int64_t k, std::vector<ScoredLabel>& labels) {
   std::sort(labels.begin(), labels.end());
 }
 
+// Keeps the `beam` best, in no order.
+inline void keep_beam(int64_t beam, std::vector<ScoredNode>& nodes) {
+  if (static_cast<int64_t>(nodes.size()) <= beam) return;
+  std::nth_element(nodes.begin(), nodes.begin() + beam, nodes.end(),
+                   [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
+  nodes.resize(beam);
+}
+
 // What all strategies have: the node that is being expanded, and those that wait.
 class StepwiseSearch {
  public:
   // The inner node whose children are wanted, -1 when the search is over.
   int32_t wanted() const { return current_.node; }
+  // What was found so far, in no order.
+  const std::vector<ScoredLabel>& found() const { return found_; }
+  // Frees what only a search that goes on needs.
+  void release_waiting() { waiting_ = {}; }
 
  protected:
   void begin(const LabelTreeView& tree, const uint8_t* allowed) {
@@ -215,11 +227,7 @@ class BeamSearch : public StepwiseSearch {
  private:
   void next() {
     if (at_ == level_.size()) {
-      if (static_cast<int64_t>(waiting_.size()) > beam_) {
-        std::nth_element(waiting_.begin(), waiting_.begin() + beam_, waiting_.end(),
-                         [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
-        waiting_.resize(beam_);
-      }
+      keep_beam(beam_, waiting_);
       level_.swap(waiting_);
       waiting_.clear();
       at_ = 0;

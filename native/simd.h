@@ -70,7 +70,9 @@ template <class Floats>
 inline Floats square_root(Floats x) {
   constexpr int width = sizeof(Floats) / 4;
 #if defined(__AVX512F__)
-  if constexpr (width == 16) return (Floats)_mm512_sqrt_ps((__m512)x);
+  // The plain _mm512_sqrt_ps starts from a vector that GCC 12 takes for uninitialized. Where the mask is all
+  // ones, both are the same instruction.
+  if constexpr (width == 16) return (Floats)_mm512_maskz_sqrt_ps((__mmask16)-1, (__m512)x);
 #endif
 #if defined(__AVX__)
   if constexpr (width == 8) return (Floats)_mm256_sqrt_ps((__m256)x);

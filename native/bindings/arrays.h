@@ -54,6 +54,19 @@ inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int3
   return {n_rows, indptr.data(), indices.data()};
 }
 
+// For labels that come straight from a caller: whoever walks up from their leaves looks them up unchecked.
+inline void check_labels(const LabelMatrixView& labels, size_t n_indices, int32_t n_labels) {
+  require(labels.indptr[0] >= 0, "label_indptr must not be negative");
+  for (int64_t row = 0; row < labels.n_rows; ++row) {
+    require(labels.indptr[row] <= labels.indptr[row + 1], "label_indptr must not decrease");
+  }
+  require(labels.indptr[labels.n_rows] <= static_cast<int64_t>(n_indices),
+          "label_indptr must lie within label_indices");
+  for (int64_t k = labels.indptr[0]; k < labels.indptr[labels.n_rows]; ++k) {
+    require(labels.indices[k] >= 0 && labels.indices[k] < n_labels, "a label is out of range");
+  }
+}
+
 // A weight per row, or null for None. The array must outlive the pointer.
 inline const float* optional_weights(const std::optional<Array<float>>& sample_weight, int64_t n_rows) {
   if (!sample_weight) return nullptr;

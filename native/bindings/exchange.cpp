@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "block_store.h"
 #include "guided_search.h"
 
 namespace labeltree {

@@ -62,6 +62,8 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
   if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
   if (arrays.contains("code_begin")) {
     views.code_begin = span(array("code_begin", int64_t{}));
+    // To the store, an empty one would say that no block is joint.
+    if (views.code_begin.size == 0) throw CorruptModel("code_begin has the wrong length");
     views.code = span(array("code", uint8_t{}));
     views.code_bias = span(array("code_bias", float{}));
     if (arrays.contains("code_scale")) views.code_scale = span(array("code_scale", float{}));
@@ -108,7 +110,9 @@ void lost_by_level(const BoundStore& s, const BoundFeatures& features, Array<int
                    Array<int32_t> label_indices, std::optional<Array<float>> label_weight, int n_threads,
                    OutMatrix<double> loss) {
   require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+  require(features.matrix.dense() == s.store->dense(), "X has other dense features than the model");
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  check_labels(labels, label_indices.size(), s.store->tree().n_labels);
   require(!label_weight || static_cast<int32_t>(label_weight->size()) == s.store->tree().n_labels,
           "label_weight must have one entry per label");
   require(static_cast<int64_t>(loss.shape(0)) == labels.n_rows, "loss: one row per row of X");

@@ -67,6 +67,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   told["n_row_visits"] = report.n_row_visits;
   told["n_pruned"] = report.n_pruned;
   told["n_passes"] = report.n_passes;
+  if (options.joint_siblings) told["n_joint"] = report.n_joint;
   result["report"] = told;
   return result;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.small_models import N_FEATURES, small_data, small_model
 
 from labeltree import ModelFileError, _native
 
@@ -46,3 +47,34 @@ def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
     }
     with pytest.raises(ModelFileError):
         _native.BlockStore(arrays, n_labels, 5, _native.Link.exp3)
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "message"),
+    [
+        ([0, 1, 2], [0, 12], "a label is out of range"),
+        ([0, 1, 2], [0, 2**31 - 1], "a label is out of range"),
+        ([0, 1, 2], [-1, 0], "a label is out of range"),
+        ([0, 1, 3], [0, 1], "label_indptr must lie within label_indices"),
+        ([0, 2, 1], [0, 1], "label_indptr must not decrease"),
+        ([-1, 1, 2], [0, 1], "label_indptr must not be negative"),
+        ([0, 1], [0], "X and y must have the same number of rows"),
+    ],
+)
+def test_the_loss_of_labels_that_are_none(indptr, indices, message):
+    model = small_model(n_trees=1)
+    store = model.weights_[0].store(N_FEATURES, "exp4")
+    features = model._features(small_data()[0][:2])
+    loss = np.empty((2, model.tree_.depth + 1))
+    with pytest.raises(ValueError, match=message):
+        store.held_out_loss(features, np.array(indptr), np.array(indices, dtype=np.int32), None, 1, loss)
+
+
+def test_the_loss_of_rows_with_other_dense_features():
+    model = small_model(n_trees=1)
+    store = model.weights_[0].store(N_FEATURES, "exp4")
+    features = _native.FeatureMatrix.dense(np.ones((1, N_FEATURES), dtype=np.float32), True, (0, N_FEATURES))
+    loss = np.empty((1, model.tree_.depth + 1))
+    labels = np.array([0, 1]), np.array([0], dtype=np.int32)
+    with pytest.raises(ValueError, match="X has other dense features than the model"):
+        store.held_out_loss(features, *labels, None, 1, loss)

@@ -162,6 +162,40 @@ def test_every_instruction_set_makes_the_same_model_bit_for_bit(tmp_path: Path) 
             np.testing.assert_array_equal(other[name], array, err_msg=name)
 
 
+@pytest.mark.parametrize("scale", [1e10, 1e18, 1e20, 1e30, 1e37])
+def test_rows_whose_squared_norm_overflows_leave_probabilities(scale: float) -> None:
+    X, y = documents(150, 60, 12, seed=1)
+    X = (X.astype(np.float64) * scale).astype(np.float32)
+    tree = LabelTree.from_nested([[0, 1, 2, 3, 4], [5, 6], [[7, 8, 9], [10, 11]]])
+    model = LabelTreeClassifier(**PRECISE | {"max_iter": 10}, tree=tree, normalize=False).fit(X, y)
+    assert all(np.isfinite(array).all() for array in model.weights_[0].arrays.values())
+    dense = X.toarray()
+    for row in range(20):
+        eta = kernel_probabilities(model, dense, row)
+        assert ((eta >= 0) & (eta <= 1)).all()
+        assert all(eta[list(tree.children(node))].sum() >= 1 - 1e-6 for node in tree.inner_nodes)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_codes_whose_scores_are_not_finite(value: float) -> None:
+    X, y = documents(60, 30, 2)
+    model = LabelTreeClassifier(**JOINT, tree="flat").fit(X, y)
+    model.weights_[0].arrays["code_bias"] = np.full(3, value, dtype=np.float32)
+    model._renew_caches()
+    np.testing.assert_allclose(kernel_probabilities(model, X.toarray(), 0)[1:], 2 / 3, rtol=1e-6)
+
+
+def test_the_report_counts_joint_blocks() -> None:
+    X, y = documents(100, 30, 8)
+    tree = LabelTree.from_nested([[0, 1], [2, 3, 4, 5, 6, 7]])
+    report = LabelTreeClassifier(**JOINT, tree=tree).fit(X, y).training_report_[0]
+    assert report["n_joint"] == 2
+    report = (
+        LabelTreeClassifier(**{**JOINT, "siblings": "independent"}, tree=tree).fit(X, y).training_report_[0]
+    )
+    assert "n_joint" not in report
+
+
 @pytest.mark.parametrize("weights", ["float32", "bfloat16", "int8"])
 def test_saved_and_pickled_models_answer_the_same(tmp_path: Path, weights: str) -> None:
     X, y = documents(150, 60, 20, seed=6)
@@ -195,6 +229,7 @@ def test_independent_models_are_still_of_the_first_version(tmp_path: Path) -> No
         ("code", lambda a: a[::-1].copy(), "codes are not ascending"),
         ("code", lambda a: a[:-1], "code_begin does not span"),
         ("code_begin", lambda a: a[:-1], "code_begin has the wrong length"),
+        ("code_begin", lambda a: a[:0], "code_begin has the wrong length"),
         ("code_begin", lambda a: -a, "code_begin does not span"),
         ("code_begin", lambda a: np.r_[0, 1, a[2:]], "block 0: this block cannot be joint"),
         ("code_bias", lambda a: a[:-1], "not as many codes as their biases"),
