@@ -9,10 +9,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, start, write_rows
+from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, start, write_rows
 
-from labeltree import LabelTreeClassifier
+from labeltree import LabelTreeClassifier, metrics
 from labeltree.cli import data_file
 from labeltree.data import read_xmlc
 
@@ -201,6 +202,32 @@ def test_search_can_be_changed(folder: Path) -> None:
         "'beam' must be"
         in run("predict", folder / "model", folder / "test.txt", "--beam", 0, exit_code=2).stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "weight"), [([], [1.0, 9.0]), (["--tree-weight", 9, "--tree-weight", 1], [9.0, 1.0])]
+)
+def test_trees_can_be_weighed(
+    folder: Path, tmp_path: Path, options: list[object], weight: list[float]
+) -> None:
+    """By the weights that are given, else by those that the model was saved with."""
+    model = LabelTreeClassifier(
+        n_trees=2, tree=["huffman", "random"], arity=2, max_leaves=2, tree_weight=[1.0, 9.0], random_state=0
+    )
+    model.fit(*read_xmlc(folder / "train.txt")).save(tmp_path / "model")
+    X, y = read_xmlc(folder / "test.txt")
+    other = model.set_params(tree_weight=weight[::-1]).predict_topk(X, 5)
+    found = model.set_params(tree_weight=weight).predict_topk(X, 5)
+    assert not np.allclose(found.probabilities, other.probabilities)
+    result = run("predict", tmp_path / "model", folder / "test.txt", "-k", 5, *options)
+    assert_rows(
+        result.stdout,
+        [list(zip(*row, strict=True)) for row in zip(found.labels, found.probabilities, strict=True)],
+    )
+    report = run_json("evaluate", tmp_path / "model", folder / "test.txt", *options)
+    assert report["metrics"]["nDCG@5"] == pytest.approx(metrics.ndcg_at_k(y, found.labels, k=5))
+    wrong = run("evaluate", tmp_path / "model", folder / "test.txt", "--tree-weight", 1, exit_code=2)
+    assert "tree_weight must be 2 finite numbers" in " ".join(wrong.stderr.split())
 
 
 class TestPipes:

@@ -36,8 +36,19 @@ def test_trains_the_model_that_python_trains(data: Path, tmp_path: Path) -> None
     assert_same_answers(model.fit(*read_xmlc(data)), tmp_path / "model", data)
     words = " ".join(result.stdout.split())
     assert f"300 rows, {N_FEATURES} features, {N_LABELS} labels" in words
-    assert "2 trees of" in words
+    least, most = sorted(tree.n_nodes for tree in model.trees_)
+    nodes = f"{most} nodes" if least == most else f"{least} to {most} nodes"
+    assert f"2 trees of {nodes}, " in words
     assert f"labeltree evaluate {tmp_path / 'model'}" in result.stdout
+
+
+def test_trees_that_differ(data: Path, tmp_path: Path) -> None:
+    result = run(
+        "train", data, "--model", tmp_path / "model", "--n-trees", 2, "--tree", "flat,huffman", "--arity", 2
+    )
+    words = " ".join(result.stdout.split())
+    huffman = LabelTreeClassifier.load(tmp_path / "model").trees_[1]
+    assert f"2 trees of {1 + N_LABELS} to {huffman.n_nodes} nodes, 1 to {huffman.depth} levels, " in words
 
 
 def test_json(data: Path, tmp_path: Path) -> None:

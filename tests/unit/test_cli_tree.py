@@ -77,6 +77,7 @@ class TestBuild:
         build = ["tree", "build", "no-such-data.txt", "--out", tmp_path / "tree.json"]
         assert "the parameter 'arity' must be" in text_of(*build, "--arity", 1, exit_code=2)
         assert "only a taxonomy as --tree" in text_of(*build, "--labels", "labels.txt", exit_code=2)
+        assert "build makes one tree, got 2" in text_of(*build, "--tree", "kmeans,huffman", exit_code=2)
         assert "no-such-data.txt: No such file" in text_of(*build, exit_code=1)
 
 

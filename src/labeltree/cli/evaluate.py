@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.parameters import with_parameters
+from labeltree.cli.parameters import PANELS, with_parameters
 
 
 def _positive(value: float) -> float:
@@ -16,7 +16,7 @@ def _positive(value: float) -> float:
     return value
 
 
-@with_parameters("search", "beam", "missing_estimates", "normalize_siblings", "n_jobs")
+@with_parameters(*PANELS["The search for labels"], "n_jobs")
 def evaluate(
     model: options.Model,
     data: options.Data,

@@ -50,6 +50,18 @@ def count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def range_text(numbers: list[int], noun: str) -> str:
+    """A number of things, or from how many to how many.
+
+    Examples
+    --------
+    >>> range_text([28, 31, 30], "node"), range_text([3, 3, 3], "level")
+    ('28 to 31 nodes', '3 levels')
+    """
+    least, most = min(numbers), max(numbers)
+    return count_text(most, noun) if least == most else f"{least:,} to {count_text(most, noun)}"
+
+
 def directory_bytes(path: Path) -> int:
     """The size of all files in a directory."""
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

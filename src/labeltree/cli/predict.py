@@ -12,12 +12,12 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.parameters import with_parameters
+from labeltree.cli.parameters import PANELS, with_parameters
 
 OutputFormat = Literal["lines", "jsonl", "xmlc"]
 
 
-@with_parameters("search", "beam", "missing_estimates", "normalize_siblings", "n_jobs")
+@with_parameters(*PANELS["The search for labels"], "n_jobs")
 def predict(
     model: options.Model,
     data: options.Data,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.figures import count_text, seconds_text
+from labeltree.cli.figures import count_text, range_text, seconds_text
 from labeltree.cli.parameters import with_parameters
 
 Preset = Literal["parabel", "bonsai", "napkinxc"]
@@ -110,9 +110,10 @@ def train(
 
 def describe_training(classifier: Any) -> str:
     """What was trained, and how long it took, in a line."""
-    tree, seconds = classifier.tree_, classifier.fit_seconds_
+    trees, seconds = classifier.trees_, classifier.fit_seconds_
     return (
-        f"{count_text(len(classifier.trees_), 'tree')} of {tree.n_nodes:,} nodes, {count_text(tree.depth, 'level')}, "
+        f"{count_text(len(trees), 'tree')} of {range_text([tree.n_nodes for tree in trees], 'node')}, "
+        f"{range_text([tree.depth for tree in trees], 'level')}, "
         f"trained in {seconds_text(sum(seconds.values()))} "
         f"({seconds_text(seconds['clustering'])} to cluster labels)"
     )

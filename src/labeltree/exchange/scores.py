@@ -42,7 +42,7 @@ def search_topk(
     k : int
     n_rows : int, optional
         The number of rows, needed if `scores` is a function.
-    link : {"sigmoid", "clip", "exp2", "exp3", "exp4", "exp5"}, optional
+    link : {"sigmoid", "sigmoid2", "clip", "exp2", "exp3", "exp4", "exp5"}, optional
         How a score becomes a probability; by default scores are probabilities.
     threshold, beam, allowed, normalize_siblings
         As in `GuidedSearch`.

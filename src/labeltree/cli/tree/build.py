@@ -8,21 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.parameters import with_parameters
+from labeltree.cli.parameters import PANELS, with_parameters
 
 Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the tree goes.")]
 
 
 @with_parameters(
-    "tree",
-    "max_arity",
-    "arity",
-    "max_leaves",
-    "max_depth",
-    "frequent_share",
-    "collapse",
-    "label_vectors",
-    "label_vector_prune",
+    *(name for name in PANELS["The tree"] if name != "n_trees"),
     "normalize",
     "n_jobs",
     "random_state",
@@ -65,7 +57,10 @@ def build(
     from labeltree.cli.tree.shape import cost_row, cost_to_json, shape_rows, shape_to_json, table_of
     from labeltree.data.atomic_file import open_atomic
 
-    classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree_parameter(parameters["tree"])})
+    tree = tree_parameter(parameters["tree"])
+    if isinstance(tree, list):
+        raise typer.BadParameter(f"build makes one tree, got {len(tree)}", param_hint="--tree")
+    classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree})
     check_names_are_of_use(classifier.tree, labels)
     source = DataFile(data, format_of(data, format), one_based)
     X, y = source.read(n_features, n_labels)
