@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral, Real
@@ -85,6 +86,7 @@ class LabelTreeLearner(TrainedTrees):
             )
         if isinstance(learner, LinearLearner):
             warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
+        self._warn_if_none_is_joint(forest.reports)
         adopt_features(self, checked)
         labels = examples.labels
         self.classes_ = labels.classes
@@ -241,6 +243,15 @@ class LabelTreeLearner(TrainedTrees):
         if choose is not None and chosen is not None:
             settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
+
+    def _warn_if_none_is_joint(self, reports: list[dict[str, int]]) -> None:
+        if self.siblings == "joint" and not any(report.get("n_joint", 0) for report in reports):
+            warnings.warn(
+                "siblings='joint' found no node with at most five children, so that all are independent: use a smaller "
+                "arity and max_leaves, and frequent_share=0",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _given_c(self) -> float | list[float]:
         """C as it is given, or what it is by default, where a choice starts from."""

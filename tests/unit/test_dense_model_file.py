@@ -142,7 +142,11 @@ def test_documents_that_lie(directory: Any, change: dict[str, Any], message: str
         ),
         (
             lambda t: t.update(dense_weight=Tensor("F32", t["dense_weight"].values.reshape(-1, 16))),
-            "dense_weight must have one dimension",
+            "dense_weight must be of one dimension",
+        ),
+        (
+            lambda t: t.update(dense_weight=Tensor("F64", t["dense_weight"].values.astype(np.float64))),
+            "model.json says float32 weights",
         ),
         (
             lambda t: t.update(dense_weight=Tensor("BF16", t["dense_weight"].values.astype("<u2"))),

@@ -71,6 +71,7 @@ def test_every_node_is_as_good_as_scikit_learns_multinomial_regression(C: float)
             assert objective <= joint_objective(best, rows[here], column, cost)
 
 
+@pytest.mark.filterwarnings("ignore:siblings='joint' found no node")
 @given(label_trees(max_labels=9), st.integers(0, 2**32 - 1), st.sampled_from(["float32", "bfloat16", "int8"]))
 @settings(max_examples=25)
 def test_predictions_are_the_twins(tree: LabelTree, seed: int, weight_type: str) -> None:
@@ -269,6 +270,19 @@ def test_what_does_not_go_together_is_refused() -> None:
             LabelTreeClassifier(**{**JOINT, **parameters}).fit(X, y)
     with pytest.raises(ValueError, match="solver 'sgd' does not use siblings"):
         LabelTreeClassifier(**JOINT, solver="sgd").fit(X, y)
-    model = LabelTreeClassifier(**JOINT).fit(X, y)
+    with pytest.raises(ValueError, match="knows no weights of single labels"):
+        LabelTreeClassifier(**JOINT, label_weight="propensity").fit(X, y)
+    narrow = LabelTree.from_nested([[0, 1, 2, 3], [4, 5, 6, 7]])
+    model = LabelTreeClassifier(**JOINT, tree=narrow).fit(X, y)
     with pytest.raises(ValueError, match="explain needs a classifier per node"):
         model.explain(X[0], 0)
+
+
+def test_a_model_without_narrow_nodes_is_an_ordinary_one() -> None:
+    X, y = documents(60, 30, 8)
+    with pytest.warns(UserWarning, match="found no node with at most five children"):
+        joint = LabelTreeClassifier(**JOINT, tree="flat").fit(X, y)
+    plain = LabelTreeClassifier(**{**JOINT, "siblings": "independent"}, tree="flat").fit(X, y)
+    assert not joint.weights_[0].is_joint
+    np.testing.assert_array_equal(joint.predict_topk(X)[1], plain.predict_topk(X)[1])
+    assert joint.explain(X[0], 0).probability == plain.explain(X[0], 0).probability

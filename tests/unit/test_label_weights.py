@@ -68,8 +68,8 @@ def test_extreme_weights_give_finite_models(loss: str, weight: float) -> None:
         ({3: np.nan}, "label_weight must be finite and at least 0, but is nan for the label 3"),
         ({20: 1.0}, "20 is not a label of this model"),
         ({3: "much"}, "label_weight must hold numbers"),
-        ("frequency", "the parameter 'label_weight' must be one of 'propensity', a Mapping"),
-        (2.0, "the parameter 'label_weight' must be one of 'propensity', a Mapping"),
+        ("frequency", "the parameter 'label_weight' must be one of 'propensity', 'given', a Mapping"),
+        (2.0, "the parameter 'label_weight' must be one of 'propensity', 'given', a Mapping"),
     ],
 )
 def test_wrong_weights_are_told(given: Any, message: str) -> None:
@@ -77,8 +77,8 @@ def test_wrong_weights_are_told(given: Any, message: str) -> None:
         LabelTreeClassifier(label_weight=given).fit(X, Y)
 
 
-def test_the_word_is_saved_and_numbers_are_not(tmp_path: Path) -> None:
-    saved = [("propensity", "propensity"), (np.ones(20), None), ({3: 2.0}, None), (None, None)]
+def test_the_word_is_saved_and_of_numbers_that_they_were_given(tmp_path: Path) -> None:
+    saved = [("propensity", "propensity"), (np.ones(20), "given"), ({3: 2.0}, "given"), (None, None)]
     for given, expected in saved:
         model = clone(LabelTreeClassifier(label_weight=given, random_state=0)).fit(X, Y)
         model.save(tmp_path / "model")

@@ -148,11 +148,11 @@ class Document:
         for name in ("n_features", "n_labels"):
             if not 1 <= getattr(document, name) < 2**31 - 1:
                 raise ValueError(f"{name} must be from 1 to {2**31 - 2}, got {getattr(document, name)}")
-        if document.format_version != version:
-            raise ValueError("a model of format version 2 must have dense features or joint blocks")
         begin, end = document.dense_features
         if "dense_features" in newer and not (0 <= begin < end <= document.n_features):
             raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
+        if document.format_version != version:
+            raise ValueError("a model of format version 2 must have dense features or joint blocks")
         return document
 
 
