@@ -55,7 +55,7 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
   if (features.matrix.dense().size() > 0) {
     result["dense_weight"] = to_numpy(std::move(arrays.dense_weight));
   }
-  if (options.joint_siblings) {
+  if (!arrays.code.empty()) {
     result["code_begin"] = to_numpy(std::move(arrays.code_begin));
     result["code"] = to_numpy(std::move(arrays.code));
     result["code_bias"] = to_numpy(std::move(arrays.code_bias));
