@@ -14,6 +14,8 @@ def code_weights(
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """The codes of the children of an inner node, and the weights of each: [code][feature], the bias last."""
     arrays, b = weights.arrays, weights.block_of(node)
+    if not weights.is_joint:
+        return np.zeros(0, dtype=np.uint8), np.zeros((0, n_features + 1))
     begin, end = arrays["code_begin"][b : b + 2]
     W = np.zeros((end - begin, n_features + 1))
     W[:, -1] = arrays["code_bias"][begin:end]
