@@ -117,6 +117,11 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
                 n_texts += 1
                 counts.update(set(words))
         kept = self._read(counts.keys() if seen else self.vocabulary)
+        if len(kept.words) == 0:
+            raise ValueError(
+                "none of the words has a vector: all texts would be zeros; are the words in lower case in the one and "
+                "not in the other?"
+            )
         self.vocabulary_: dict[str, int] = {}
         for row, word in enumerate(kept.words):
             self.vocabulary_.setdefault(word, row)

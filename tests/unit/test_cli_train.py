@@ -201,3 +201,22 @@ class TestMistakes:
         (tmp_path / "train.txt").write_text("2 3 4\n 1:1\n 2:1\n")
         result = run("train", tmp_path / "train.txt", "--model", tmp_path / "model", exit_code=1)
         assert result.stderr == "labeltree: y has no label in any row: there is nothing to learn\n"
+
+
+def test_a_list_of_trees_says_how_many(data: Path, tmp_path: Path) -> None:
+    report = run_json("train", data, "--model", tmp_path / "model", "--tree", "kmeans,huffman")
+    assert (report["parameters"]["n_trees"], report["parameters"]["tree"]) == (2, "kmeans,huffman")
+    report = run_json(
+        "train", data, "--model", tmp_path / "m", "--tree", "flat,huffman", "--preset", "parabel"
+    )
+    assert report["parameters"]["n_trees"] == 2
+    wrong = run(
+        "train", data, "--model", tmp_path / "n", "--tree", "flat,huffman", "--n-trees", 3, exit_code=1
+    )
+    assert "expected n_trees = 3 trees, got 2" in wrong.output
+
+
+def test_the_tree_of_a_preset_and_the_c_of_a_solver_are_told(data: Path, tmp_path: Path) -> None:
+    report = run_json("train", data, "--model", tmp_path / "model", "--preset", "bonsai")
+    assert report["parameters"]["tree"] == "unbalanced_kmeans"
+    assert run_json("train", data, "--model", tmp_path / "model", "--solver", "sgd")["C"] is None

@@ -74,6 +74,8 @@ class TestBuild:
         assert LabelTree.from_json(out.read_text()) == model.build_tree(X, y)
 
     def test_wrong_options_are_told_before_anything_is_read(self, tmp_path: Path) -> None:
+        table = run("tree", "build", "no-such-data.txt", "--out", tmp_path / "tree.csv", exit_code=2).output
+        assert "a tree is written as JSON" in " ".join(table.split())
         build = ["tree", "build", "no-such-data.txt", "--out", tmp_path / "tree.json"]
         assert "the parameter 'arity' must be" in text_of(*build, "--arity", 1, exit_code=2)
         assert "only a taxonomy as --tree" in text_of(*build, "--labels", "labels.txt", exit_code=2)

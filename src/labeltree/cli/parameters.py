@@ -63,7 +63,8 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: a word, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or for "
+        "note": "Here: kmeans, unbalanced_kmeans, complete, huffman, random, flat, a tree (.json), a taxonomy "
+        "(.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or for "
         "several trees as many of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},

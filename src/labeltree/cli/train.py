@@ -61,6 +61,8 @@ def train(
     from labeltree.model_file.directory import check_replaceable
 
     classifier = _classifier(context, preset, parameters)
+    # A preset may have another tree than the option says by default.
+    tree_text = classifier.tree if isinstance(classifier.tree, str) else parameters["tree"]
     check_names_are_of_use(classifier.tree, labels)
     check_replaceable(model)
     stopwatch = Stopwatch()
@@ -82,8 +84,8 @@ def train(
                 "rows": X.shape[0],
                 "features": X.shape[1],
                 "labels": y.shape[1],
-                "parameters": {**classifier.get_params(), "tree": parameters["tree"]},
-                "C": classifier.C_,
+                "parameters": {**classifier.get_params(), "tree": tree_text},
+                "C": getattr(classifier, "C_", None),
                 "trees": _trees(classifier),
                 "seconds": stopwatch.seconds,
                 "peak_memory_bytes": peak_memory_bytes(),
@@ -139,10 +141,14 @@ def _classifier(context: typer.Context, preset: Preset | None, parameters: dict[
     from labeltree.cli.tree.hierarchy import tree_parameter
 
     parameters = {**parameters, "tree": tree_parameter(parameters["tree"])}
+    if isinstance(parameters["tree"], list) and not _is_given(context, "n_trees"):
+        parameters["n_trees"] = len(parameters["tree"])
     if preset is None:
         return untrained(LabelTreeClassifier, parameters)
     # The command line's own default is not the estimator's.
     named = {name for name in parameters if _is_given(context, name)} | {"n_jobs"}
+    if isinstance(parameters["tree"], list):
+        named.add("n_trees")
     return untrained(getattr(LabelTreeClassifier, preset), {name: parameters[name] for name in named})
 
 

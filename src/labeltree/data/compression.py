@@ -81,7 +81,5 @@ def _zstandard(path: str) -> ModuleType:
     try:
         import zstandard
     except ImportError as error:
-        raise ImportError(
-            f'{path}: .zst files need the zstandard package: pip install "labeltree[zstd]"'
-        ) from error
+        raise ImportError(f"{path}: .zst files need the zstandard package: pip install zstandard") from error
     return zstandard

@@ -90,7 +90,7 @@ class Pictures:
         ax: Any = None,
         node_names: NodeNames | None = None,
     ) -> Any:
-        """Draw the tree with matplotlib (``pip install labeltree[plot]``) and return the axes.
+        """Draw the tree with matplotlib (the extra ``plot``) and return the axes.
 
         A tree of up to 80 labels is drawn as it is. Of a larger one the profile is: how many nodes and labels there
         are at each depth, how many children nodes have and, with ``counts``, how frequent the labels are by depth.

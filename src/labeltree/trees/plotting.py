@@ -42,7 +42,7 @@ def plot_tree(
         import matplotlib.pyplot  # noqa: F401 - what is drawn with, later
     except ImportError as error:
         raise ImportError(
-            "trees are plotted by matplotlib, which is not installed: pip install 'labeltree[plot]'"
+            "trees are plotted by matplotlib, which is not installed: pip install matplotlib"
         ) from error
     if tree.n_labels <= _MOST_LABELS and tree.depth <= _MOST_LEVELS:
         return _Picture(tree, names, checked, node_names).draw(ax)

@@ -164,7 +164,8 @@ def more_trees(tree: Any, n_before: int, added: Any, n_added: int) -> Any:
     if added is None:
         if not isinstance(tree, str):
             raise ValueError(
-                f"the trees of the model were given; say how those to add are made, as tree={TREE_WORDS[0]!r}"
+                "the model's `tree` is not one word for all trees; say how those to add are made, as "
+                f"add_trees(..., tree={TREE_WORDS[0]!r})"
             )
         added = tree
     if isinstance(tree, str) and isinstance(added, str) and tree == added:

@@ -29,7 +29,7 @@ def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -
         from rdflib.util import guess_format
     except ImportError as error:
         raise ImportError(
-            "SKOS vocabularies are read by rdflib, which is not installed: pip install 'labeltree[skos]'"
+            "SKOS vocabularies are read by rdflib, which is not installed: pip install rdflib"
         ) from error
 
     name = os.fspath(path)

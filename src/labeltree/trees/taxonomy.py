@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -127,7 +129,7 @@ class Taxonomy:
     def from_skos(
         cls, path: str | os.PathLike[str], *, language: str = "en", format: str | None = None
     ) -> Taxonomy:
-        """Read a SKOS vocabulary from an RDF file; this needs ``rdflib`` (``pip install labeltree[skos]``).
+        """Read a SKOS vocabulary from an RDF file; this needs ``rdflib`` (the extra ``skos``).
 
         Concepts are the resources of type ``skos:Concept`` and whatever ``skos:broader`` and ``skos:narrower``
         connect, in the order of their URIs, which are their ids. Of several broader concepts the one with the first
@@ -250,9 +252,10 @@ class Taxonomy:
         ├── oak
         └── not in the taxonomy (2 labels): stone, sand
         """
-        concept = self.concepts_of(labels)
+        kind, concept = self._look_up(labels)
         if concept.size == 0 or concept.max() < 0:
             raise ValueError(self._describe_mismatch(labels))
+        self._warn_of_ambiguous(labels, kind)
         tree = LabelTree.from_parents(*tree_over_concepts(self.parent, concept))
         if max_arity is None:
             return tree
@@ -344,6 +347,18 @@ class Taxonomy:
             concept = np.fromiter((position.get(text, -1) for text in texts), np.int32, count=len(texts))
             found.append((kind, concept))
         return max(found, key=lambda match: int((match[1] >= 0).sum()))  # of equals, the first
+
+    def _warn_of_ambiguous(self, labels: Sequence[Any] | NDArray[Any], kind: str) -> None:
+        """Labels that are looked up by what several concepts have in common may be in the wrong place."""
+        counts = Counter(self._keys[kind])
+        ambiguous = [text for text in self._texts_of(labels) if counts[text] > 1]
+        if ambiguous:
+            warnings.warn(
+                f"{len(ambiguous):,} labels are the {kind} of several concepts ({ambiguous[0]!r}, …), of which the "
+                "first is taken; give ids as labels",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _describe_mismatch(self, labels: Sequence[Any] | NDArray[Any]) -> str:
         def some(texts: Sequence[str]) -> str:

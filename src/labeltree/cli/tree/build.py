@@ -10,7 +10,17 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.parameters import PANELS, with_parameters
 
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the tree goes.")]
+
+def _json_file(path: Path) -> Path:
+    if path.suffix != ".json":
+        raise typer.BadParameter(f"a tree is written as JSON: the name must end in .json, got {path.name}")
+    return path
+
+
+Out = Annotated[
+    Path,
+    typer.Option("--out", metavar="FILE", help="Where the tree goes: a .json file.", callback=_json_file),
+]
 
 
 @with_parameters(
