@@ -9,9 +9,10 @@
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
+// Inlined into every loop that calls them, so that sums stay in registers and ranges of vectors are known.
 template <int Lanes>
-inline void multiply_row(const LocalRows& rows, int64_t row, const float* columns, int64_t stride,
-                         typename LaneVector<Lanes>::Floats* sum) {
+[[gnu::always_inline]] inline void multiply_row(const LocalRows& rows, int64_t row, const float* columns,
+                                                int64_t stride, typename LaneVector<Lanes>::Floats* sum) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   for (int j = 0; j < V::kCount; ++j) sum[j] = Floats{};
@@ -49,8 +50,9 @@ inline void multiply_row(const LocalRows& rows, int64_t row, const float* column
 
 // Adds the row times step[first .. last) to those vectors of the weights.
 template <int Lanes>
-inline void add_row(const LocalRows& rows, int64_t row, float* weights,
-                    const typename LaneVector<Lanes>::Floats* step, int first, int last) {
+[[gnu::always_inline]] inline void add_row(const LocalRows& rows, int64_t row, float* weights,
+                                           const typename LaneVector<Lanes>::Floats* step, int first,
+                                           int last) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   for (int64_t k = rows.row_begin[row]; k < rows.row_begin[row + 1]; ++k) {
