@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
+from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -21,11 +22,13 @@ def sparse_solution(problem: NodeProblem, loss: str, C: float) -> NDArray[np.flo
             penalty="l1", dual=False, C=C, fit_intercept=False, tol=1e-6, max_iter=1_000_000, random_state=0
         )
     else:
-        other = LogisticRegression(
-            penalty="l1", l1_ratio=1, solver="liblinear", C=C, fit_intercept=False, tol=1e-7, max_iter=10_000,
-            random_state=0,
-        )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # l1_ratio is to replace penalty
-        other.fit(problem.X, problem.z, sample_weight=problem.weight)
+        other = liblinear_logistic(True, C=C, tol=1e-7, max_iter=10_000, random_state=0)
+    other.fit(problem.X, problem.z, sample_weight=problem.weight)
     return np.asarray(other.coef_[0])
+
+
+def liblinear_logistic(l1: bool, **parameters: Any) -> LogisticRegression:
+    """Logistic regression without a bias of its own; newer versions say by l1_ratio what older ones do by penalty."""
+    newer = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
+    penalty = {"l1_ratio": float(l1)} if newer else {"penalty": "l1" if l1 else "l2"}
+    return LogisticRegression(**penalty, solver="liblinear", fit_intercept=False, **parameters)

@@ -16,6 +16,7 @@ from tests.documents import documents
 from tests.reference.incremental import example_order, iplt_train
 from tests.reference.search import decoded
 from tests.reference.solver import node_problems
+from tests.reference.sparse_solver import liblinear_logistic
 from tests.strategies import label_trees
 
 from labeltree import LabelTree, LabelTreeClassifier
@@ -191,9 +192,7 @@ def test_many_epochs_lead_to_the_optimum(solver: str, l1_ratio: float) -> None:
         size = np.abs(w).sum() if l1_ratio else w @ w / 2
         return float(np.logaddexp(0, -sign * (rows @ w)).mean() + penalty * size)
 
-    best = LogisticRegression(
-        C=1 / (penalty * 200), l1_ratio=l1_ratio, fit_intercept=False, solver="liblinear", tol=1e-8
-    ).fit(rows, sign)
+    best = liblinear_logistic(bool(l1_ratio), C=1 / (penalty * 200), tol=1e-8).fit(rows, sign)
     optimum = objective(best.coef_[0])
     assert optimum <= objective(W[0]) + 1e-6
     assert objective(W[0]) <= optimum * 1.001
