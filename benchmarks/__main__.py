@@ -114,11 +114,16 @@ def schedule(systems: Sequence[str], n_trees: Sequence[int], repeat: int) -> Ite
     Systems that know no ensembles are run with the first number of trees only.
     """
     for repetition in range(repeat):
-        first = repetition % len(systems)
         for number in n_trees:
-            for system in [*systems[first:], *systems[:first]]:
+            for system in rotated(systems, repetition):
                 if number == n_trees[0] or PEERS[system].ensembles:
                     yield repetition, system, number
+
+
+def rotated(systems: Sequence[str], repetition: int) -> list[str]:
+    """The systems, every repetition beginning with another one."""
+    first = repetition % len(systems)
+    return [*systems[first:], *systems[:first]]
 
 
 def surroundings(title: str, options: argparse.Namespace) -> dict[str, Any]:

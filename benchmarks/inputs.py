@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
@@ -84,6 +85,14 @@ def _save_extremetext(inputs: Inputs, path: Path) -> None:
                 out.write(_named(labels) + b" " + features + b"\n")
 
 
+def _save_stream(inputs: Inputs, path: Path) -> None:
+    with open(inputs.train, "rb") as lines:
+        header, *shuffled = (line.rstrip(b"\n") + b"\n" for line in lines)
+    with open(path, "wb") as out:
+        out.write(header)
+        out.writelines(shuffled[i] for i in np.random.default_rng(0).permutation(len(shuffled)))
+
+
 def _named(labels: bytes) -> bytes:
     return b" ".join(b"__label__" + label for label in labels.split(b",") if label)
 
@@ -106,4 +115,5 @@ FORMS: dict[str, tuple[str, Callable[[Inputs, Path], None]]] = {
     "vowpalwabbit": ("train.vw", _save_vowpalwabbit),
     "fasttext": ("train.fasttext", _save_fasttext),
     "extremetext": ("train.extremetext", _save_extremetext),
+    "stream": ("stream.txt", _save_stream),
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.data import CACHE
 
@@ -30,8 +32,10 @@ class Peer:
         Whether it trains several trees; if not, it is run once, whatever the numbers of trees.
     reads_text : bool
         Whether its loading time is that of a reader of the text format.
-    tree_messages : tuple of two str, optional
-        What it writes on standard error when it begins to build a tree and when it has built it.
+    messages : tuple of three str, optional
+        A figure in seconds, and what the system writes on standard error when that time begins and when it ends.
+    settings : mapping
+        What its script is told beside what all are.
     note : str
         What the table says about it.
     """
@@ -42,7 +46,8 @@ class Peer:
     inputs: tuple[str, ...] = ()
     ensembles: bool = False
     reads_text: bool = False
-    tree_messages: tuple[str, str] | None = None
+    messages: tuple[str, str, str] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
 
@@ -69,7 +74,7 @@ PEERS: dict[str, Peer] = {
         "napkinxc_system.py",
         ensembles=True,
         reads_text=True,
-        tree_messages=("Building tree", "Saving tree"),
+        messages=("tree_s", "Building tree", "Saving tree"),
         note="squared hinge, C = 1; saves as it trains; of several trees, reads every one anew in every call",
     ),
     "pecos": Peer(

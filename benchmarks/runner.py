@@ -7,9 +7,10 @@ import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.inputs import Inputs
-from benchmarks.peers import PEERS, InstallationError, python_of, script_of
+from benchmarks.peers import PEERS, InstallationError, Peer, python_of, script_of
 from benchmarks.process import run_process
 
 
@@ -37,50 +38,56 @@ class Run:
 def measure(
     system: str, inputs: Inputs, folder: Path, *, n_trees: int, threads: int, seed: int, limit_s: float
 ) -> tuple[Run, Path]:
-    """Train, save, open and predict; returns the run and, if it is complete, the file of the predicted labels.
+    """Train, save, open and predict; returns the run and, if it is complete, the file of the predicted labels."""
+    run = Run(system, n_trees, limit_s)
+    told = {"n_trees": n_trees, "threads": threads, "seed": seed}
+    return run, run_stages(run, PEERS[system], inputs, folder, told)
 
-    `benchmarks/systems/measure.py` says what each script reports.
+
+def run_stages(run: Run, peer: Peer, inputs: Inputs, folder: Path, told: dict[str, Any]) -> Path:
+    """Let a peer train and predict, fill in what was measured, and return the path of the predicted labels.
+
+    `told` is what its script is to know beside the files, `threads` among it; `benchmarks/systems/measure.py` says what
+    each script reports.
     """
-    peer = PEERS[system]
-    run = Run(system, n_trees, limit_s, figures={"load_average": os.getloadavg()[0]})
+    run.figures["load_average"] = os.getloadavg()[0]
     predictions = folder / "predictions.npy"
     try:
         python = python_of(peer)
     except InstallationError as error:
         run.failure = f"it cannot be installed: {error}"
-        return run, predictions
+        return predictions
     job = {
+        **told,
+        "settings": dict(peer.settings),
         "train": str(inputs.train),
         "test": str(inputs.test_features()),
         "inputs": {form: str(inputs.path(form)) for form in peer.inputs},
         "n_labels": inputs.n_labels,
         "model": str(_emptied(folder / "model") / "model"),
         "predictions": str(predictions),
-        "n_trees": n_trees,
-        "threads": threads,
-        "seed": seed,
     }
     for stage in ("train", "predict"):
         ended = run_process(
             [python, str(script_of(peer)), stage, json.dumps(job)],
             folder,
-            limit_s=limit_s,
-            threads=threads,
-            between=peer.tree_messages if stage == "train" else None,
+            limit_s=run.limit_s,
+            threads=told["threads"],
+            between=peer.messages[1:] if peer.messages and stage == "train" else None,
         )
         run.version = str(ended.report.pop("version", run.version))
         run.figures |= ended.report
         if stage == "train" and "memory_mb" in run.figures:
             run.figures["memory_mb"] += ended.children_mb
-        if ended.seconds_between is not None:
-            run.figures["tree_s"] = ended.seconds_between
+        if peer.messages and ended.seconds_between is not None:
+            run.figures[peer.messages[0]] = ended.seconds_between
         if ended.timed_out:
             run.stopped = stage
         elif ended.exit_code != 0:
             run.failure = f"{stage}: exit code {ended.exit_code}\n{ended.last_messages}"
         if not run.complete:
             break
-    return run, predictions
+    return predictions
 
 
 def _emptied(folder: Path) -> Path:

@@ -108,7 +108,7 @@ def summarise(runs: Iterable[Run]) -> list[Row]:
     grouped: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         grouped.setdefault((run.system, run.n_trees), []).append(run)
-    rows = [_row(group) for group in grouped.values()]
+    rows = [combined(group) for group in grouped.values()]
     ours = {row.n_trees: row for row in rows if row.ours}
     for row in rows:
         base = ours.get(row.n_trees)
@@ -117,7 +117,8 @@ def summarise(runs: Iterable[Run]) -> list[Row]:
     return rows
 
 
-def _row(runs: Sequence[Run]) -> Row:
+def combined(runs: Sequence[Run]) -> Row:
+    """What several runs of the same come to."""
     last = runs[-1]
     # Runs that came to no end tell something only where none did.
     told = [run for run in runs if run.complete] or [last]

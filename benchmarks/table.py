@@ -96,23 +96,43 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 def show(rows: Sequence[Row], title: str, console: Console) -> None:
     """Print the table, what must be known to read it, and the reasons of failures."""
+    show_cells(title, headings(), cells(rows), notes(rows), console)
+
+
+def show_cells(
+    title: str,
+    headings: Sequence[str],
+    cells: Iterable[Sequence[Sequence[str]]],
+    notes: Iterable[str],
+    console: Console,
+) -> None:
+    """Print a table whose cells have lines, and notes below it."""
     table = Table(title=title, show_lines=True)
-    for heading in headings():
+    for heading in headings:
         # Words of a heading one below the other, so that columns are as narrow as their numbers.
         stacked = heading.replace(" ", "\n")
         table.add_column(stacked, justify="left" if heading == "system" else "right", no_wrap=True)
-    for row in cells(rows):
+    for row in cells:
         table.add_row(*("\n".join(lines) for lines in row))
     console.print(table)
-    for note in notes(rows):
+    for note in notes:
         console.print(note, style="dim", highlight=False, markup=False)
 
 
 def markdown(rows: Sequence[Row], title: str) -> str:
     """The table for a document."""
-    lines = [f"## {title}", "", _line(headings()), _line(["---"] * len(headings()))]
-    lines += [_line([" / ".join(cell) for cell in row]) for row in cells(rows)]
-    lines += ["", *(f"- {note}" for note in notes(rows)), ""]
+    return markdown_cells(title, headings(), cells(rows), notes(rows))
+
+
+def markdown_cells(
+    title: str,
+    headings: Sequence[str],
+    cells: Iterable[Sequence[Sequence[str]]],
+    notes: Iterable[str],
+) -> str:
+    lines = [f"## {title}", "", _line(headings), _line(["---"] * len(headings))]
+    lines += [_line([" / ".join(cell) for cell in row]) for row in cells]
+    lines += ["", *(f"- {note}" for note in notes), ""]
     return "\n".join(lines)
 
 

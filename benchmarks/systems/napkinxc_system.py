@@ -16,7 +16,7 @@ class NapkinXC(System):
 
     def train(self):
         # Squared hinge is what its own results are best with on text; everything else as it comes.
-        # It writes the model as it trains, and says when it has the tree: see `tree_messages` in peers.py.
+        # It writes the model as it trains, and says when it has the tree: see `messages` in peers.py.
         model = self.plt(loss="squaredHinge", liblinear_c=1, seed=self.job.seed, verbose=True)
         model.fit(self.X, self.y)
 
@@ -34,4 +34,5 @@ class NapkinXC(System):
         return self.model.predict(row, top_k=K)
 
 
-main(NapkinXC)
+if __name__ == "__main__":
+    main(NapkinXC)

@@ -46,4 +46,5 @@ class VowpalWabbit(System):
         return self.model.predict(line)
 
 
-main(VowpalWabbit)
+if __name__ == "__main__":
+    main(VowpalWabbit)

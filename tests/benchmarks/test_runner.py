@@ -60,7 +60,11 @@ def toy(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(peers.__file__).parent / "systems"))
     script = tmp_path / "toy_system.py"
     script.write_text(TOY)
-    monkeypatch.setitem(peers.PEERS, "toy", Peer((), "", str(script), inputs=("labels",)))
+    monkeypatch.setitem(
+        peers.PEERS,
+        "toy",
+        Peer((), "", str(script), inputs=("labels",), messages=("tree_s", "building", "built")),
+    )
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "train.txt").write_text(TRAIN)
@@ -89,6 +93,7 @@ def test_a_run_has_all_figures_and_the_predictions(toy):
         "load_s",
         "tree_s",
         "train_s",
+        "train_cpu_s",
         "save_s",
         "total_s",
         "cpu_s",
