@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ from labeltree.online.growing_forest import GrowingForest
 from labeltree.online.growing_model import GrowingModel, OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
 from labeltree.online.policies import POLICIES
+from labeltree.online.storage import load, save
 from labeltree.prediction import LabelTreePredictor
 from labeltree.top_labels import TopLabels
 from labeltree.trees import LabelTree
@@ -297,7 +299,7 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         if model.features.column_names is not None:
             self.feature_names_in_ = model.features.column_names
         else:
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
 
     def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
         """Remove labels, and give back the memory of what they had of the tree.
@@ -571,6 +573,39 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
             bias=bool(self.bias),
             normalize=bool(self.normalize),
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a directory, atomically: a reader sees the old model or the new one.
+
+        Nothing is left out: a model that is loaded and learns on becomes, bit for bit, the one that had never been
+        saved. `freeze` gives a smaller one, for those who only ask.
+
+        Parameters
+        ----------
+        path : path of a directory
+            Made if it is not there. A directory with anything but a model in it is refused.
+        """
+        self._check_trained()
+        save(self, self._model, path)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, policy: Any = None, verify: bool = False
+    ) -> OnlineLabelTreeClassifier:
+        """Open a saved model.
+
+        Parameters
+        ----------
+        path : path of a directory
+        policy : callable, optional
+            The policy, if the model has one of your own: no file can hold it.
+        verify : bool
+            Compare everything with the checksums.
+        """
+        return load(cls, path, policy, verify)
+
+    def _parameters_as_trained(self) -> dict[str, Any]:
+        return dict(self.get_params(deep=False))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
