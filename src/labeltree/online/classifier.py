@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.explanation import Contribution, Step
+from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind, LabelRows
 from labeltree.losses import LOSSES
 from labeltree.online.feature_space import FeatureRows
@@ -486,6 +487,9 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         self._check_trained()
         model = self._model
         return model.features.read(self, X, normalize=model.settings.normalize, learning=False).matrix
+
+    def _label_names(self) -> LabelNames:
+        return self._learned().labels.names
 
     def _forest(self) -> Any:
         model = self._learned()
