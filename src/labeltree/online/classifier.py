@@ -395,7 +395,11 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
             if name in parameters:
                 raise ValueError(f"the trained model says what {name} is: leave it out")
         online = cls(
-            **parameters, loss=model.loss_, link=model._link(), normalize=model.normalize_, bias=True
+            **parameters,
+            loss=model.loss_,
+            link=model._link(),
+            normalize=model.normalize_,
+            bias=bool(model.bias),
         )
         online._check_parameters()
         random = check_random_state(online.random_state)
