@@ -441,6 +441,11 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         return int(self._learned().tree.n_examples)
 
     @property
+    def n_samples_fit_(self) -> int:  # type: ignore[override]
+        """The same, by the name that other classifiers have for it."""
+        return self.n_examples_
+
+    @property
     def counts_(self) -> dict[str, int]:
         """What was done so far."""
         return dict(self._learned().tree.counts)
