@@ -12,8 +12,9 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains with every loss, weights of labels and every solver on given data with blocks of several widths, and on trees
-# that it makes, without and with dense features, and on online trees; saves all arrays, and what the models with dense features answer.
+# Trains with every loss, weights of labels and every solver on given data with blocks of several widths, on trees that
+# it makes, without and with dense features, and on online trees; saves all arrays, and what the models with dense
+# features answer.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
