@@ -23,7 +23,7 @@ class Inputs:
         self.train = train.resolve()
         self.test = test.resolve()
         with open(self.train, "rb") as lines:
-            _, self.n_features, self.n_labels = map(int, next(lines).split())
+            self.n_rows, self.n_features, self.n_labels = map(int, next(lines).split())
 
     def path(self, form: str) -> Path:
         """The training file in a form of `FORMS`."""
