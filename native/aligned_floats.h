@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -42,6 +43,45 @@ class AlignedFloats {
   };
   std::unique_ptr<float[], Free> data_{nullptr, Free{}};
   int64_t capacity_ = 0;
+};
+
+// Aligned floats that grow and keep what they hold; what is added is 0.
+class GrowingFloats {
+ public:
+  GrowingFloats() = default;
+  GrowingFloats(GrowingFloats&& other) noexcept
+      : floats_(std::move(other.floats_)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  GrowingFloats& operator=(GrowingFloats&& other) noexcept {
+    floats_ = std::move(other.floats_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
+  void resize(int64_t size) {
+    if (size > capacity_) {
+      // Exactly as many the first time: much of what grows at all is filled once.
+      const int64_t capacity = capacity_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2);
+      AlignedFloats larger;
+      larger.reset(capacity);
+      std::copy_n(floats_.data(), size_, larger.data());
+      floats_ = std::move(larger);
+      capacity_ = capacity;
+    } else if (size < size_) {
+      std::fill(floats_.data() + size, floats_.data() + size_, 0.0f);
+    }
+    size_ = size;
+  }
+  int64_t size() const { return size_; }
+  int64_t n_bytes() const { return capacity_ * static_cast<int64_t>(sizeof(float)); }
+  float* data() { return floats_.data(); }
+  const float* data() const { return floats_.data(); }
+
+ private:
+  AlignedFloats floats_;
+  int64_t size_ = 0, capacity_ = 0;
 };
 
 // For vectors whose items begin at a cache line.

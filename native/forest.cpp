@@ -181,12 +181,12 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
         for (size_t t = 0; t < trees_.size(); ++t) {
           if (options.beam > 0) {
-            search(t, rows, n, &Scratch::beam, zero, [&](BeamSearch& strategy, auto&&... where) {
+            search(t, rows, n, &Scratch::beam, zero, [&](BeamSearch<>& strategy, auto&&... where) {
               strategy.start(where..., k, options.beam, bound);
             });
           } else {
             search(t, rows, n, &Scratch::top_k, zero,
-                   [&](TopKSearch& strategy, auto&&... where) { strategy.start(where..., k, bound); });
+                   [&](TopKSearch<>& strategy, auto&&... where) { strategy.start(where..., k, bound); });
           }
         }
         for (size_t i = 0; i < n; ++i) {
@@ -224,7 +224,7 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
                start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
              for (size_t t = 0; t < trees_.size(); ++t) {
                const float* of_node = label_threshold ? node_threshold[t].data() : nullptr;
-               search(t, rows, n, &Scratch::above, false, [&](ThresholdSearch& strategy, auto&&... where) {
+               search(t, rows, n, &Scratch::above, false, [&](ThresholdSearch<>& strategy, auto&&... where) {
                  strategy.start(where..., of_node, threshold);
                });
              }

@@ -34,9 +34,9 @@ class Forest {
     explicit Scratch(const Forest& forest);
     FeatureRow query;
     std::vector<TreeSearch> searches;
-    TopKSearch top_k;
-    ThresholdSearch above;
-    BeamSearch beam;
+    TopKSearch<> top_k;
+    ThresholdSearch<> above;
+    BeamSearch<> beam;
     std::vector<ScoredLabel> found, pooled;
     std::vector<std::pair<int32_t, double>> weighted;  // label and probability times the tree's weight
   };

@@ -38,7 +38,7 @@ void GuidedSearch::give(const float* probabilities) {
 }
 
 void GuidedSearch::go_on(int64_t row, int32_t parent, const float* p, std::vector<Wanted>& wanted) {
-  TopKSearch& search = best_first_[row];
+  TopKSearch<>& search = best_first_[row];
   if (parent < 0) {
     const auto k = static_cast<int>(std::min<int64_t>(options_.k, tree_.n_labels));
     search.start(tree_, allowed(), p[0], k, options_.threshold);

@@ -75,7 +75,7 @@ class GuidedSearch {
   GuidedSearchOptions options_;
   int64_t n_rows_;
   // One of them has an entry per row.
-  std::vector<TopKSearch> best_first_;
+  std::vector<TopKSearch<>> best_first_;
   std::vector<LevelSearch> by_level_;
   std::vector<Wanted> wanted_;
 };

@@ -15,7 +15,9 @@ struct LabelTreeView {
   const int32_t* label;
 
   int32_t n_children(int32_t node) const { return child_begin[node + 1] - child_begin[node]; }
+  int32_t child(int32_t node, int32_t i) const { return child_begin[node] + i; }
   bool is_leaf(int32_t node) const { return label[node] >= 0; }
+  int32_t label_of(int32_t leaf) const { return label[leaf]; }
 };
 
 inline std::vector<int32_t> parents(const LabelTreeView& tree) {

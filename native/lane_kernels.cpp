@@ -5,6 +5,7 @@
 #include "descent_kernel.h"
 #include "incremental_kernel.h"
 #include "joint_kernel.h"
+#include "online_kernel.h"
 #include "panel_products.h"
 #include "primal_kernel.h"
 #include "row_products.h"
@@ -28,11 +29,11 @@ class FlushSubnormals {
 // A kernel with subnormal numbers taken for zero while it runs.
 template <auto Kernel>
 struct Flushed;
-template <class... Arguments, void (*Kernel)(Arguments...)>
+template <class Result, class... Arguments, Result (*Kernel)(Arguments...)>
 struct Flushed<Kernel> {
-  static void run(Arguments... arguments) {
+  static Result run(Arguments... arguments) {
     [[maybe_unused]] const FlushSubnormals flush;
-    Kernel(arguments...);
+    return Kernel(arguments...);
   }
 };
 
@@ -96,6 +97,9 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<descent_pass>::run,
                              Flushed<static_cast<JointPass>(joint_pass)>::run,
                              Flushed<incremental_pass>::run,
+                             Flushed<score_growing>::run,
+                             Flushed<gradient_of_lanes>::run,
+                             Flushed<step_growing>::run,
                              Flushed<static_cast<StartRound>(start_round)>::run,
                              Flushed<static_cast<SlopeAlongStep>(slope_along_step)>::run,
                              Flushed<static_cast<PassOverFeatures>(feature_pass)>::run,

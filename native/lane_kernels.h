@@ -69,6 +69,19 @@ struct IncrementalPass {
   uint32_t used;  // lanes that are problems at all
 };
 
+// The features of one example as a growing block has them. The weights of feature k begin at
+// weights + row[k] * unit, those that are not there at a row of zeros.
+struct GrowingRows {
+  int64_t n;
+  const uint32_t* row;
+  const float* value;
+  float* weights;
+  int64_t unit;
+  int64_t squares;  // AdaGrad: where the sum of squared gradients of a weight is, seen from the weight
+  double* shrunk;   // FOBOS, per row: how much of `penalty` its weights have had; else null
+  double penalty;
+};
+
 // The losses of all rows, replaced by parabolas around the scores that a round starts from. Arrays are
 // [row][lane], aligned like weights; cost, lane_cost and positive are as in DescentPass.
 struct LossParabolas {
@@ -118,6 +131,15 @@ struct LaneKernels {
   JointPass joint_pass;
   // The solver is not `descent`; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
+  // The scores of the first `width` lanes of a growing block: 1, 2 or a multiple of 4. A lane is computed
+  // alike in a block of any width.
+  void (*score_growing)(const GrowingRows& rows, int width, float* scores);
+  // The gradient by the scores, which are to be multiplied by `scale`; lanes are bits of `positive` and
+  // `used`, 32 to a number. Returns whether any is not 0.
+  bool (*gradient_of_lanes)(Loss loss, int width, const float* scores, float scale, const uint32_t* positive,
+                            const uint32_t* used, float weight, float* gradient);
+  // What the example does to the weights; no feature may be missing.
+  void (*step_growing)(Solver solver, const GrowingRows& rows, int width, const float* gradient, float rate);
   StartRound start_round;
   SlopeAlongStep slope_along_step;
   PassOverFeatures feature_pass;

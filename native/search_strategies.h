@@ -5,7 +5,8 @@
 //   strategy.start(tree, allowed, root, ...);
 //   while (strategy.wanted() >= 0) strategy.give(probabilities of the children of strategy.wanted());
 //   strategy.take(labels);
-// `allowed`, if not null, has a flag per node: some label below it may be predicted.
+// `mask`, if not null, has a flag per node: some label below it may be predicted. The tree is a view that is
+// copied: it knows n_children(node), child(node, i), is_leaf(node) and label_of(leaf).
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,7 @@ inline void keep_beam(int64_t beam, std::vector<ScoredNode>& nodes) {
 }
 
 // What all strategies have: the node that is being expanded, and those that wait.
+template <class Tree>
 class StepwiseSearch {
  public:
   // The inner node whose children are wanted, -1 when the search is over.
@@ -64,7 +66,7 @@ class StepwiseSearch {
   void release_waiting() { waiting_ = {}; }
 
  protected:
-  void begin(const LabelTreeView& tree, const uint8_t* allowed) {
+  void begin(const Tree& tree, const uint8_t* allowed) {
     tree_ = tree;
     allowed_ = allowed;
     found_.clear();
@@ -72,10 +74,8 @@ class StepwiseSearch {
     current_.node = -1;
   }
   bool allowed(int32_t node) const { return allowed_ == nullptr || allowed_[node]; }
-  int32_t first_child() const { return tree_.child_begin[current_.node]; }
-  int32_t last_child() const { return tree_.child_begin[current_.node + 1]; }
 
-  LabelTreeView tree_;
+  Tree tree_;
   const uint8_t* allowed_ = nullptr;
   ScoredNode current_{0, -1};
   std::vector<ScoredNode> waiting_;
@@ -84,29 +84,34 @@ class StepwiseSearch {
 
 // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
 // best as bound). There are fewer than k only where the tree has no more.
-class TopKSearch : public StepwiseSearch {
+template <class Tree = LabelTreeView>
+class TopKSearch : public StepwiseSearch<Tree> {
+  using Base = StepwiseSearch<Tree>;
+  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+
  public:
-  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, float threshold) {
-    begin(tree, allowed);
+  void start(const Tree& tree, const uint8_t* mask, float root, int k, float threshold) {
+    begin(tree, mask);
     k_ = k;
     threshold_ = threshold;
-    if (k > 0 && this->allowed(0) && useful(root)) waiting_.push_back({root, 0});
+    if (k > 0 && allowed(0) && useful(root)) waiting_.push_back({root, 0});
     next();
   }
 
   void give(const float* p) {
-    const LabelTreeView tree = tree_;
+    const Tree tree = tree_;
     const float parent = current_.probability;
-    const int32_t first = first_child(), last = last_child();
-    for (int32_t child = first; child < last; ++child) {
-      const float probability = parent * p[child - first];
+    const int32_t n = tree.n_children(current_.node);
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t child = tree.child(current_.node, i);
+      const float probability = parent * p[i];
       if (!useful(probability) || !allowed(child)) continue;
       if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
         std::push_heap(waiting_.begin(), waiting_.end());
         continue;
       }
-      found_.push_back({probability, tree.label[child]});  // a heap with the worst of the best on top
+      found_.push_back({probability, tree.label_of(child)});  // a heap with the worst of the best on top
       std::push_heap(found_.begin(), found_.end());
       if (static_cast<int>(found_.size()) > k_) {
         std::pop_heap(found_.begin(), found_.end());
@@ -143,26 +148,31 @@ class TopKSearch : public StepwiseSearch {
 
 // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v; if it is
 // null, `threshold` is that of all.
-class ThresholdSearch : public StepwiseSearch {
+template <class Tree = LabelTreeView>
+class ThresholdSearch : public StepwiseSearch<Tree> {
+  using Base = StepwiseSearch<Tree>;
+  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+
  public:
-  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, const float* node_threshold,
+  void start(const Tree& tree, const uint8_t* mask, float root, const float* node_threshold,
              float threshold) {
-    begin(tree, allowed);
+    begin(tree, mask);
     node_threshold_ = node_threshold;
     threshold_ = threshold;
-    if (this->allowed(0) && reaches(0, root)) waiting_.push_back({root, 0});
+    if (allowed(0) && reaches(0, root)) waiting_.push_back({root, 0});
     next();
   }
 
   void give(const float* p) {
-    const LabelTreeView tree = tree_;
+    const Tree tree = tree_;
     const float parent = current_.probability;
-    const int32_t first = first_child(), last = last_child();
-    for (int32_t child = first; child < last; ++child) {
-      const float probability = parent * p[child - first];
+    const int32_t n = tree.n_children(current_.node);
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t child = tree.child(current_.node, i);
+      const float probability = parent * p[i];
       if (!reaches(child, probability) || !allowed(child)) continue;
       if (tree.is_leaf(child)) {
-        found_.push_back({probability, tree.label[child]});
+        found_.push_back({probability, tree.label_of(child)});
       } else {
         waiting_.push_back({probability, child});
       }
@@ -189,31 +199,35 @@ class ThresholdSearch : public StepwiseSearch {
 };
 
 // Level by level, only the `beam` best inner nodes go on; then the k best labels with at least `threshold`.
-class BeamSearch : public StepwiseSearch {
+template <class Tree = LabelTreeView>
+class BeamSearch : public StepwiseSearch<Tree> {
+  using Base = StepwiseSearch<Tree>;
+  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+
  public:
-  void start(const LabelTreeView& tree, const uint8_t* allowed, float root, int k, int beam,
-             float threshold) {
-    begin(tree, allowed);
+  void start(const Tree& tree, const uint8_t* mask, float root, int k, int beam, float threshold) {
+    begin(tree, mask);
     k_ = k;
     beam_ = beam;
     threshold_ = threshold;
     level_.clear();
     at_ = 0;
-    if (this->allowed(0)) waiting_.push_back({root, 0});
+    if (allowed(0)) waiting_.push_back({root, 0});
     next();
   }
 
   void give(const float* p) {
-    const LabelTreeView tree = tree_;
+    const Tree tree = tree_;
     const float parent = current_.probability;
-    const int32_t first = first_child(), last = last_child();
-    for (int32_t child = first; child < last; ++child) {
+    const int32_t n = tree.n_children(current_.node);
+    for (int32_t i = 0; i < n; ++i) {
+      const int32_t child = tree.child(current_.node, i);
       if (!allowed(child)) continue;
-      const float probability = parent * p[child - first];
+      const float probability = parent * p[i];
       if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
       } else if (probability >= threshold_) {
-        found_.push_back({probability, tree.label[child]});
+        found_.push_back({probability, tree.label_of(child)});
       }
     }
     next();

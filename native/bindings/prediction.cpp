@@ -6,8 +6,10 @@
 
 #include <optional>
 
+#include "answers.h"
 #include "arrays.h"
 #include "bindings.h"
+#include "blocks.h"
 #include "forest.h"
 #include "held_out_loss.h"
 
@@ -27,12 +29,6 @@ bool try_span(nb::handle object, auto& variant) {
   variant = span(array);
   return true;
 }
-
-// A BlockStore and the arrays it looks into.
-struct BoundStore {
-  std::vector<nb::object> owners;
-  std::shared_ptr<const BlockStore> store;
-};
 
 BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Link link,
                       std::pair<int64_t, int64_t> dense_features) {
@@ -126,32 +122,18 @@ struct BoundForest {
   std::shared_ptr<const Forest> forest;
 };
 
-using Mask = std::optional<Array<uint8_t>>;
-
 SearchOptions search_options(const BoundForest& f, bool normalize_siblings, const Mask& allowed,
                              int n_threads) {
   SearchOptions options;
   options.normalize_siblings = normalize_siblings;
   options.n_threads = n_threads;
-  if (allowed) {
-    require(static_cast<int32_t>(allowed->size()) == f.forest->n_labels(),
-            "the mask must have one flag per label");
-    options.label_allowed = allowed->data();
-  }
+  options.label_allowed = mask_of_labels(allowed, f.forest->n_labels());
   return options;
 }
 
 void check_features(const BoundForest& f, const BoundFeatures& features) {
   require(features.matrix.n_features() == f.forest->n_features(), "X has the wrong number of features");
   require(features.matrix.dense() == f.forest->dense(), "X has other dense features than the model");
-}
-
-int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations,
-                           const BoundFeatures& features) {
-  if (!evaluations) return nullptr;
-  require(static_cast<int64_t>(evaluations->size()) == features.matrix.n_rows(),
-          "evaluations: one entry per row");
-  return evaluations->data();
 }
 
 void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings,
@@ -161,11 +143,8 @@ void top_k(const BoundForest& f, const BoundFeatures& features, float threshold,
   SearchOptions options = search_options(f, normalize_siblings, allowed, n_threads);
   options.beam = beam;
   options.missing_as_zero = missing_as_zero;
-  const auto n_rows = static_cast<size_t>(features.matrix.n_rows());
-  require(labels.shape(0) == n_rows && probabilities.shape(0) == n_rows &&
-              labels.shape(1) == probabilities.shape(1),
-          "labels and probabilities must have a row for each row of X and equally many columns");
-  int64_t* counts = evaluation_counts(evaluations, features);
+  check_best(labels, probabilities, features.matrix.n_rows());
+  int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
   nb::gil_scoped_release release;
   f.forest->top_k(features.matrix, static_cast<int>(labels.shape(1)), threshold, options, labels.data(),
                   probabilities.data(), counts);
@@ -176,42 +155,15 @@ nb::tuple above(const BoundForest& f, const BoundFeatures& features, int64_t k, 
                 int n_threads, std::optional<OutArray<int64_t>> evaluations) {
   check_features(f, features);
   const SearchOptions options = search_options(f, normalize_siblings, allowed, n_threads);
-  if (label_threshold) {
-    require(static_cast<int32_t>(label_threshold->size()) == f.forest->n_labels(),
-            "threshold: one entry per label");
-  }
-  int64_t* counts = evaluation_counts(evaluations, features);
-  std::vector<int64_t> indptr(1, 0);
-  std::vector<int32_t> labels;
-  std::vector<float> probabilities;
-  {
-    nb::gil_scoped_release release;
-    auto rows = f.forest->above(features.matrix, k, threshold,
-                                label_threshold ? label_threshold->data() : nullptr, options, counts);
-    for (const auto& row : rows) indptr.push_back(indptr.back() + static_cast<int64_t>(row.size()));
-    labels.reserve(indptr.back());
-    probabilities.reserve(indptr.back());
-    for (auto& row : rows) {
-      for (const ScoredLabel& scored : row) {
-        labels.push_back(scored.label);
-        probabilities.push_back(scored.probability);
-      }
-      row = {};
-    }
-  }
-  return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(labels)),
-                        to_numpy(std::move(probabilities)));
+  const float* of_label = thresholds_of_labels(label_threshold, f.forest->n_labels());
+  int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
+  return ranking([&] { return f.forest->above(features.matrix, k, threshold, of_label, options, counts); });
 }
 
 void pairs(const BoundForest& f, const BoundFeatures& features, Array<int64_t> rows, Array<int32_t> labels,
            bool normalize_siblings, int n_threads, OutArray<float> probabilities) {
   check_features(f, features);
-  require(rows.size() == labels.size() && rows.size() == probabilities.size(),
-          "rows and labels must be of one length");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    require(rows.data()[i] >= 0 && rows.data()[i] < features.matrix.n_rows(), "a row is out of range");
-    require(labels.data()[i] >= 0 && labels.data()[i] < f.forest->n_labels(), "a label is out of range");
-  }
+  check_pairs(rows, labels, probabilities, features.matrix.n_rows(), f.forest->n_labels());
   const SearchOptions options = search_options(f, normalize_siblings, std::nullopt, n_threads);
   nb::gil_scoped_release release;
   f.forest->pairs(features.matrix, rows.data(), labels.data(), static_cast<int64_t>(rows.size()), options,

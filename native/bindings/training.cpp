@@ -7,6 +7,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "block_solver.h"
+#include "blocks.h"
 
 namespace labeltree {
 
@@ -44,22 +45,10 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
         tree, labels, label_weight ? label_weight->data() : nullptr, options.n_threads, progress);
     arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
   }
-  nb::dict result;
-  result["block_begin"] = to_numpy(std::move(arrays.block_begin));
-  result["block_entry_begin"] = to_numpy(std::move(arrays.block_entry_begin));
-  result["feature"] = to_numpy(std::move(arrays.feature));
-  result["entry_begin"] = to_numpy(std::move(arrays.entry_begin));
-  result["column"] = to_numpy(std::move(arrays.column));
-  result["weight"] = to_numpy(std::move(arrays.weight));
-  result["bias"] = to_numpy(std::move(arrays.bias));
-  if (features.matrix.dense().size() > 0) {
-    result["dense_weight"] = to_numpy(std::move(arrays.dense_weight));
-  }
-  if (!arrays.code.empty()) {
-    result["code_begin"] = to_numpy(std::move(arrays.code_begin));
-    result["code"] = to_numpy(std::move(arrays.code));
-    result["code_bias"] = to_numpy(std::move(arrays.code_bias));
-  }
+  const bool has_dense = features.matrix.dense().size() > 0;
+  AlignedVector dense_weight = std::move(arrays.dense_weight);
+  nb::dict result = to_numpy(std::move(arrays));
+  if (has_dense) result["dense_weight"] = to_numpy(std::move(dense_weight));
   nb::dict told;
   told["n_columns"] = report.n_columns;
   told["n_unconverged"] = report.n_unconverged;

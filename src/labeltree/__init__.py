@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.online import OnlineLabelTreeClassifier
     from labeltree.trees import LabelTree
 
 __version__ = "0.1.0"
@@ -16,6 +17,7 @@ __all__ = [
     "LabelTreeClassifier",
     "LabelTreeError",
     "ModelFileError",
+    "OnlineLabelTreeClassifier",
     "__version__",
 ]
 
@@ -26,8 +28,9 @@ _HOMES = {
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
+    "OnlineLabelTreeClassifier": "labeltree.online",
 }
-_SUBPACKAGES = ("data", "datasets", "exchange", "losses", "metrics", "trees", "word_vectors")
+_SUBPACKAGES = ("data", "datasets", "exchange", "losses", "metrics", "online", "trees", "word_vectors")
 
 
 def __getattr__(name: str) -> Any:

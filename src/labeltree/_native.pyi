@@ -359,6 +359,139 @@ def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,)
     Train all node classifiers of a tree; returns the arrays of the blocks and a report.
     """
 
+class WeightKind(enum.Enum):
+    map = 0
+
+    dense = 1
+
+    hashed = 2
+
+    shared = 3
+
+class PolicyView:
+    """The tree and the example, as a policy sees them."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def root(self) -> int: ...
+
+    def parent(self, node: int) -> int:
+        """The parent of a node, -1 for the root."""
+
+    def children(self, node: int) -> list[int]: ...
+
+    def is_leaf(self, node: int) -> bool: ...
+
+    def is_open(self, node: int) -> bool:
+        """Whether the node may be chosen."""
+
+    def label(self, node: int) -> int:
+        """The number of a leaf's label, -1 for an inner node."""
+
+    def n_leaves(self, node: int) -> int:
+        """How many labels there are below the node."""
+
+    def probability(self, node: int) -> float:
+        """The probability of the node given its parent's and the example."""
+
+class TreePolicy:
+    """Where the leaves of new labels go."""
+
+class FixedPolicy(TreePolicy):
+    def __init__(self) -> None: ...
+
+class CompletePolicy(TreePolicy):
+    def __init__(self, arity: int) -> None: ...
+
+class RandomPolicy(TreePolicy):
+    def __init__(self, arity: int, seed: int) -> None: ...
+
+class BestFitPolicy(TreePolicy):
+    def __init__(self, arity: int, alpha: float) -> None: ...
+
+class CallablePolicy(TreePolicy):
+    def __init__(self, choose: object, closes: object | None) -> None: ...
+
+class OnlineOptions:
+    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
+
+class OnlineTree:
+    """A tree that grows and learns with every example."""
+
+    def __init__(self, options: OnlineOptions, policy: TreePolicy) -> None: ...
+
+    @staticmethod
+    def of_shape(options: OnlineOptions, policy: TreePolicy, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int) -> OnlineTree:
+        """A tree of this shape, not yet trained."""
+
+    @staticmethod
+    def from_state(options: OnlineOptions, policy: TreePolicy, arrays: dict) -> OnlineTree:
+        """The tree that `state` gave."""
+
+    @staticmethod
+    def from_store(options: OnlineOptions, policy: TreePolicy, store: BlockStore) -> OnlineTree:
+        """A tree that goes on from trained weights."""
+
+    def state(self) -> dict:
+        """All there is, as arrays."""
+
+    def learn(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')] | None, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None, normalize_siblings: bool) -> None:
+        """
+        Learn these rows in turn; if labels and probabilities are given, fill them with the best of each row before it is learned.
+        """
+
+    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> None:
+        """As Forest.top_k."""
+
+    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
+        """As Forest.above."""
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """As Forest.pairs."""
+
+    def explain(self, features: FeatureMatrix, row: int, label: int, normalize_siblings: bool) -> list:
+        """The steps to a label."""
+
+    def forget(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep only some labels."""
+
+    def freeze(self, prune: float, position: Sequence[int], n_labels: int) -> dict:
+        """The arrays of a tree that only answers."""
+
+    def structure(self) -> tuple:
+        """Per node, its parent and its label, -1 for none."""
+
+    def children(self, node: int) -> list[int]: ...
+
+    def weights_below(self, node: int) -> tuple:
+        """The weights of a node's children."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def label_counts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def last_seen(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def n_examples(self) -> int: ...
+
+    @property
+    def counts(self) -> dict: ...
+
+    @property
+    def memory(self) -> dict: ...
+
 class KMeansOptions:
     def __init__(self) -> None: ...
 

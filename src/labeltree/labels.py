@@ -50,7 +50,7 @@ def read_labels(y: Any) -> LabelRows:
     if hasattr(y, "to_numpy"):  # a frame, or a series, which may well hold lists
         y = y.to_numpy()
     if _is_list_of_lists(y):
-        return _from_lists(y)
+        return read_label_lists(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] > 1:
         return _from_dense(
@@ -169,7 +169,8 @@ def _hashables(row: Iterable[Any]) -> set[Any]:
     return {value if isinstance(value, Hashable) else id(value) for value in row}
 
 
-def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
+def read_label_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
+    """Read y, which is a sequence of collections of labels, also where it could be taken for a 0/1 matrix."""
     position: dict[Any, int] = {}
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     flat: list[int] = []
@@ -185,7 +186,7 @@ def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
         indptr[i + 1] = len(flat)
     if not position:
         raise ValueError("y has no label in any row: there is nothing to learn")
-    by_value = sorted(position, key=_sort_key)
+    by_value = label_order(position)
     order = np.empty(len(position), dtype=np.int64)
     order[[position[label] for label in by_value]] = np.arange(len(position))
     indices = order[np.asarray(flat, dtype=np.int64)]
@@ -193,6 +194,11 @@ def _from_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
     row_of = np.repeat(np.arange(len(y)), np.diff(indptr))
     indices = indices[np.lexsort((indices, row_of))]
     return LabelRows(indptr, indices.astype(np.int32), as_class_array(by_value), "lists")
+
+
+def label_order(labels: Iterable[Any]) -> list[Any]:
+    """The labels in the order that `classes_` has them in."""
+    return sorted(labels, key=_sort_key)
 
 
 def _sort_key(label: Any) -> tuple[str, Any]:

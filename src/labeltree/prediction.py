@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
-from labeltree.explanation import Explanation, explain_path
+from labeltree.explanation import Explanation, Step, explain_path
 from labeltree.top_labels import TopLabels
 from labeltree.trained_trees import TrainedTrees
 from labeltree.validation import check_count, check_threshold
@@ -98,7 +97,7 @@ class LabelTreePredictor(TrainedTrees):
         -------
         scipy.sparse.csr_matrix or array of shape (n_rows, n_labels), float32
         """
-        check_is_fitted(self, "weights_")
+        self._check_trained()
         if top_k is not None:
             check_count("top_k", top_k, " or None")
         dense = self.label_kind_ in ("multiclass", "dense") and len(self.classes_) <= DENSE_CLASSES
@@ -131,12 +130,12 @@ class LabelTreePredictor(TrainedTrees):
         allow, deny : collections of labels, optional
             Only the allowed, none of the denied labels are considered.
         """
-        check_is_fitted(self, "weights_")
+        self._check_trained()
         features = self._features(X)
         mask = self._label_names().mask(allow, deny)
         if self.label_kind_ == "multiclass":
             # Of several trees, the best on average need not be the best of any one.
-            pool = 1 if len(self.weights_) == 1 else POOLED_CLASSES
+            pool = 1 if self._is_one_tree else POOLED_CLASSES
             indices, _ = self._top_k(features, pool, 0.0, mask, None)
             return self._label_names().at(indices[:, 0])
         found = self._above(features, None, 0.5, None, mask, None)
@@ -202,13 +201,6 @@ class LabelTreePredictor(TrainedTrees):
             Names to use for the features; by default the names of the frame the model was trained on, or numbers.
         """
         features = self._features_of_one(x)
-        if self._has_node_estimators:
-            raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
-        if any(weights.is_joint for weights in self.weights_):
-            raise ValueError(
-                "explain needs a classifier per node, but siblings='joint' gave children one together: their "
-                "probabilities are no sum of contributions; train with siblings='independent'"
-            )
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
         elif len(feature_names) != self.n_features_in_:
@@ -217,23 +209,33 @@ class LabelTreePredictor(TrainedTrees):
             )
         check_count("n_features", n_features)
         index = int(self._label_names().positions([label])[0])
-        stores = self._forest_and_stores()[1]
-        paths = [
-            explain_path(
-                weights,
-                store,
-                features,
-                index,
-                self._normalizes_siblings,
-                n_features,
-                feature_names,
-            )
-            for weights, store in zip(self.weights_, stores, strict=True)
-        ]
+        paths = self._paths(features, index, n_features, feature_names)
         probability = float(
             np.average([path[-1].probability_so_far for path in paths], weights=self._weights_of_trees())
         )
         return Explanation(label, probability, paths)
+
+    def _paths(
+        self,
+        features: _native.FeatureMatrix,
+        index: int,
+        n_features: int,
+        feature_names: Sequence[str] | None,
+    ) -> list[list[Step]]:
+        """The steps to a label in every tree, for the only row."""
+        if self._has_node_estimators:
+            raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
+        if any(weights.is_joint for weights in self.weights_):
+            raise ValueError(
+                "explain needs a classifier per node, but siblings='joint' gave children one together: their "
+                "probabilities are no sum of contributions; train with siblings='independent'"
+            )
+        return [
+            explain_path(
+                weights, store, features, index, self._normalizes_siblings, n_features, feature_names
+            )
+            for weights, store in zip(self.weights_, self._forest_and_stores()[1], strict=True)
+        ]
 
     def _sparse_probabilities(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +17,7 @@ from labeltree.labels import LabelKind
 from labeltree.node_estimators import NodeEstimators, check_estimator_features
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
-from labeltree.validation import check_features, check_tree_weight, n_threads
+from labeltree.validation import check_features, check_tree_weight, is_rows_of_names, n_threads
 
 
 class TrainedTrees:
@@ -59,8 +59,16 @@ class TrainedTrees:
         """The range of features that are handled as dense ones: the first of them and the one after the last."""
         return self.weights_[0].dense_features
 
-    def _features(self, X: Any) -> _native.FeatureMatrix:
+    def _check_trained(self) -> None:
+        """Raise `NotFittedError` unless there is something to ask."""
         check_is_fitted(self, "weights_")
+
+    @property
+    def _is_one_tree(self) -> bool:
+        return len(self.weights_) == 1
+
+    def _features(self, X: Any) -> _native.FeatureMatrix:
+        self._check_trained()
         if self._has_node_estimators:  # which read X themselves; their forest knows
             features = check_estimator_features(self, X, normalize=self.normalize_)
             return cast("_native.FeatureMatrix", features)
@@ -69,7 +77,9 @@ class TrainedTrees:
         )
 
     def _features_of_one(self, x: Any) -> _native.FeatureMatrix:
-        if isinstance(x, list | np.ndarray) and np.ndim(x) == 1:
+        if isinstance(x, Mapping):  # of names of features to values, which online trees take
+            x = [x]
+        elif isinstance(x, list | np.ndarray) and np.ndim(x) == 1 and not is_rows_of_names(x):
             x = np.asarray(x).reshape(1, -1)
         features = self._features(x)
         if features.n_rows != 1:

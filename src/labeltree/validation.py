@@ -204,6 +204,11 @@ def is_pair(X: Any) -> bool:
     return isinstance(X, tuple) and len(X) == 2 and sp.issparse(X[0])
 
 
+def is_rows_of_names(X: Any) -> bool:
+    """Whether X is a list of dictionaries."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+
+
 def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
     """Take over the number and names of the features that `check_features` recorded in another estimator."""
     vars(estimator).pop("feature_names_in_", None)

@@ -1,0 +1,159 @@
+"""The features that came so far: columns of matrices without a known width, or names."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from labeltree import _native
+from labeltree.validation import check_features, is_pair, is_rows_of_names
+
+#: Names that are hashed get one of so many numbers.
+N_HASHED_NAMES = 2**24
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """X as the kernel reads it, and what is to be remembered of it once it is learned."""
+
+    matrix: _native.FeatureMatrix
+    n_features: int
+    column_names: NDArray[Any] | None = None
+    new_names: Sequence[str] | None = None
+
+
+class FeatureSpace:
+    """Reads X, and remembers how wide it was and the names of features, if they have any.
+
+    Rows are the rows of a matrix, or dictionaries from names to values, which may bring new names at any time. Where
+    weights are hashed anyway, so are the names; else each gets a number of its own.
+
+    Parameters
+    ----------
+    hashes : bool
+        Whether names are hashed rather than kept.
+    n_features : int
+        One more than the largest number that a feature may have had so far.
+    names : iterable of str, optional
+        The names by number; None as long as features are numbered, or there are none.
+    column_names : array, optional
+        The names of the columns, if X was a frame.
+    """
+
+    def __init__(
+        self,
+        hashes: bool,
+        n_features: int = 0,
+        names: Iterable[str] | None = None,
+        column_names: NDArray[Any] | None = None,
+    ) -> None:
+        self.hashes = hashes
+        self.n_features = n_features
+        self.column_names = column_names
+        self._number = None if names is None else {name: i for i, name in enumerate(names)}
+
+    @property
+    def has_names(self) -> bool:
+        """Whether rows are dictionaries."""
+        return self._number is not None
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names by number, if rows are dictionaries; empty if they are hashed."""
+        return None if self._number is None else list(self._number)
+
+    def read(self, estimator: BaseEstimator, X: Any, *, normalize: bool, learning: bool) -> FeatureRows:
+        """X as the kernel reads it. Names that are not known are numbered if `learning`, else left out."""
+        if is_rows_of_names(X):
+            if self.n_features > 0 and not self.has_names:
+                raise ValueError(
+                    "X is rows with names of features, but learning began with numbered ones: keep to one form"
+                )
+            return self._read_names(X, normalize, learning)
+        if self.has_names:
+            raise ValueError(
+                "X must be a list of dictionaries from names to values, as when learning began, got a "
+                f"{type(X).__name__}: keep to one form"
+            )
+        if is_pair(X):
+            raise ValueError(
+                "X is a pair of sparse and dense features, which online trees do not tell apart: join them with "
+                "scipy.sparse.hstack"
+            )
+        return self._read_matrix(estimator, X, normalize)
+
+    def adopt(self, rows: FeatureRows) -> None:
+        """Remember what was read to be learned."""
+        self.n_features = max(self.n_features, rows.n_features)
+        if rows.column_names is not None:
+            self.column_names = rows.column_names
+        if rows.new_names is not None:
+            self._number = {} if self._number is None else self._number
+            for name in rows.new_names:
+                self._number.setdefault(name, len(self._number))
+
+    def _read_matrix(self, estimator: BaseEstimator, X: Any, normalize: bool) -> FeatureRows:
+        checker = type(estimator)()  # what scikit-learn records must not be recorded before it is learned
+        reset = self.n_features == 0
+        if not reset:
+            checker.n_features_in_ = self.n_features
+            if self.column_names is not None:
+                checker.feature_names_in_ = self.column_names
+        if sp.issparse(X) and X.ndim == 2 and X.shape[1] > 0 and self.column_names is None:
+            checker.n_features_in_ = X.shape[1]  # a sparse matrix may have any number of columns
+            reset = False
+        matrix = check_features(checker, X, normalize=normalize, reset=reset, dense_features=(0, 0))
+        return FeatureRows(matrix, matrix.n_features, getattr(checker, "feature_names_in_", None))
+
+    def _read_names(self, rows: Sequence[Mapping[str, Any]], normalize: bool, learning: bool) -> FeatureRows:
+        known = self._number or {}
+        new: dict[str, int] = {}
+        indptr = np.zeros(len(rows) + 1, dtype=np.int64)
+        indices: list[int] = []
+        data: list[float] = []
+        for i, row in enumerate(rows):
+            for name, value in row.items():
+                name, number = _name_and_value(i, name, value)
+                if self.hashes:
+                    index: int | None = zlib.crc32(name.encode()) % N_HASHED_NAMES
+                elif learning and name not in known:
+                    index = new.setdefault(name, len(known) + len(new))
+                else:
+                    index = known.get(name)
+                if index is not None:
+                    indices.append(index)
+                    data.append(number)
+            indptr[i + 1] = len(indices)
+        n_features = N_HASHED_NAMES if self.hashes else len(known) + len(new)
+        # A model that knows no name yet is asked: a column that is never used.
+        shape = (len(rows), max(n_features, 1))
+        X = sp.csr_matrix((np.array(data, np.float32), np.array(indices, np.int64), indptr), shape=shape)
+        X.sum_duplicates()
+        matrix = _native.FeatureMatrix.csr(
+            X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, shape[1], normalize, (0, 0)
+        )
+        return FeatureRows(matrix, n_features, new_names=list(new) if learning else None)
+
+
+def _name_and_value(row: int, name: Any, value: Any) -> tuple[str, float]:
+    """The feature that a name with a value stands for: a text as value makes a feature of its own."""
+    if not isinstance(name, str):
+        raise ValueError(f"X, row {row}: the names of features must be strings, got {name!r}")
+    if isinstance(value, str):
+        return f"{name}={value}", 1.0
+    if not isinstance(value, Real | np.bool_):
+        raise ValueError(f"X, row {row}: the feature {name!r} must be a number or a text, got {value!r}")
+    number = float(value)
+    if not abs(number) <= np.finfo(np.float32).max:
+        raise ValueError(
+            f"X, row {row}: the feature {name!r} is NaN, inf or too large for float32: {value!r}"
+        )
+    return name, number

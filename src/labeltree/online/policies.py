@@ -1,0 +1,48 @@
+"""Where the leaf of a label that was never seen before goes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+from labeltree import _native
+
+#: What a policy in Python sees: the tree, and the example that brought a new label.
+PolicyView: TypeAlias = _native.PolicyView
+
+POLICIES = ("complete", "random", "best_fit")
+
+
+class TreePolicy(Protocol):
+    """A policy of your own: a callable, with a method `closes` if some nodes are full one day.
+
+    Examples
+    --------
+    A tree that is one level deep: all labels below the root, the first one being split off.
+
+    >>> from labeltree import OnlineLabelTreeClassifier
+    >>> def flat(tree, label):
+    ...     return tree.root, tree.is_leaf(tree.root)
+    >>> model = OnlineLabelTreeClassifier(policy=flat)
+    >>> model.partial_fit([[1.0], [2.0], [3.0]], [["a"], ["b"], ["c"]]).tree_.depth
+    1
+    """
+
+    def __call__(self, tree: PolicyView, label: int) -> tuple[int, bool]:
+        """Choose where the leaf of the new label, which has this number, goes.
+
+        Returns ``(node, insert)``. The leaf becomes a child of `node`; with `insert`, a new node first takes over all
+        children of `node`, or its label if it is a leaf, and becomes its only child. A leaf can only be chosen with
+        `insert`. `tree` is of no use once the choice is made.
+        """
+        ...
+
+
+def make_policy(policy: Any, arity: int, alpha: float, seed: int) -> _native.TreePolicy:
+    """The kernel's policy for the parameter `policy`."""
+    if policy == "complete":
+        return _native.CompletePolicy(arity)
+    if policy == "random":
+        return _native.RandomPolicy(arity, seed)
+    if policy == "best_fit":
+        return _native.BestFitPolicy(arity, alpha)
+    return _native.CallablePolicy(policy, getattr(policy, "closes", None))
