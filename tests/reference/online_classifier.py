@@ -85,10 +85,13 @@ class Learner:
         total = sums[0] + sums[1]
         return f32(h.penalty) * total if self.solver == "sgd" else total
 
-    def probability(self, h: Classifier, x: Row) -> float:
-        """By the link that goes with the loss unless another is asked for."""
-        score = float(self.score(h, x))
-        return 1 / (1 + math.exp(-score)) if self.loss == "logistic" else math.exp(-(max(0, 1 - score) ** 4))
+    def probability(self, h: Classifier, x: Row) -> Any:
+        """By the link that goes with the loss unless another is asked for; rounded as in native/block_store.cpp."""
+        score = self.score(h, x)
+        if self.loss == "logistic":
+            return f32(1) / (f32(1) + f32(math.exp(-score)))
+        missing = max(f32(1) - score, f32(0))
+        return f32(math.exp(-(missing * missing * missing * missing)))
 
     def weights(self, h: Classifier) -> dict[Hashable, Any]:
         """The weights themselves."""

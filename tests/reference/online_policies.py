@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from tests.reference.clustering import Random
 from tests.reference.online_tree import Policy
 
 
@@ -39,7 +40,7 @@ def best_fit(arity: int, alpha: float) -> Policy:
     def value(tree: Any, v: int, child: int) -> float:
         even = tree.n_leaves(v) / len(tree.children(v))
         balance = math.log(even / tree.n_leaves(child))
-        return (1 - alpha) * tree.probability(child) + alpha * balance
+        return (1 - alpha) * float(tree.probability(child)) + alpha * balance
 
     def choose(tree: Any, v: int) -> int:
         return max(tree.children(v), key=lambda child: value(tree, v, child))  # the first of equals
@@ -48,8 +49,16 @@ def best_fit(arity: int, alpha: float) -> Policy:
 
 
 def random_descent(arity: int, seed: int) -> Policy:
-    rng = random.Random(seed)
-    return descending(arity, lambda tree, v: rng.choice(tree.children(v)))
+    """To a child at random."""
+    state = seed
+
+    def choose(tree: Any, v: int) -> int:
+        nonlocal state
+        state = Random(state).next()
+        children: list[int] = tree.children(v)
+        return children[Random(state).below(len(children))]
+
+    return descending(arity, choose)
 
 
 def anywhere(seed: int) -> Policy:

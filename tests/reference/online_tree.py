@@ -111,7 +111,7 @@ class OnlineTree(Tree):
         self.counts = Counts()
         self.x: Row = ()  # of the example at hand
 
-    def probability(self, v: int) -> float:
+    def probability(self, v: int) -> Any:
         return self.A_online.probability(self.H[v], self.x)
 
     def train(self, S: Iterable[Observation]) -> OnlineTree:

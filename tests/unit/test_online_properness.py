@@ -7,45 +7,76 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.online_streams import LEARNERS, streams
+from hypothesis import given, settings
+from tests.online_models import bits, classifiers, incrementally_trained, kernel_tree, learn, online_model
+from tests.online_streams import LEARNERS, PolicyCase, policies, streams
 from tests.reference.online_classifier import Classifier, Learner
-from tests.reference.online_policies import anywhere, best_fit, complete, random_descent
-from tests.reference.online_tree import Observation, OnlineTree, Policy, iplt_train
+from tests.reference.online_tree import Observation, OnlineTree, iplt_train
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda a: f"{a.solver}-{a.loss}")
+#: Hashed so that features meet: in 2 to 20 places each node, by solver.
+WEIGHTS: list[dict[str, Any]] = [
+    {"weights": "map"},
+    {"weights": "dense"},
+    {"weights": "hashed", "memory_mb": 0.0015, "expected_labels": 12},
+]
 
 
-def policies() -> st.SearchStrategy[tuple[Policy, int | None]]:
-    """Policies, and how many children make a node one that they never use again."""
-    arity, seed = st.integers(2, 4), st.integers(0, 2**32 - 1)
-    return st.one_of(
-        arity.map(lambda b: (complete(b), b)),
-        st.tuples(arity, seed).map(lambda p: (random_descent(*p), p[0])),
-        st.tuples(arity, st.sampled_from([0.0, 0.3, 1.0])).map(lambda p: (best_fit(*p), p[0])),
-        seed.map(lambda s: (anywhere(s), None)),
-    )
+def all_bits(classifiers: list[Classifier]) -> list[Any]:
+    return [bits(h) for h in classifiers]
 
 
-def bits(h: Classifier) -> tuple[Any, ...]:
-    """All of a classifier: equal if and only if no bit is different."""
-    as_bytes = [{f: np.float32(v).tobytes() for f, v in part.items()} for part in (h.w, h.squares)]
-    return *as_bytes, h.shrunk, h.penalty, h.n_seen
+def labels_of(stream: list[Observation]) -> list[Any]:
+    return sorted({label for _, labels in stream for label in labels})
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda a: f"{a.solver}-{a.loss}")
+@every_learner
 @given(streams(), policies())
 def test_the_paper_s_algorithm_is_proper(
-    learner: Learner, stream: list[Observation], policy: tuple[Policy, int | None]
+    learner: Learner, stream: list[Observation], policy: PolicyCase
 ) -> None:
-    tree = OnlineTree(learner, *policy).train(stream)
-    assert sorted(label for label in tree.label_of if label is not None) == sorted(
-        {label for _, labels in stream for label in labels}
-    )
+    tree = OnlineTree(learner, policy.twin(), policy.arity).train(stream)
+    leaves = [label for label in tree.label_of if label is not None]
+    assert sorted(leaves) == labels_of(stream)
     H, _ = iplt_train(tree, learner, stream)
-    assert list(map(bits, tree.H)) == list(map(bits, H))
+    assert all_bits(tree.H) == all_bits(H)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda a: f"{a.solver}-{a.loss}")
+@pytest.mark.native
+@pytest.mark.parametrize("weights", WEIGHTS, ids=lambda w: w["weights"])
+@every_learner
+@given(streams(), policies())
+@settings(max_examples=40)
+def test_the_kernel_is_proper(
+    learner: Learner, weights: dict[str, Any], stream: list[Observation], policy: PolicyCase
+) -> None:
+    model = learn(online_model(learner, **policy.parameters(), **weights), stream)
+    assert model.classes_.tolist() == labels_of(stream)
+    if len(model.classes_) > 0:
+        assert sorted(model.tree_.label[model.tree_.label >= 0]) == list(range(len(model.classes_)))
+    fixed, node = incrementally_trained(model, stream)
+    H, _ = classifiers(kernel_tree(model), learner.solver)
+    expected, auxiliary = classifiers(fixed, learner.solver)
+    assert all_bits([H[v] for v in node]) == all_bits(expected)
+    assert not any(auxiliary)
+
+
+@pytest.mark.native
+@every_learner
+@given(streams(), policies())
+@settings(max_examples=60)
+def test_the_kernel_does_what_the_paper_says(
+    learner: Learner, stream: list[Observation], policy: PolicyCase
+) -> None:
+    """To the last bit, and for the auxiliary classifiers too."""
+    model = learn(online_model(learner, **policy.parameters()), stream)
+    twin = OnlineTree(learner, policy.twin(), policy.arity).train(stream)
+    H, Theta = classifiers(kernel_tree(model), learner.solver)
+    assert all_bits(H) == all_bits(twin.H)
+    assert [theta and bits(theta) for theta in Theta] == [theta and bits(theta) for theta in twin.Theta]
+
+
+@every_learner
 @given(streams(max_labels=1))
 def test_classifiers_learn_by_the_plain_formulas(learner: Learner, stream: list[Observation]) -> None:
     """Penalties that are put off until a weight is needed are those that come with every example."""
