@@ -17,7 +17,7 @@ class FeatureMap {
     uint32_t at = home(feature);
     for (uint32_t distance = 0;; ++distance, at = after(at)) {
       const Slot& slot = slots_[at];
-      if (slot.feature == feature && slot.row != 0) return slot.row;
+      if (slot.feature == feature) return slot.row;  // 0 also where feature 0 meets an empty slot
       if (slot.row == 0 || this->distance(at) < distance) return 0;
     }
   }

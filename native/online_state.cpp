@@ -144,6 +144,11 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
     tree->blocks_.emplace_back(tree->space_, block_number[b], part);
   }
   require(at == static_cast<int64_t>(weight.size()), "there are more weights than the blocks have");
+  const auto n_rows = static_cast<size_t>(row_begin.back());
+  require(feature.size() == (options.weights == WeightKind::map ? n_rows : 0) &&
+              square.size() == (options.solver == Solver::adagrad ? weight.size() : 0) &&
+              shrunk.size() == (options.solver == Solver::fobos ? n_rows : 0),
+          "the blocks have other sizes than their arrays");
   for (const float w : weight) require(std::isfinite(w), "a weight is not finite");
   for (const float s : square) require(s >= 0, "a sum of squares is negative");
   GrowingFloats& own = tree->space_.table;

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from labeltree import LabelTree, LabelTreeClassifier
+from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -104,9 +104,63 @@ def mixed_features() -> np.ndarray:
     return np.hstack([sparse.round(3), features() - 0.1]).astype(np.float32).round(3)
 
 
+def online_cases() -> dict[str, Case]:
+    """Models of version 3: online trees, their weights in every form, by every learner."""
+    texts, indicator = cases()["text"].y, cases()["float32"].y
+    return {
+        "map-adagrad": Case(texts, parameters={"arity": 2}),
+        "map-sgd": Case(indicator, parameters={"arity": 3, "solver": "sgd", "policy": "best_fit"}),
+        "dense-fobos": Case(cases()["integers"].y, parameters={"weights": "dense", "solver": "fobos"}),
+        "hashed": Case(
+            cases()["multiclass-text"].y,
+            parameters={
+                "weights": "hashed",
+                "memory_mb": 0.005,
+                "expected_labels": 10,
+                "policy": "random",
+                "arity": 2,
+            },
+        ),
+        "shared": Case(
+            indicator, parameters={"weights": "shared", "memory_mb": 0.01, "loss": "squared_hinge"}
+        ),
+        "named-features": Case(texts, with_feature_names=True),
+    }
+
+
+def rows_of(case: Case) -> Any:
+    """What an online model learns: rows of an array, or dictionaries."""
+    if not case.with_feature_names:
+        return features()
+    return [{f"feature {j}": value for j, value in enumerate(row)} for row in features().tolist()]
+
+
+def make_missing_online(directory: Path, named: dict[str, Case]) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, case in named.items():
+        if (directory / name).exists():
+            continue
+        model = OnlineLabelTreeClassifier(random_state=0, **case.parameters)
+        for _ in range(5):
+            model.partial_fit(rows_of(case), case.y)
+        model.save(directory / name)
+        then = model.predict_topk(rows_of(case), k=3)
+        model.partial_fit(rows_of(case), case.y)
+        later = model.predict_topk(rows_of(case), k=3)
+        expected = {
+            "classes": model.classes_.tolist(),
+            "n_examples": model.n_examples_,
+            "tree": model.tree_.to_nested(),
+            "labels": [then.labels.tolist(), later.labels.tolist()],
+            "probabilities": [then.probabilities.tolist(), later.probabilities.tolist()],
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     for version, named in {1: cases(), 2: {**dense_cases(), **joint_cases()}}.items():
         make_missing(GOLDEN / f"version-{version}", named)
+    make_missing_online(GOLDEN / "version-3", online_cases())
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

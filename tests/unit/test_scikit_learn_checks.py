@@ -9,7 +9,7 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labeltree import LabelTreeClassifier
+from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 
 _WEIGHTS = (
     "the order in which a solver meets the rows differs once rows are removed or repeated, and it stops at a "
@@ -19,7 +19,11 @@ EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
     "check_sample_weight_equivalence_on_sparse_data": _WEIGHTS,
 }
-NOT_FOR_US = ("SCIPY_ARRAY_API is not set", "LabelTreeClassifier does not have a decision_function method")
+NOT_FOR_US = (
+    "SCIPY_ARRAY_API is not set",
+    "LabelTreeClassifier does not have a decision_function method",
+    "OnlineLabelTreeClassifier does not have a decision_function method",
+)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -27,6 +31,7 @@ NOT_FOR_US = ("SCIPY_ARRAY_API is not set", "LabelTreeClassifier does not have a
     [
         LabelTreeClassifier(),
         LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
+        OnlineLabelTreeClassifier(epochs=20),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

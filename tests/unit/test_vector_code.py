@@ -12,12 +12,13 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
-# Trains with every loss, weights of labels and every solver on given data with blocks of several widths, and on trees
-# that it makes, without and with dense features; saves all arrays, and what the models with dense features answer.
+# Trains with every loss, weights of labels and every solver on given data with blocks of several widths, on trees that
+# it makes, without and with dense features, and on online trees; saves all arrays, and what the models with dense
+# features answer.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
-from labeltree import LabelTree, LabelTreeClassifier, _native
+from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier, _native
 given = np.load(sys.argv[1])
 X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
@@ -45,6 +46,10 @@ for shape, parameters in shapes.items():
         mixed = LabelTreeClassifier(random_state=0, **learner, **parameters).fit((X, given["dense"]), y)
         found |= {f"{shape} {learner} mixed {name}": array for name, array in mixed.weights_[0].arrays.items()}
         found[f"{shape} {learner} answers"] = mixed.predict_topk((X, given["dense"]), k=60).probabilities
+for learner in incremental:
+    for arity in (2, 7, 45):
+        state = OnlineLabelTreeClassifier(arity=arity, **learner).partial_fit(X, y)._model.tree.state()
+        found |= {f"online {arity} {learner} {name}": array for name, array in state.items()}
 np.savez(sys.argv[2], **found)
 """
 

@@ -10,11 +10,11 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ModelFileError
-from labeltree.model_file.document import TENSOR_FILE_NAME, Document, StoredFile, is_model
+from labeltree.model_file.document import TENSOR_FILE_NAME, StoredFile, is_model
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, write_tensors
 
@@ -67,6 +67,12 @@ def read_document(directory: Path) -> bytes:
     return text
 
 
+class WritableDocument(Protocol):
+    """What becomes ``model.json``."""
+
+    def to_json(self) -> str: ...
+
+
 class ModelWriter:
     """Writes tensor files into a directory and then, in one step, makes them its model.
 
@@ -112,7 +118,7 @@ class ModelWriter:
         os.replace(self.directory / temporary, self.directory / stored.name)
         return stored
 
-    def commit(self, document: Document) -> None:
+    def commit(self, document: WritableDocument) -> None:
         """Replace ``model.json``: from now on the directory holds the new model."""
         temporary = self._temporary_name()
         with (self.directory / temporary).open("xb") as file:

@@ -13,11 +13,14 @@ from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
-#: with the second.
-FORMAT_VERSIONS = (1, 2)
+#: with the second, online trees with the third, which has nothing else.
+FORMAT_VERSIONS = (1, 2, 3)
+ONLINE_VERSION = 3
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
-TENSOR_FILE_NAME = re.compile(r"(tree-[0-9]{1,6}|labels|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII)
+TENSOR_FILE_NAME = re.compile(
+    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII
+)
 
 #: How weights may be stored, by the type of their tensor.
 WEIGHT_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": "I8"}
@@ -93,9 +96,9 @@ class Document:
                 **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
                 "files": {
-                    "trees": [_file_to_json(file) for file in self.tree_files],
-                    "labels": _file_to_json(self.label_file),
-                    "feature_names": _file_to_json(self.feature_name_file),
+                    "trees": [file_to_json(file) for file in self.tree_files],
+                    "labels": file_to_json(self.label_file),
+                    "feature_names": file_to_json(self.feature_name_file),
                 },
             },
             indent=2,
@@ -104,19 +107,9 @@ class Document:
         )
 
     @classmethod
-    def from_json(cls, text: bytes) -> Document:
-        """Read ``model.json``; raises `ValueError` unless every field is there and can be true."""
-        fields = _Fields(parse_json(text), "model.json")
-        if not is_model(fields.values):
-            raise ValueError("this is not a model of labeltree")
-        version = fields.take("format_version", int)
-        if version not in FORMAT_VERSIONS:
-            advice = ": upgrade labeltree to read it" if version > FORMAT_VERSIONS[-1] else ""
-            raise ValueError(
-                f"the model has format version {version}, but this version of labeltree knows only "
-                f"{' and '.join(map(str, FORMAT_VERSIONS))}{advice}"
-            )
-        files = _Fields(fields.take("files", dict), "files")
+    def from_fields(cls, fields: Fields, version: int) -> Document:
+        """Take the fields of ``model.json``; raises `ValueError` unless every one is there and can be true."""
+        files = Fields(fields.take("files", dict), "files")
         newer = fields.values if version > 1 else {}  # what the first version did not have
         document = cls(
             library_version=fields.take("library_version", str),
@@ -130,17 +123,16 @@ class Document:
             weights=fields.choose("weights", tuple(WEIGHT_DTYPES)),
             training_report=[_report(report) for report in fields.take("training_report", list)],
             tree_files=[
-                _file_from_json(entry, f"tree-{number}")
+                file_from_json(entry, f"tree-{number}")
                 for number, entry in enumerate(files.take("trees", list))
             ],
-            label_file=_file_from_json(files.take("labels", object), "labels"),
-            feature_name_file=_optional_file(files.take("feature_names", object), "feature-names"),
+            label_file=file_from_json(files.take("labels", object), "labels"),
+            feature_name_file=optional_file(files.take("feature_names", object), "feature-names"),
             dense_features=_range(fields.take("dense_features", list))
             if "dense_features" in newer
             else (0, 0),
             joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
         )
-        fields.take("format", str)
         fields.finish()
         files.finish()
         if not document.tree_files or len(document.training_report) != len(document.tree_files):
@@ -156,12 +148,28 @@ class Document:
         return document
 
 
+def open_fields(text: bytes) -> tuple[Fields, int]:
+    """The fields of ``model.json`` and the version of the format; raises `ValueError` if it is none that we know."""
+    fields = Fields(parse_json(text), "model.json")
+    if not is_model(fields.values):
+        raise ValueError("this is not a model of labeltree")
+    fields.take("format", str)
+    version = fields.take("format_version", int)
+    if version not in FORMAT_VERSIONS:
+        advice = ": upgrade labeltree to read it" if version > FORMAT_VERSIONS[-1] else ""
+        raise ValueError(
+            f"the model has format version {version}, but this version of labeltree knows only "
+            f"{', '.join(map(str, FORMAT_VERSIONS[:-1]))} and {FORMAT_VERSIONS[-1]}{advice}"
+        )
+    return fields, version
+
+
 def is_model(value: Any) -> bool:
     """Whether parsed JSON is a ``model.json`` of any version."""
     return isinstance(value, dict) and value.get("format") == FORMAT
 
 
-class _Fields:
+class Fields:
     """The fields of a JSON object, to be taken one by one."""
 
     def __init__(self, value: Any, where: str) -> None:
@@ -201,16 +209,16 @@ def _range(value: list[Any]) -> tuple[int, int]:
 
 
 def _report(value: Any) -> dict[str, int]:
-    fields = _Fields(value, "training_report")
+    fields = Fields(value, "training_report")
     return {name: fields.take(name, int) for name in fields.values}
 
 
-def _optional_file(value: Any, stem: str) -> StoredFile | None:
-    return None if value is None else _file_from_json(value, stem)
+def optional_file(value: Any, stem: str) -> StoredFile | None:
+    return None if value is None else file_from_json(value, stem)
 
 
-def _file_from_json(value: Any, stem: str) -> StoredFile:
-    fields = _Fields(value, f"files, {stem}")
+def file_from_json(value: Any, stem: str) -> StoredFile:
+    fields = Fields(value, f"files, {stem}")
     name, n_bytes, sha256 = fields.take("name", str), fields.take("bytes", int), fields.take("sha256", str)
     fields.finish()
     # The pattern has no room for a separator: a name cannot lead out of the directory.
@@ -222,7 +230,7 @@ def _file_from_json(value: Any, stem: str) -> StoredFile:
     return StoredFile(name, n_bytes, sha256)
 
 
-def _file_to_json(file: StoredFile | None) -> dict[str, Any] | None:
+def file_to_json(file: StoredFile | None) -> dict[str, Any] | None:
     return None if file is None else {"name": file.name, "bytes": file.n_bytes, "sha256": file.sha256}
 
 

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Document
-from labeltree.model_file.loading import read_consistently, read_tree_tensors
+from labeltree.model_file.loading import read_consistently, read_tensors, read_tree_tensors
+from labeltree.model_file.online_document import OnlineDocument
 from labeltree.tree_weights import n_columns
 
 
@@ -74,7 +78,9 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     return read_consistently(path, _describe)
 
 
-def _describe(directory: Path, document: Document) -> ModelInfo:
+def _describe(directory: Path, document: Document | OnlineDocument) -> ModelInfo:
+    if isinstance(document, OnlineDocument):
+        return _describe_online(directory, document)
     trees = []
     for file in document.tree_files:
         tensors = read_tree_tensors(directory, file, document)
@@ -103,4 +109,36 @@ def _describe(directory: Path, document: Document) -> ModelInfo:
         n_bytes=sum(file.n_bytes for file in document.files),
         trees=trees,
         training_report=document.training_report,
+    )
+
+
+def _describe_online(directory: Path, document: OnlineDocument) -> ModelInfo:
+    tensors = read_tensors(directory, document.tree_file)
+    with blaming(document.tree_file.name):
+        if not {"label", "weight", "table", "child_begin"} <= tensors.keys():
+            raise ValueError("the tensors of an online tree are not there")
+        is_inner = np.diff(tensors["child_begin"].values) > 0
+        n_weights = tensors["weight"].values.size or tensors["table"].values.size
+    return ModelInfo(
+        path=str(directory),
+        estimator=document.estimator,
+        library_version=document.library_version,
+        format_version=document.format_version,
+        parameters=document.parameters,
+        n_features=document.n_features,
+        dense_features=(0, 0),
+        n_labels=document.n_labels,
+        label_kind=document.label_kind,
+        has_feature_names=document.feature_name_file is not None,
+        weights="float32",
+        n_bytes=sum(file.n_bytes for file in document.files),
+        trees=[
+            TreeInfo(
+                n_nodes=tensors["label"].values.size,
+                n_inner_nodes=int(is_inner.sum()),
+                n_weights=n_weights,
+                n_bytes=document.tree_file.n_bytes,
+            )
+        ],
+        training_report=[{"n_examples": document.n_examples}],
     )

@@ -6,21 +6,34 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.model_file.directory import blaming, open_inside, read_document
-from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredFile
+from labeltree.model_file.document import (
+    ONLINE_VERSION,
+    WEIGHT_DTYPES,
+    Document,
+    StoredFile,
+    open_fields,
+)
 from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
+from labeltree.model_file.online_document import OnlineDocument
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
 from labeltree.trees import LabelTree
 
 #: The estimators that a model file may name, and where they are.
-ESTIMATORS = {"LabelTreeClassifier": "labeltree.classifier"}
+ESTIMATORS = {
+    "LabelTreeClassifier": "labeltree.classifier",
+    "OnlineLabelTreeClassifier": "labeltree.online.classifier",
+}
+
+#: What ``model.json`` may be.
+AnyDocument: TypeAlias = Document | OnlineDocument
 
 _Estimator = TypeVar("_Estimator", bound=LabelTreePredictor)
 _Answer = TypeVar("_Answer")
@@ -43,7 +56,7 @@ def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredict
     LabelTreeClassifier(link='exp4', max_leaves=9)
     """
 
-    def open_any(directory: Path, document: Document) -> LabelTreePredictor:
+    def open_any(directory: Path, document: AnyDocument) -> LabelTreePredictor:
         module = ESTIMATORS.get(document.estimator)
         if module is None:
             raise ValueError(
@@ -51,6 +64,10 @@ def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredict
                 f"does not have; call the load() of that class, or upgrade labeltree"
             )
         cls: type[LabelTreePredictor] = getattr(importlib.import_module(module), document.estimator)
+        if isinstance(document, OnlineDocument):
+            online: Any = importlib.import_module("labeltree.online.storage")
+            opened: LabelTreePredictor = online.open_model(cls, directory, document, verify)
+            return opened
         return _open_model(cls, directory, document, verify)
 
     return read_consistently(path, open_any)
@@ -77,25 +94,40 @@ def load_classifier(cls: type[_Estimator], path: str | os.PathLike[str], verify:
         found later raises it in prediction.
     """
 
-    def open_one(directory: Path, document: Document) -> _Estimator:
-        if document.estimator != cls.__name__:
-            raise ValueError(
-                f"the model is a {document.estimator[:100]}, not a {cls.__name__}; "
-                f"use {document.estimator[:100]}.load or labeltree.model_file.load"
-            )
+    def open_one(directory: Path, document: AnyDocument) -> _Estimator:
+        check_estimator(cls, document)
+        assert isinstance(document, Document)
         return _open_model(cls, directory, document, verify)
 
     return read_consistently(path, open_one)
 
 
-def read_consistently(path: str | os.PathLike[str], read: Callable[[Path, Document], _Answer]) -> _Answer:
+def check_estimator(cls: type, document: AnyDocument) -> None:
+    """Raise `ValueError` unless the model is one of this class."""
+    is_online = "Online" in cls.__name__
+    if document.estimator != cls.__name__ or isinstance(document, OnlineDocument) != is_online:
+        raise ValueError(
+            f"the model is a {document.estimator[:100]}, not a {cls.__name__}; "
+            f"use {document.estimator[:100]}.load or labeltree.model_file.load"
+        )
+
+
+def parse_document(text: bytes) -> AnyDocument:
+    """Read ``model.json`` of any version."""
+    fields, version = open_fields(text)
+    if version == ONLINE_VERSION:
+        return OnlineDocument.from_fields(fields)
+    return Document.from_fields(fields, version)
+
+
+def read_consistently(path: str | os.PathLike[str], read: Callable[[Path, Any], _Answer]) -> _Answer:
     """Read ``model.json`` and then what it names; again, if a save has replaced the model in between."""
     directory = Path(path)
     with blaming(directory):
         text = read_document(directory)
         while True:
             try:
-                return read(directory, Document.from_json(text))
+                return read(directory, parse_document(text))
             except (ValueError, OSError):
                 last, text = text, read_document(directory)
                 if text == last:

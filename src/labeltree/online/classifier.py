@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.explanation import Contribution, Step
+from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind, LabelRows
 from labeltree.losses import LOSSES
 from labeltree.online.feature_space import FeatureRows
@@ -23,6 +25,7 @@ from labeltree.online.growing_forest import GrowingForest
 from labeltree.online.growing_model import GrowingModel, OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
 from labeltree.online.policies import POLICIES
+from labeltree.online.storage import load, save
 from labeltree.prediction import LabelTreePredictor
 from labeltree.top_labels import TopLabels
 from labeltree.trees import LabelTree
@@ -297,7 +300,7 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         if model.features.column_names is not None:
             self.feature_names_in_ = model.features.column_names
         else:
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
 
     def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
         """Remove labels, and give back the memory of what they had of the tree.
@@ -392,7 +395,11 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
             if name in parameters:
                 raise ValueError(f"the trained model says what {name} is: leave it out")
         online = cls(
-            **parameters, loss=model.loss_, link=model._link(), normalize=model.normalize_, bias=True
+            **parameters,
+            loss=model.loss_,
+            link=model._link(),
+            normalize=model.normalize_,
+            bias=bool(model.bias),
         )
         online._check_parameters()
         random = check_random_state(online.random_state)
@@ -432,6 +439,11 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
     def n_examples_(self) -> int:
         """How many examples were learned."""
         return int(self._learned().tree.n_examples)
+
+    @property
+    def n_samples_fit_(self) -> int:  # type: ignore[override]
+        """The same, by the name that other classifiers have for it."""
+        return self.n_examples_
 
     @property
     def counts_(self) -> dict[str, int]:
@@ -484,6 +496,9 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         self._check_trained()
         model = self._model
         return model.features.read(self, X, normalize=model.settings.normalize, learning=False).matrix
+
+    def _label_names(self) -> LabelNames:
+        return self._learned().labels.names
 
     def _forest(self) -> Any:
         model = self._learned()
@@ -571,6 +586,39 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
             bias=bool(self.bias),
             normalize=bool(self.normalize),
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a directory, atomically: a reader sees the old model or the new one.
+
+        Nothing is left out: a model that is loaded and learns on becomes, bit for bit, the one that had never been
+        saved. `freeze` gives a smaller one, for those who only ask.
+
+        Parameters
+        ----------
+        path : path of a directory
+            Made if it is not there. A directory with anything but a model in it is refused.
+        """
+        self._check_trained()
+        save(self, self._model, path)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, policy: Any = None, verify: bool = False
+    ) -> OnlineLabelTreeClassifier:
+        """Open a saved model.
+
+        Parameters
+        ----------
+        path : path of a directory
+        policy : callable, optional
+            The policy, if the model has one of your own: no file can hold it.
+        verify : bool
+            Compare everything with the checksums.
+        """
+        return load(cls, path, policy, verify)
+
+    def _parameters_as_trained(self) -> dict[str, Any]:
+        return dict(self.get_params(deep=False))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

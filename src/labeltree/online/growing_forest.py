@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+
+_Value = TypeVar("_Value", bound=np.generic)
 
 
 class GrowingForest:
@@ -114,5 +117,5 @@ class GrowingForest:
         numbers[self._position] = np.arange(len(self._position), dtype=np.int32)
         return numbers
 
-    def _by_number(self, values: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
+    def _by_number(self, values: NDArray[_Value] | None) -> NDArray[_Value] | None:
         return None if values is None else np.ascontiguousarray(values[self._position])

@@ -43,14 +43,6 @@ class OnlineSettings:
 
     def options(self) -> _native.OnlineOptions:
         """The same for the kernel."""
-        length = 0
-        if self.weights == "hashed":
-            assert self.memory_mb is not None
-            assert self.expected_labels is not None
-            length = hashed_length(self.memory_mb, self.expected_labels, self.solver)
-        elif self.weights == "shared":
-            assert self.memory_mb is not None
-            length = shared_length(self.memory_mb, self.most_lanes, self.solver)
         return _native.OnlineOptions(
             loss=getattr(_native.Loss, self.loss),
             solver=getattr(_native.Solver, self.solver),
@@ -59,13 +51,25 @@ class OnlineSettings:
             regularization=self.regularization,
             bias=self.bias,
             weights=getattr(_native.WeightKind, self.weights),
-            length=length,
+            length=self.length,
             most_lanes=self.most_lanes,
             most_labels=self.expected_labels if self.weights == "hashed" and self.expected_labels else 0,
         )
 
     def tree_policy(self) -> _native.TreePolicy:
         return make_policy(self.policy, self.arity, self.alpha, self.seed)
+
+    @property
+    def length(self) -> int:
+        """Of hashed weights, or of the table that all nodes share; else 0."""
+        if self.weights == "hashed":
+            assert self.memory_mb is not None
+            assert self.expected_labels is not None
+            return hashed_length(self.memory_mb, self.expected_labels, self.solver)
+        if self.weights == "shared":
+            assert self.memory_mb is not None
+            return shared_length(self.memory_mb, self.most_lanes, self.solver)
+        return 0
 
     @property
     def most_lanes(self) -> int:

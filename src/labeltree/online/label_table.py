@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind, LabelRows, as_class_array, label_order, read_label_lists, read_labels
 
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
@@ -34,23 +35,30 @@ class LabelTable:
         self._number = {label: i for i, label in enumerate(self.labels)}
         self._are_integers = all(type(label) is int and abs(label) < 2**63 for label in self.labels)
         self.columns = columns
-        self._classes: NDArray[Any] | None = None
+        self._names: LabelNames | None = None
         self._position: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
+    def names(self) -> LabelNames:
+        """The labels as users see them."""
+        if self._names is None:
+            self._arrange()
+        assert self._names is not None
+        return self._names
+
+    @property
     def classes(self) -> NDArray[Any]:
         """The labels in the order in which users see them: columns as they are, others sorted."""
-        self._arrange()
-        assert self._classes is not None
-        return self._classes
+        return self.names.classes
 
     @property
     def position(self) -> NDArray[np.int32]:
         """Where each label, by number, is in `classes`."""
-        self._arrange()
+        if self._names is None:
+            self._arrange()
         assert self._position is not None
         return self._position
 
@@ -102,7 +110,7 @@ class LabelTable:
             known = dict.fromkeys([*self.columns, *rows.classes.tolist()])
             self.columns = list(known)
         if len(self.columns) > n_before:
-            self._classes = None
+            self._names = None
 
     def add(self, labels: Sequence[Any]) -> None:
         """The next labels."""
@@ -111,7 +119,7 @@ class LabelTable:
             self.labels.append(label)
             self._are_integers = self._are_integers and type(label) is int and abs(label) < 2**63
         if labels:
-            self._classes = None
+            self._names = None
 
     def names_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
         """The labels with these numbers; where a number is -1, -1 or, if not all labels are integers, None."""
@@ -126,11 +134,9 @@ class LabelTable:
         """Drop all others; those that stay are numbered anew, in their order."""
         self.labels = [label for label, stays in zip(self.labels, kept.tolist(), strict=True) if stays]
         self._number = {label: i for i, label in enumerate(self.labels)}
-        self._classes = None
+        self._names = None
 
     def _arrange(self) -> None:
-        if self._classes is not None:
-            return
         is_matrix = self.kind in ("csr", "dense")
         names = self.columns if is_matrix else label_order(self.labels)
         if is_matrix and isinstance(names, range):
@@ -138,7 +144,10 @@ class LabelTable:
         else:
             at = {label: i for i, label in enumerate(names)}
             self._position = np.array([at[label] for label in self.labels], dtype=np.int32)
-        self._classes = np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
+        # Last: who finds this finds the other too.
+        self._names = LabelNames(
+            np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
+        )
 
 
 _FORMS = {

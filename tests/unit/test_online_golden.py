@@ -1,0 +1,45 @@
+"""Online models of every format version ever released are read, answer and learn on as they did."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.golden.make import GOLDEN, online_cases, rows_of
+
+from labeltree import OnlineLabelTreeClassifier
+
+CASES = online_cases()
+
+
+def test_all_golden_models_are_there() -> None:
+    assert {path.parent.name for path in GOLDEN.glob("version-3/*/model.json")} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_and_learns_on_as_it_did(name: str) -> None:
+    case, golden = CASES[name], GOLDEN / "version-3" / name
+    expected = json.loads(golden.with_name(f"{name}.json").read_text(encoding="utf-8"))
+    model = OnlineLabelTreeClassifier.load(golden, verify=True)
+    assert model.classes_.tolist() == expected["classes"]
+    for k, labels in enumerate(expected["labels"]):
+        found = model.predict_topk(rows_of(case), k=3)
+        assert found.labels.tolist() == labels
+        np.testing.assert_allclose(found.probabilities, expected["probabilities"][k], rtol=1e-5)
+        if k == 0:
+            model.partial_fit(rows_of(case), case.y)
+    assert model.n_examples_ == expected["n_examples"]
+    assert model.tree_.to_nested() == expected["tree"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_saving_it_again_writes_the_same_bytes(name: str, tmp_path: Path) -> None:
+    golden = GOLDEN / "version-3" / name
+    OnlineLabelTreeClassifier.load(golden).save(tmp_path / "saved")
+    files = sorted(path.name for path in golden.iterdir())
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == files
+    for file in files:
+        if file.endswith(".safetensors"):
+            assert (golden / file).read_bytes() == (tmp_path / "saved" / file).read_bytes()
