@@ -49,7 +49,7 @@ def nested(model: OnlineLabelTreeClassifier) -> Any:
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda a: f"{a.solver}-{a.loss}")
 @given(streams().filter(lambda stream: any(labels for _, labels in stream)), policies())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_trees_are_those_of_the_twin(learner: Learner, stream: list[Observation], policy: PolicyCase) -> None:
     model = learn(online_model(learner, **policy.parameters()), stream)
     twin = OnlineTree(learner, policy.twin(), policy.arity).train(stream)
@@ -114,7 +114,7 @@ def test_random_trees_differ_by_their_seed_only() -> None:
     ids=["child of the root", "child", "above all", "above a subtree", "split leaf"],
 )
 def test_the_three_ways_to_extend_a_tree(choice: Any, expected: Any) -> None:
-    """Figure 4 of the paper."""
+    """As in the paper: a new child, a new node over a subtree, a leaf split in two."""
 
     def policy(tree: Any, label: int) -> tuple[int, bool]:
         if label < 4:
@@ -182,7 +182,7 @@ def test_what_a_policy_sees() -> None:
     ids=["no node", "negative", "leaf", "no pair", "asks for no node", "raises"],
 )
 @given(streams(max_rows=10), st.integers(0, 2**32 - 1))
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_a_wrong_choice_changes_nothing(
     answer: Any, error: Any, message: str, stream: list[Observation], seed: int
 ) -> None:
