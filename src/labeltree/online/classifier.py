@@ -267,9 +267,9 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         return self._learn(X, y, sample_weight, int(k))
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
-        self._check_parameters()
         model = self.__dict__.get("_model")
-        if model is None:
+        if model is None:  # what a model was begun with holds from then on
+            self._check_parameters()
             model = GrowingModel(
                 self._settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
             )
@@ -347,13 +347,13 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
 
     # -- other models ----------------------------------------------------------------------------------------------
 
-    def freeze(self, prune: float = 0.0, **parameters: Any) -> LabelTreeClassifier:
+    def freeze(self, prune: float = 0.1, **parameters: Any) -> LabelTreeClassifier:
         """The model as it is now, as one that only answers: as small, fast and mappable as any trained one.
 
         Parameters
         ----------
         prune : float
-            Weights below this are left out: the model gets smaller, and a little worse.
+            Weights below this are left out, as in `LabelTreeClassifier`; 0 for the very same answers.
         **parameters
             Parameters of `LabelTreeClassifier` that prediction heeds, as `search` and `n_jobs`; by default as here.
 
