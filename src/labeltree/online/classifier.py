@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.data.sources import Source
 from labeltree.explanation import Contribution, Step
 from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind, LabelRows
@@ -26,6 +27,7 @@ from labeltree.online.growing_model import GrowingModel, OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
 from labeltree.online.policies import POLICIES
 from labeltree.online.storage import load, save
+from labeltree.online.streaming import Batches, learn
 from labeltree.prediction import LabelTreePredictor
 from labeltree.top_labels import TopLabels
 from labeltree.trees import LabelTree
@@ -144,7 +146,13 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
     tree_ : LabelTree
         The tree as it is now, labels being positions in `classes_`.
     n_examples_ : int
-        How many examples were learned since the model was empty: the position in the stream.
+        How many examples were learned since the model was empty.
+    n_labels_ : int
+        How many labels these had.
+    named_features_ : bool
+        Whether rows are dictionaries, from names of features to values.
+    stream_start_ : int
+        How many of the examples were learned before the stream that `learn` had last.
     counts_ : dict of int
         What was done: updates of regular and auxiliary classifiers (`n_updates`, `n_auxiliary_updates`), nodes that the
         policy looked at (`n_policy_steps`), how many classifiers there are (`n_classifiers`, `n_auxiliary`).
@@ -265,6 +273,42 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         """
         check_count("k", k)
         return self._learn(X, y, sample_weight, int(k))
+
+    def learn(
+        self,
+        stream: Source | Batches,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100_000,
+        new_stream: bool = False,
+    ) -> OnlineLabelTreeClassifier:
+        """Learn the examples of a stream in their order, with checkpoints from which learning can go on.
+
+        Examples of the stream that the model has learned before are passed over. Whatever happened, a model that is
+        loaded from its checkpoint and given the same stream again, from its beginning, ends the same, bit for bit, as
+        one that was never interrupted.
+
+        Parameters
+        ----------
+        stream : str, path-like, binary file, or iterable of (X, y)
+            A file as :func:`labeltree.data.read_stream` reads it, or batches of examples as `partial_fit` takes them.
+        checkpoint : path of a directory, optional
+            Where the model is saved: after every `checkpoint_every` examples, at the end, and when the stream fails.
+        checkpoint_every : int
+            Counted from the first example that the model ever learned, whatever the batches are.
+        new_stream : bool
+            All of the stream is new: it goes on where the one before it ended.
+
+        Examples
+        --------
+        >>> import io
+        >>> from labeltree import OnlineLabelTreeClassifier
+        >>> stream = io.BytesIO(b"__label__sea a boat\\n__label__portrait a woman\\n")
+        >>> OnlineLabelTreeClassifier().learn(stream).n_examples_
+        2
+        """
+        learn(self, stream, checkpoint=checkpoint, checkpoint_every=checkpoint_every, new_stream=new_stream)
+        return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
         model = self.__dict__.get("_model")
@@ -439,6 +483,25 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
     def n_examples_(self) -> int:
         """How many examples were learned."""
         return int(self._learned().tree.n_examples)
+
+    @property
+    def n_labels_(self) -> int:
+        """How many labels the examples had."""
+        return len(self._learned().labels)
+
+    @property
+    def named_features_(self) -> bool:
+        """Whether features have names: rows are dictionaries."""
+        return self._learned().features.has_names
+
+    @property
+    def stream_start_(self) -> int:
+        """How many of the examples were learned before the stream at hand began."""
+        return self._learned().stream_start
+
+    @stream_start_.setter
+    def stream_start_(self, n_examples: int) -> None:
+        self._learned().stream_start = n_examples
 
     @property
     def n_samples_fit_(self) -> int:  # type: ignore[override]

@@ -90,11 +90,13 @@ class GrowingModel:
         tree: _native.OnlineTree | None = None,
         labels: LabelTable | None = None,
         features: FeatureSpace | None = None,
+        stream_start: int = 0,
     ) -> None:
         self.settings = settings
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
         self.labels = LabelTable() if labels is None else labels
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
+        self.stream_start = stream_start  # examples that were learned before the stream at hand began
         self.lock = ReadersWriterLock()
         self._learning = threading.Lock()  # of two that learn, one goes first
 
@@ -169,9 +171,10 @@ class GrowingModel:
                 "state": self.tree.state(),
                 "labels": self.labels,
                 "features": self.features,
+                "stream_start": self.stream_start,
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(settings, tree, state["labels"], state["features"])  # type: ignore[misc]
+        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"])  # type: ignore[misc]
