@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from labeltree import OnlineLabelTreeClassifier
 from labeltree.data import DataFormatError, read_stream
 from labeltree.online.streaming import learn
 from labeltree.top_labels import TopLabels
@@ -172,6 +173,15 @@ def test_a_model_that_fails_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(MemoryError):
         learn(model, stream_of(9, [4]), checkpoint=tmp_path / "chain.json")
     assert model.saved_at == []
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_what_is_before_an_example_that_is_refused_is_saved(tmp_path: Path, watched: bool) -> None:
+    model = OnlineLabelTreeClassifier(weights="hashed", memory_mb=0.1, expected_labels=5)
+    watch = (lambda y, predicted: None) if watched else None
+    with pytest.raises(ValueError, match="expected_labels"):
+        learn(model, stream_of(9, [4]), checkpoint=tmp_path / "model", watch=watch)
+    assert OnlineLabelTreeClassifier.load(tmp_path / "model").n_examples_ == 5
 
 
 @pytest.mark.parametrize("name", ["checkpoint_every", "watch_every"])
