@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,11 +154,17 @@ class GrowingModel:
                     n_added = n_known
         return TopLabels(self.labels.names_of(best), probabilities)
 
-    def forget(self, kept: NDArray[np.bool_]) -> None:
-        """Keep only these labels."""
+    def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
+        """Remove the labels that the last so many examples did not have, or these; tell how many they were."""
         with self._learning, self.lock.writing():
+            if not_seen_for is not None:
+                kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
+            else:
+                removed = self.labels.names.positions(labels or ())
+                kept = ~np.isin(self.labels.position, removed)
             self.tree.forget(kept.astype(np.uint8))
             self.labels.keep(kept)
+        return int((~kept).sum())
 
     def memory(self) -> dict[str, int]:
         """Bytes in use, by purpose; not counted are the names of labels and features, which Python keeps."""
