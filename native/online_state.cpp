@@ -83,6 +83,17 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
   require(last_seen.size() == label_count.size() && numbers.size() == kNumbers,
           "the arrays of the labels have other lengths than they must have");
 
+  // Counts that are far from what 64 bits can hold can be counted on.
+  for (const int64_t& number : numbers) {
+    require(&number == &numbers[kPolicyState] || (number >= 0 && number < INT64_MAX / 2),
+            "a count is out of range");
+  }
+  for (int64_t j = 0; j < n_labels; ++j) {
+    require(label_count[j] >= 0 && label_count[j] <= numbers[kExamples] && last_seen[j] >= 0 &&
+                last_seen[j] <= numbers[kExamples],
+            "a label was seen more often than there were examples");
+  }
+
   tree->nodes_.assign(n_nodes, {});
   tree->leaf_.assign(n_labels, -1);
   std::vector<int32_t> block_children(n_blocks, -1);
@@ -151,6 +162,7 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
           "the blocks have other sizes than their arrays");
   for (const float w : weight) require(std::isfinite(w), "a weight is not finite");
   for (const float s : square) require(s >= 0, "a sum of squares is negative");
+  for (const double s : shrunk) require(std::isfinite(s), "a threshold is not finite");
   GrowingFloats& own = tree->space_.table;
   require(static_cast<int64_t>(table.size()) == own.size(), "the shared table has another length");
   for (const float w : table) require(std::isfinite(w), "a weight is not finite");
@@ -164,7 +176,6 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
   tree->next_block_number_ = static_cast<int32_t>(numbers[kNextBlock]);
   tree->policy_->set_state(static_cast<uint64_t>(numbers[kPolicyState]));
   tree->policy_->n_steps = numbers[kPolicySteps];
-  require(numbers[kExamples] >= 0, "the number of examples is negative");
   tree->counts_ = {numbers[kExamples], numbers[kUpdates], numbers[kAuxiliaryUpdates]};
   return tree;
 }

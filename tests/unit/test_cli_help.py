@@ -13,12 +13,12 @@ from importlib import metadata
 import pytest
 from tests.command_line import run
 
-from labeltree import LabelTreeClassifier
+from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.application import app
-from labeltree.cli.parameters import IN_PYTHON_ONLY, PANELS, classifier_parameters
+from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 
-COMMANDS = ("train", "evaluate", "predict", "explain", "info", "convert", "demo")
+COMMANDS = ("train", "learn", "evaluate", "predict", "explain", "info", "convert", "demo")
 TREE_COMMANDS = ("build", "show", "import", "export")
 
 
@@ -93,12 +93,38 @@ class TestParameters:
         assert classifier_parameters()["C"].words == ()
 
 
+class TestOnlineParameters:
+    SIGNATURE = inspect.signature(OnlineLabelTreeClassifier)
+
+    def test_all_parameters_and_defaults_are_those_of_the_estimator(self) -> None:
+        defaults = {name: parameter.default for name, parameter in self.SIGNATURE.parameters.items()}
+        found = classifier_parameters("OnlineLabelTreeClassifier")
+        assert {name: p.default for name, p in found.items()} == defaults
+
+    def test_every_parameter_that_learning_heeds_is_on_the_page(self) -> None:
+        placed = [name for names in ONLINE_PANELS.values() for name in names]
+        assert sorted([*placed, "epochs", "verbose"]) == sorted(self.SIGNATURE.parameters)  # of `fit` only
+        for name in placed:
+            text = classifier_parameters("OnlineLabelTreeClassifier")[name].help
+            (line,) = re.findall(rf"^│ +--{name.replace('_', '-')} .*", wide_page("learn"), re.MULTILINE)
+            assert text
+            assert text in " ".join(line.split())
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"labeltree {metadata.version('labeltree')}\n"
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["train", "--help"], ["demo", "--help"], ["tree", "build", "-h"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["train", "--help"],
+        ["learn", "--help"],
+        ["demo", "--help"],
+        ["tree", "build", "-h"],
+    ],
 )
 def test_help_and_version_do_not_wait_for_slow_imports(arguments: list[str]) -> None:
     source = (

@@ -18,6 +18,7 @@ from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
 from labeltree.cli.help_page import reflowed
 from labeltree.cli.info import info
+from labeltree.cli.learn import learn
 from labeltree.cli.predict import predict
 from labeltree.cli.train import train
 from labeltree.cli.tree.application import tree_app
@@ -72,7 +73,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, evaluate, predict, explain, info, convert, demo):
+for command in (train, learn, evaluate, predict, explain, info, convert, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 

@@ -61,11 +61,18 @@ def convert(
 
 def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:
     from labeltree.cli.console import standard_output, titled
+    from labeltree.cli.data_file import learns_from_streams
     from labeltree.cli.figures import bytes_text, directory_bytes
     from labeltree.model_file import load, save_classifier
 
     before = directory_bytes(source)
-    save_classifier(load(source), target, weights=weights)
+    model = load(source)
+    if learns_from_streams(model):
+        raise ValueError(
+            f"{source} is an online model, which needs all that it has to learn on; freeze it in Python: "
+            "OnlineLabelTreeClassifier.load(...).freeze().save(...)"
+        )
+    save_classifier(model, target, weights=weights)
     after = bytes_text(directory_bytes(target))
     standard_output().print(titled(target, f": {weights} weights, {after} ({source}: {bytes_text(before)})"))
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import re
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from labeltree.cli.options import DataFormat
+from scipy.sparse import vstack
+
+from labeltree.cli.options import StreamFormat
 from labeltree.data import read_libsvm, read_xmlc
-from labeltree.data.sources import open_buffer, source_name
+from labeltree.data.block_formats import Batch
+from labeltree.data.sources import source_name
+from labeltree.data.stream import ExampleStream
 from labeltree.errors import DataFormatError
+from labeltree.validation import n_threads
 
 BLOCK_BYTES = 1 << 23
 
-_HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+\d+[ \t]+\d+[ \t]*\r?(?:\n|\Z)")
-_ONLY_COMMENTS = re.compile(rb"(?:[ \t]*#[^\n]*(?:\n|\Z))*")
 
-
-def format_of(path: str, format: DataFormat) -> Literal["xmlc", "libsvm"]:
-    """The format that is meant: by ``auto``, the one that the name of the file says."""
-    if format != "auto":
+def format_of(path: str, format: StreamFormat) -> Literal["xmlc", "libsvm"]:
+    """The format of rows of numbers that is meant: by ``auto``, the one that the name of the file says."""
+    if format == "xmlc" or format == "libsvm":
         return format
     name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
     return "libsvm" if name.endswith((".svm", ".libsvm")) else "xmlc"
@@ -33,16 +32,22 @@ def format_of(path: str, format: DataFormat) -> Literal["xmlc", "libsvm"]:
 class DataFile:
     """A file named on the command line, or standard input (``-``), and how to read it.
 
-    `one_based` None is the custom of the format: XMLC files count from 0, features of libsvm files from 1.
+    `one_based` None is the custom of the format: XMLC files count from 0, features of libsvm files from 1. Only
+    reading in blocks finds out by itself what ``auto`` is, and knows formats with named features.
     """
 
     path: str
-    format: Literal["xmlc", "libsvm"]
+    format: StreamFormat
     one_based: bool | None = None
 
     def read(self, n_features: int | None = None, n_labels: int | None = None) -> tuple[Any, Any]:
         """X and y."""
-        return self._parse(self.path, "auto", n_features, n_labels)
+        one_based = bool(self._first_feature)
+        if self.format == "libsvm":
+            return read_libsvm(
+                self.path, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1
+            )
+        return read_xmlc(self.path, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1)
 
     def read_for(self, model: Any) -> tuple[Any, Any]:
         """X as `model` wants it, and y with a column for each number that is a label of the model."""
@@ -61,29 +66,34 @@ class DataFile:
 
     def blocks_for(self, model: Any) -> Iterator[Any]:
         """X in blocks of rows as they come, so that neither the file nor what a pipe brings need fit in memory."""
-        n_rows, n_lines, expected_rows = 0, 0, None
-        for number, block in enumerate(_line_blocks(self.path)):
-            if number == 0:
-                block = block.removeprefix(codecs.BOM_UTF8)
-                header = _HEADER.match(block) if self.format == "xmlc" else None
-                if header is not None:
-                    expected_rows, n_lines, block = int(header[1]), 1, block[header.end() :]
-            if not block or (self.format == "libsvm" and _ONLY_COMMENTS.fullmatch(block)):
-                n_lines += block.count(b"\n")
-                continue
-            try:
-                X, _ = self._parse(io.BytesIO(block), False)
-            except DataFormatError as error:
-                line = None if error.line is None else error.line + n_lines
-                raise DataFormatError(error.reason, source_name(self.path), line) from None
-            yield self._for_model(X, model, n_rows)
-            n_rows += X.shape[0]
-            n_lines += block.count(b"\n")
-        if n_rows != (n_rows if expected_rows is None else expected_rows):
-            raise DataFormatError(
-                f"expected {expected_rows} rows, as the header says, got {n_rows}", source_name(self.path), 1
-            )
-        if n_rows == 0 and expected_rows is None:
+        for X, _ in self._batches_for(model, labelled=False):
+            yield X
+
+    def examples_for(self, model: Any) -> tuple[Any, list[list[Any]]]:
+        """All rows for an online model, and the lists of their labels, whether it knows them or not."""
+        batches = list(self._batches_for(model, labelled=True))
+        y = [labels for batch in batches for labels in batch.y]
+        if model.named_features_:
+            return [row for batch in batches for row in batch.X], y
+        matrices: list[Any] = [batch.X for batch in batches]
+        for X in matrices:
+            X.resize(X.shape[0], max(X.shape[1] for X in matrices))
+        return vstack(matrices, format="csr"), y
+
+    def _batches_for(self, model: Any, labelled: bool) -> Iterator[Batch]:
+        stream = ExampleStream(
+            self.path,
+            self.format,
+            one_based=self.one_based,
+            labelled=labelled,
+            block_bytes=BLOCK_BYTES,
+            n_threads=n_threads(-1),
+        )
+        n_rows = 0
+        for X, y in stream:
+            yield Batch(replace(self, format=stream.format)._for_model(X, model, n_rows), y)
+            n_rows = stream.n_examples
+        if n_rows == 0 and stream.header_rows is None:
             raise DataFormatError("expected at least one row, got an empty file", source_name(self.path), 1)
 
     @property
@@ -95,23 +105,16 @@ class DataFile:
         """The number that the label of column 0 has in the file."""
         return int(self.format == "xmlc" and bool(self.one_based))
 
-    def _parse(
-        self,
-        source: Any,
-        header: bool | Literal["auto"],
-        n_features: int | None = None,
-        n_labels: int | None = None,
-    ) -> tuple[Any, Any]:
-        one_based = bool(self._first_feature)
-        if self.format == "libsvm":
-            return read_libsvm(
-                source, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1
-            )
-        return read_xmlc(
-            source, header=header, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1
-        )
-
     def _for_model(self, X: Any, model: Any, first_row: int) -> Any:
+        wants_names = learns_from_streams(model) and model.named_features_
+        if isinstance(X, list) != wants_names:
+            wanted, found = ("names", "numbers") if wants_names else ("numbers", "names")
+            raise DataFormatError(
+                f"expected features that are {wanted}, as the model has learned, got {found}",
+                source_name(self.path),
+            )
+        if learns_from_streams(model):
+            return X  # which may have features that are new to it
         n_features = model.n_features_in_
         if len(X.indices) and X.indices.max() >= n_features:
             row, feature = _first_beyond(X, n_features)
@@ -125,27 +128,12 @@ class DataFile:
         return X
 
 
+def learns_from_streams(model: Any) -> bool:
+    """Whether a model is an online one."""
+    return hasattr(model, "n_examples_")
+
+
 def _first_beyond(matrix: Any, n_columns: int) -> tuple[int, int]:
     """Row and column of the first entry that is not in the first `n_columns`."""
     entry = int((matrix.indices >= n_columns).argmax())
     return int(matrix.indptr.searchsorted(entry, side="right")) - 1, int(matrix.indices[entry])
-
-
-def _line_blocks(path: str) -> Iterator[bytes]:
-    """Whole lines in blocks; of standard input, whatever has come so far."""
-    if path == "-":
-        rest = b""
-        stdin = cast(io.BufferedReader, sys.stdin.buffer)
-        while text := stdin.read1(BLOCK_BYTES):
-            lines, newline, rest = (rest + text).rpartition(b"\n")
-            if newline:
-                yield lines + newline
-        if rest:
-            yield rest
-        return
-    with open_buffer(path) as buffer:
-        begin, size = 0, len(buffer)
-        while begin < size:
-            end = buffer.find(b"\n", min(begin + BLOCK_BYTES, size) - 1) + 1 or size
-            yield buffer[begin:end]
-            begin = end

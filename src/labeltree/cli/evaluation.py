@@ -38,21 +38,19 @@ class Evaluation:
 
     @classmethod
     def measure(cls, model: Any, path: Path, X: Any, y: Any, A: float = 0.55, B: float = 1.5) -> Evaluation:
-        """Predict the rows of X, one by one and together, and compare with y, whose columns are labels."""
-        k = max(CUTOFFS)
+        """Predict the rows of X, one by one and together, and compare with y, whose columns or members are labels."""
+        k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
         single = _single_row_ms(model, X[:SINGLE_ROWS], k)
         started = time.perf_counter()
         labels, _, evaluations = model.predict_topk(X, k, return_evaluations=True)
         seconds = time.perf_counter() - started
-        ranking = np.full((X.shape[0], k), -1)
-        ranking[:, : labels.shape[1]] = labels
         return cls(
-            n_rows=X.shape[0],
+            n_rows=n_rows,
             n_labels=len(model.classes_),
             n_nodes=sum(tree.n_nodes for tree in model.trees_),
-            values=metrics.evaluate(y, ranking, CUTOFFS, inverse_propensity=_inverse_propensity(model, A, B)),
-            batch_ms_per_row=1000 * seconds / X.shape[0],
+            values=_compare(y, labels, model, A, B),
+            batch_ms_per_row=1000 * seconds / n_rows,
             n_threads=n_threads(model.n_jobs),
             single_row_ms={f"p{percent}": float(np.percentile(single, percent)) for percent in (50, 99)},
             n_single_rows=len(single),
@@ -102,17 +100,30 @@ class Evaluation:
         return Group(Padding(quality, (0, 0, 1, 2)), Padding(cost, (0, 0, 0, 2)))
 
 
-def _inverse_propensity(model: Any, A: float, B: float) -> Any:
-    """The weight of each column of y; None for a model of too few rows to have any."""
-    if model.n_samples_fit_ < metrics.propensity.FEWEST_ROWS:
-        return None
-    counts = np.zeros(int(model.classes_.max()) + 1)
-    counts[model.classes_] = model.label_counts_
-    return metrics.inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B)
+def _compare(y: Any, labels: Any, model: Any, A: float, B: float) -> dict[str, float]:
+    """All metrics; without those that weigh labels for a model of too few rows to know how rare they are."""
+    weights: Any = None
+    if isinstance(y, list):
+        ranking: Any = [row + [None] * (max(CUTOFFS) - len(row)) for row in labels.tolist()]
+        if model.n_samples_fit_ >= metrics.propensity.FEWEST_ROWS:
+            counts = np.append(
+                model.label_counts_, 0
+            )  # the last is that of labels which the model does not know
+            *known, unseen = metrics.inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B).tolist()
+            named = dict(zip(model.classes_.tolist(), known, strict=True))
+            weights = metrics.propensity.LabelWeights(named, unseen)
+    else:
+        ranking = np.full((y.shape[0], max(CUTOFFS)), -1)
+        ranking[:, : labels.shape[1]] = labels
+        if model.n_samples_fit_ >= metrics.propensity.FEWEST_ROWS:
+            counts = np.zeros(int(model.classes_.max()) + 1)
+            counts[model.classes_] = model.label_counts_
+            weights = metrics.inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B)
+    return metrics.evaluate(y, ranking, CUTOFFS, inverse_propensity=weights)
 
 
 def _single_row_ms(model: Any, X: Any, k: int) -> list[float]:
-    rows = [X[i] for i in range(X.shape[0])]
+    rows = [X[i : i + 1] for i in range(len(X) if isinstance(X, list) else X.shape[0])]
     model.predict_topk(rows[0], k)  # the first call also builds what later calls share
     taken = []
     for row in rows:

@@ -30,7 +30,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
-    format: options.Format = "auto",
+    format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     json: options.Json = False,
 ) -> None:
@@ -46,7 +46,7 @@ def explain(
         labeltree explain tags.labeltree test.txt --feature-names words.txt
     """
     from labeltree.cli.console import print_json, standard_output, titled
-    from labeltree.cli.data_file import DataFile, format_of
+    from labeltree.cli.data_file import DataFile
     from labeltree.cli.label_names import LabelNames, read_names
     from labeltree.cli.trained_model import open_model
 
@@ -55,7 +55,7 @@ def explain(
     features = (
         None if feature_names is None else read_names(feature_names, "feature", classifier.n_features_in_)
     )
-    x = _row(DataFile(data, format_of(data, format), one_based), classifier, row)
+    x = _row(DataFile(data, format, one_based), classifier, row)
     chosen = (
         classifier.predict_topk(x, 1).labels.tolist()[0][0] if label is None else _known(classifier, label)
     )
@@ -76,9 +76,10 @@ def explain(
 def _row(source: Any, classifier: Any, row: int) -> Any:
     first = 0
     for X in source.blocks_for(classifier):
-        if row < first + X.shape[0]:
-            return X[row - first]
-        first += X.shape[0]
+        n_rows = len(X) if isinstance(X, list) else X.shape[0]
+        if row < first + n_rows:
+            return X[row - first : row - first + 1]
+        first += n_rows
     raise typer.BadParameter(f"{source.path} has {first} rows, counted from 0", param_hint="--row")
 
 

@@ -67,14 +67,14 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "trees": [
             {
                 "nodes": tree.n_nodes,
-                "depth": trained.tree.depth,
-                "arity": trained.tree.arity,
+                "depth": shape.depth,
+                "arity": shape.arity,
                 "weights": tree.n_weights,
                 "bytes": tree.n_bytes,
                 **report,
             }
-            for tree, trained, report in zip(
-                stored.trees, classifier.weights_, stored.training_report, strict=True
+            for tree, shape, report in zip(
+                stored.trees, classifier.trees_, stored.training_report, strict=True
             )
         ],
     }
@@ -97,10 +97,10 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}")
     table.add_row("labels", _labels(classifier))
     table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
-    for number, (tree, trained) in enumerate(zip(stored.trees, classifier.weights_, strict=True), start=1):
+    for number, (tree, shape) in enumerate(zip(stored.trees, classifier.trees_, strict=True), start=1):
         table.add_row(
             f"tree {number}" if len(stored.trees) > 1 else "tree",
-            f"{tree.n_nodes:,} nodes, {trained.tree.depth} levels deep, at most {trained.tree.arity:,} children, "
+            f"{tree.n_nodes:,} nodes, {shape.depth} levels deep, at most {shape.arity:,} children, "
             f"{tree.n_weights:,} weights",
         )
     table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
@@ -110,7 +110,9 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
 def _parameters(stored: Any) -> dict[str, Any]:
     """The parameters in the order of the signature; of a tree that was given only that it was."""
     given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
-    return {name: given.pop(name) for name in classifier_parameters() if name in given} | given
+    return {
+        name: given.pop(name) for name in classifier_parameters(stored.estimator) if name in given
+    } | given
 
 
 def _labels(classifier: Any) -> str:

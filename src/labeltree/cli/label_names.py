@@ -34,6 +34,7 @@ class LabelNames:
 
     def __init__(self, model: Any, path: Path | None) -> None:
         self._names: list[str] | None = None
+        self.may_have_blanks = path is not None or model.classes_.dtype.kind not in "iu"
         if path is not None:
             if not are_ids(model.classes_):
                 first = model.classes_.tolist()[0]

@@ -8,9 +8,10 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 DataFormat: TypeAlias = Literal["auto", "xmlc", "libsvm"]
+StreamFormat: TypeAlias = Literal["auto", "jsonl", "xmlc", "libsvm", "fasttext"]
 WeightType: TypeAlias = Literal["float32", "bfloat16", "int8"]
 
-_DATA_PANEL = "The data"
+DATA_PANEL = "The data"
 
 Data = Annotated[
     str,
@@ -26,7 +27,16 @@ Format = Annotated[
     typer.Option(
         help="How DATA is written: the text format of the extreme classification repository (with or without a "
         "header) or that of libsvm. auto: libsvm if its name ends in .svm or .libsvm.",
-        rich_help_panel=_DATA_PANEL,
+        rich_help_panel=DATA_PANEL,
+    ),
+]
+AnyFormat = Annotated[
+    StreamFormat,
+    typer.Option(
+        help="How the file is written: JSON objects with 'features' or 'text', and 'labels'; rows of numbers; "
+        "fastText lines. auto: by the name or, failing that, the first line. "
+        "Features with names are for models of 'labeltree learn'.",
+        rich_help_panel=DATA_PANEL,
     ),
 ]
 OneBased = Annotated[
@@ -35,7 +45,7 @@ OneBased = Annotated[
         "--one-based/--zero-based",
         help="Whether ids count from 1. By default only the features of libsvm files do, and their labels never.",
         show_default=False,
-        rich_help_panel=_DATA_PANEL,
+        rich_help_panel=DATA_PANEL,
     ),
 ]
 NFeatures = Annotated[
@@ -44,12 +54,12 @@ NFeatures = Annotated[
         min=1,
         metavar="N",
         help="The number of features, for a file without a header: leaves room for ids that only later files have.",
-        rich_help_panel=_DATA_PANEL,
+        rich_help_panel=DATA_PANEL,
     ),
 ]
 NLabels = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="The number of labels, likewise.", rich_help_panel=_DATA_PANEL),
+    typer.Option(min=1, metavar="N", help="The number of labels, likewise.", rich_help_panel=DATA_PANEL),
 ]
 LabelNames = Annotated[
     Path | None,

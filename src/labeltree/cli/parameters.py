@@ -50,6 +50,31 @@ PANELS = {
     "The run": ("n_jobs", "random_state", "verbose"),
 }
 
+#: The same for `OnlineLabelTreeClassifier`. What only `fit` heeds has no place where a stream is learned.
+ONLINE_PANELS = {
+    "The tree": ("policy", "arity", "alpha"),
+    "Weights and memory": ("weights", "memory_mb", "expected_labels"),
+    "The node classifiers": (
+        "loss",
+        "link",
+        "solver",
+        "learning_rate",
+        "regularization",
+        "normalize",
+        "bias",
+    ),
+    "The search for labels": ("search", "beam", "normalize_siblings"),
+    "The run": ("n_jobs", "random_state"),
+}
+
+_PANELS_OF = {"LabelTreeClassifier": PANELS, "OnlineLabelTreeClassifier": ONLINE_PANELS}
+
+#: The files that the estimators are in.
+_HOMES = {
+    "LabelTreeClassifier": "classifier.py",
+    "OnlineLabelTreeClassifier": "online/classifier.py",
+}
+
 
 def _number_or_word(text: str) -> float | str:
     try:
@@ -104,13 +129,11 @@ class Parameter:
 
 
 @cache
-def classifier_parameters() -> dict[str, Parameter]:
-    """The parameters of `LabelTreeClassifier` by name, in the order of its signature."""
-    source = (Path(__file__).parents[1] / "classifier.py").read_text(encoding="utf-8")
+def classifier_parameters(estimator: str = "LabelTreeClassifier") -> dict[str, Parameter]:
+    """The parameters of an estimator by name, in the order of its signature."""
+    source = (Path(__file__).parents[1] / _HOMES[estimator]).read_text(encoding="utf-8")
     (definition,) = (
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef) and node.name == "LabelTreeClassifier"
+        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == estimator
     )
     (init,) = (
         node for node in definition.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"
@@ -149,7 +172,7 @@ def parse_parameter_section(docstring: str) -> dict[str, tuple[str, str]]:
 
 
 def with_parameters(
-    *names: str, defaults: bool = False
+    *names: str, defaults: bool = False, estimator: str = "LabelTreeClassifier"
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command options for the estimator's parameters in place of its ``**parameters``.
 
@@ -157,8 +180,8 @@ def with_parameters(
     a trained model as it is; or, if `defaults`, the estimator's default.
     """
     options = [
-        _option(parameter, optional=bool(names) and not defaults)
-        for name, parameter in classifier_parameters().items()
+        _option(parameter, _PANELS_OF[estimator], optional=bool(names) and not defaults)
+        for name, parameter in classifier_parameters(estimator).items()
         if (not names or name in names) and name not in IN_PYTHON_ONLY
     ]
 
@@ -171,12 +194,18 @@ def with_parameters(
     return decorate
 
 
-def _option(parameter: Parameter, optional: bool) -> inspect.Parameter:
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option is on the command line, and not there by default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _option(parameter: Parameter, panels: dict[str, tuple[str, ...]], optional: bool) -> inspect.Parameter:
     name = parameter.name
     here = _ON_THE_COMMAND_LINE.get(name, {})
     kind = here.get("kind") or (Literal[parameter.words] if parameter.words else _KINDS[parameter.annotation])
     default = here.get("default", parameter.default)
-    panel = next((panel for panel, members in PANELS.items() if name in members), "More parameters")
+    panel = next((panel for panel, members in panels.items() if name in members), "More parameters")
     option = typer.Option(
         parameter.flag,
         help=escape(f"{parameter.help} {here.get('note', '')}".strip()),

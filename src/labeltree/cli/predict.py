@@ -46,23 +46,24 @@ def predict(
     ] = "lines",
     json: Annotated[bool, typer.Option("--json", help="The same as --output-format jsonl.")] = False,
     labels: options.LabelNames = None,
-    format: options.Format = "auto",
+    format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     **parameters: Any,
 ) -> None:
     """Predict the most probable labels of rows, with their probabilities.
 
     One line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels that
-    DATA may have are not looked at. With [bold]--labels[/bold], lines have names instead of numbers, and tabs
-    between them.
+    DATA may have are not looked at. With [bold]--labels[/bold], lines have names instead of numbers. Between
+    names there are tabs.
 
     [bold]Examples[/bold]
 
         labeltree predict tags.labeltree test.txt
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
         tail -n 3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
+        echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
-    from labeltree.cli.data_file import DataFile, format_of
+    from labeltree.cli.data_file import DataFile
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.trained_model import open_model
 
@@ -71,14 +72,14 @@ def predict(
     lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
-    source = DataFile(data, format_of(data, format), one_based)
+    source = DataFile(data, format, one_based)
     n_rows = 0
     with _opened(output) as file:
         for X in source.blocks_for(classifier):
             found, probabilities = classifier.predict_topk(X, k, threshold=threshold)
             file.write(lines(X, found, probabilities, names, n_rows))
             file.flush()
-            n_rows += X.shape[0]
+            n_rows += len(found)
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def _pairs(labels: Any, probabilities: Any) -> Iterator[list[tuple[Any, float]]]
 
 
 def _as_lines(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
-    separator = "\t" if names.known else " "
+    separator = "\t" if names.may_have_blanks else " "
     return "".join(
         separator.join(f"{names[label]}:{probability:.6g}" for label, probability in row) + "\n"
         for row in _pairs(labels, probabilities)
@@ -129,6 +130,8 @@ def _as_rows(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int
 
     from labeltree._native import format_text_rows
 
+    if isinstance(X, list):
+        raise typer.BadParameter("xmlc files have no names of features", param_hint="--output-format")
     present = probabilities > 0
     return format_text_rows(
         X.indptr.astype(np.int64),

@@ -9,7 +9,7 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, range_text, seconds_text
-from labeltree.cli.parameters import with_parameters
+from labeltree.cli.parameters import is_given, with_parameters
 
 Preset = Literal["parabel", "bonsai", "napkinxc"]
 
@@ -141,17 +141,12 @@ def _classifier(context: typer.Context, preset: Preset | None, parameters: dict[
     from labeltree.cli.tree.hierarchy import tree_parameter
 
     parameters = {**parameters, "tree": tree_parameter(parameters["tree"])}
-    if isinstance(parameters["tree"], list) and not _is_given(context, "n_trees"):
+    if isinstance(parameters["tree"], list) and not is_given(context, "n_trees"):
         parameters["n_trees"] = len(parameters["tree"])
     if preset is None:
         return untrained(LabelTreeClassifier, parameters)
     # The command line's own default is not the estimator's.
-    named = {name for name in parameters if _is_given(context, name)} | {"n_jobs"}
+    named = {name for name in parameters if is_given(context, name)} | {"n_jobs"}
     if isinstance(parameters["tree"], list):
         named.add("n_trees")
     return untrained(getattr(LabelTreeClassifier, preset), {name: parameters[name] for name in named})
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"

@@ -15,18 +15,19 @@ def open_model(path: Path, parameters: dict[str, Any]) -> Any:
 
     model: Any = load(path)
     model.set_params(**{name: value for name, value in parameters.items() if value is not None})
-    _refuse_wrong(model._check_parameters)
+    refuse_wrong(model._check_parameters)
     return model
 
 
 def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
     """What `make` makes of options; wrong ones end here, before anything is read."""
     model = make(**parameters)
-    _refuse_wrong(model._check_training_parameters)
+    refuse_wrong(model._check_training_parameters)
     return model
 
 
-def _refuse_wrong(check: Callable[[], None]) -> None:
+def refuse_wrong(check: Callable[[], None]) -> None:
+    """Tell what a check finds wrong as a mistake on the command line."""
     try:
         check()
     except ValueError as error:

@@ -5,17 +5,22 @@ from labeltree.errors import DataFormatError
 from .fasttext import read_fasttext
 from .jsonl import read_jsonl
 from .libsvm import read_libsvm, write_libsvm
+from .stream import ExampleStream, read_stream
 from .word_vector_file import WordVectors, read_word_vectors, write_word_vectors
+from .words import word_counts
 from .xmlc import read_xmlc, write_xmlc
 
 __all__ = [
     "DataFormatError",
+    "ExampleStream",
     "WordVectors",
     "read_fasttext",
     "read_jsonl",
     "read_libsvm",
+    "read_stream",
     "read_word_vectors",
     "read_xmlc",
+    "word_counts",
     "write_libsvm",
     "write_word_vectors",
     "write_xmlc",

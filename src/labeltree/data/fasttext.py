@@ -6,6 +6,7 @@ import re
 
 from labeltree.errors import DataFormatError
 
+from .lines import LineError
 from .sources import Source, read_lines, source_name
 
 _BLANKS = re.compile(r"[ \t]+")
@@ -43,17 +44,32 @@ def read_fasttext(path: Source, label_prefix: str = "__label__") -> tuple[list[s
     >>> read_fasttext(io.BytesIO(b"__label__sea __label__boat A fishing boat\\nA blank page\\n"))
     (['A fishing boat', 'A blank page'], [['sea', 'boat'], []])
     """
-    if not label_prefix:
-        raise ValueError("expected a label_prefix of at least one character, got ''")
+    check_label_prefix(label_prefix)
     texts, labels = [], []
     for number, line in read_lines(path):
-        words = [word for word in _BLANKS.split(line) if word]
-        if label_prefix in words:
-            raise DataFormatError(
-                f"expected the name of a label behind {label_prefix!r}, got nothing",
-                source_name(path),
-                number,
-            )
-        texts.append(" ".join(word for word in words if not word.startswith(label_prefix)))
-        labels.append([word[len(label_prefix) :] for word in words if word.startswith(label_prefix)])
+        try:
+            words, found = split_words(line, label_prefix)
+        except LineError as error:
+            raise DataFormatError(error.reason, source_name(path), number) from None
+        texts.append(" ".join(words))
+        labels.append(found)
     return texts, labels
+
+
+def check_label_prefix(label_prefix: str) -> None:
+    """Raise unless labels can be told from words."""
+    if not label_prefix:
+        raise ValueError("expected a label_prefix of at least one character, got ''")
+
+
+def split_words(line: str, label_prefix: str) -> tuple[list[str], list[str]]:
+    """The words of a line and its labels, both in their order."""
+    words, labels = [], []
+    for word in _BLANKS.split(line.strip(" \t")):
+        if not word.startswith(label_prefix):
+            words.append(word)
+        elif word == label_prefix:
+            raise LineError(f"expected the name of a label behind {label_prefix!r}, got nothing")
+        else:
+            labels.append(word[len(label_prefix) :])
+    return [word for word in words if word], labels

@@ -13,6 +13,7 @@ from labeltree.errors import DataFormatError
 
 from .. import _native
 from ..validation import n_threads
+from .lines import LineError
 from .sources import Source, open_buffer, source_name, text_start
 
 MOST_COLUMNS = np.iinfo(np.int32).max
@@ -34,7 +35,7 @@ def read_labelled_rows(
     threads = n_threads(n_jobs)
     with open_buffer(source) as buffer:
         try:
-            columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
+            return parse_labelled_rows(
                 np.frombuffer(buffer, dtype=np.uint8)[text_start(buffer) :],
                 header=header,
                 first_feature=first_feature,
@@ -44,9 +45,37 @@ def read_labelled_rows(
                 comments=comments,
                 n_threads=threads,
             )
-        except _native.TextFormatError as error:
-            line, reason = error.args
-            raise DataFormatError(reason, source_name(source), line) from None
+        except LineError as error:
+            raise DataFormatError(error.reason, source_name(source), error.line) from None
+
+
+def parse_labelled_rows(
+    text: NDArray[np.uint8],
+    *,
+    header: _native.HeaderRule,
+    first_feature: int,
+    first_label: int,
+    comments: bool,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    n_threads: int = 1,
+) -> tuple[csr_matrix, csr_matrix]:
+    """X and y of the bytes of a text; `LineError` for the first line that is not right."""
+    try:
+        columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
+            text,
+            header=header,
+            first_feature=first_feature,
+            first_label=first_label,
+            n_features=n_features,
+            n_labels=n_labels,
+            comments=comments,
+            n_threads=n_threads,
+        )
+    except _native.TextFormatError as error:
+        line, reason = error.args
+        del text  # or the traceback would keep a mapped file from being closed
+        raise LineError(reason, line) from None
     ones = np.ones(len(label_indices), dtype=np.float32)
     return _csr(values, indices, indptr, columns), _csr(ones, label_indices, label_indptr, labels)
 

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TypeAlias
 from labeltree.errors import DataFormatError
 
 from .compression import decompressor
+from .lines import LineError, decode_line
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, ``"-"`` for standard input, or a file opened in binary mode."""
@@ -100,15 +101,12 @@ def read_lines(source: Source) -> Iterator[tuple[int, str]]:
         while begin < size:
             newline = buffer.find(b"\n", begin)
             end = newline if newline >= 0 else size
-            line = buffer[begin:end].removesuffix(b"\r")
+            line = buffer[begin:end]
             number, begin = number + 1, end + 1
             try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                found = f"the byte 0x{line[error.start]:02x} as byte {error.start + 1} of the line"
-                raise DataFormatError(
-                    f"expected UTF-8 text, got {found}", source_name(source), number
-                ) from None
+                text = decode_line(line)
+            except LineError as error:
+                raise DataFormatError(error.reason, source_name(source), number) from None
             yield number, text
 
 

@@ -31,6 +31,7 @@ class OnlineDocument:
     named_features: bool
     n_labels: int
     n_examples: int
+    stream_start: int
     label_kind: LabelKind
     labels: str
     n_columns: int
@@ -61,6 +62,7 @@ class OnlineDocument:
                 "named_features": self.named_features,
                 "n_labels": self.n_labels,
                 "n_examples": self.n_examples,
+                "stream_start": self.stream_start,
                 "label_kind": self.label_kind,
                 "labels": self.labels,
                 "n_columns": self.n_columns,
@@ -90,6 +92,7 @@ class OnlineDocument:
             named_features=fields.take("named_features", bool),
             n_labels=fields.take("n_labels", int),
             n_examples=fields.take("n_examples", int),
+            stream_start=fields.take("stream_start", int),
             label_kind=fields.choose("label_kind", get_args(LabelKind)),
             labels=fields.take("labels", str),
             n_columns=fields.take("n_columns", int),
@@ -104,6 +107,8 @@ class OnlineDocument:
         for name in ("n_features", "n_labels", "n_examples", "n_columns"):
             if not 0 <= getattr(document, name) < 2**63:
                 raise ValueError(f"{name} must not be negative, got {getattr(document, name)}")
+        if not 0 <= document.stream_start <= document.n_examples:
+            raise ValueError(f"stream_start must be from 0 to n_examples, got {document.stream_start}")
         if document.n_features > 2**31 - 2 or document.n_labels > 2**31 - 2 or document.n_columns > 2**31 - 2:
             raise ValueError(f"there must be at most {2**31 - 2} features, labels and columns")
         return document

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.explanation import Contribution, Step
-from labeltree.label_names import LabelNames
-from labeltree.labels import LabelKind, LabelRows
 from labeltree.losses import LOSSES
-from labeltree.online.feature_space import FeatureRows
-from labeltree.online.freezing import freeze, shape_of, thaw
-from labeltree.online.growing_forest import GrowingForest
-from labeltree.online.growing_model import GrowingModel, OnlineSettings
+from labeltree.online.freezing import freeze, thaw
+from labeltree.online.growing_model import OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
+from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
 from labeltree.online.storage import load, save
-from labeltree.prediction import LabelTreePredictor
-from labeltree.top_labels import TopLabels
-from labeltree.trees import LabelTree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
     Constraint,
     Flag,
     Number,
-    check_count,
     check_parameters,
-    check_sample_weight,
     n_threads,
 )
 
@@ -65,22 +52,8 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "verbose": Number(integer=True),
 }
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 
-
-def _reading(method: _Method) -> _Method:
-    """A question that sees the model as it is between two examples, whoever learns meanwhile."""
-
-    @functools.wraps(method)
-    def locked(self: OnlineLabelTreeClassifier, *arguments: Any, **options: Any) -> Any:
-        self._check_trained()
-        with self._model.lock.reading():
-            return method(self, *arguments, **options)
-
-    return locked  # type: ignore[return-value]
-
-
-class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
     """A probabilistic label tree that starts empty, learns from a stream and can be asked at any moment.
 
     Examples come one by one or in batches, with labels and features that were never announced. A new label gets a leaf;
@@ -144,7 +117,13 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
     tree_ : LabelTree
         The tree as it is now, labels being positions in `classes_`.
     n_examples_ : int
-        How many examples were learned since the model was empty: the position in the stream.
+        How many examples were learned since the model was empty.
+    n_labels_ : int
+        How many labels these had.
+    named_features_ : bool
+        Whether rows are dictionaries, from names of features to values.
+    stream_start_ : int
+        How many of the examples were learned before the stream that `learn` had last.
     counts_ : dict of int
         What was done: updates of regular and auxiliary classifiers (`n_updates`, `n_auxiliary_updates`), nodes that the
         policy looked at (`n_policy_steps`), how many classifiers there are (`n_classifiers`, `n_auxiliary`).
@@ -210,150 +189,15 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         self.random_state = random_state
         self.verbose = verbose
 
-    # -- learning --------------------------------------------------------------------------------------------------
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineLabelTreeClassifier:
-        """Start anew and learn the examples in `epochs` passes, each in another order.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
-        y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
-        sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default: its gradient is multiplied by this.
-        """
-        self._check_parameters()
-        random = check_random_state(self.random_state)
-        model = GrowingModel(self._settings(int(random.randint(LARGEST_INTEGER))))
-        features, labels, weight = self._examples(model, X, y, sample_weight)
-        if len(labels.indices) == 0:
-            raise ValueError("y has no label in any row: there is nothing to learn")
-        for _ in range(self.epochs):
-            model.learn(features, labels, weight, random.permutation(labels.n_rows).astype(np.int64))
-        self._begin(model)
-        return self
-
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> OnlineLabelTreeClassifier:
-        """Learn more examples, in their order; any of them may bring labels and features that are new.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
-            A sparse matrix may be wider than those before it; an array may not.
-        y : as in `fit`, but always in the same form
-        classes : array, optional
-            Not needed: for tools of scikit-learn, which give all classes with the first examples.
-        sample_weight : array of shape (n_rows,), optional
-            How much each example counts.
-        """
-        self._learn(X, y, sample_weight, 0)
-        return self
-
-    def predict_then_learn(self, X: Any, y: Any, k: int = 5, *, sample_weight: Any = None) -> TopLabels:
-        """Learn more examples, but ask for the k best labels of each before it is learned.
-
-        This is progressive validation: how good the answers were to examples that had not been seen, which is what the
-        model is worth at that moment, without setting any examples aside.
-
-        Returns
-        -------
-        TopLabels
-            `labels` and `probabilities`, each (n_rows, k), best first. Where fewer than k labels were known yet, the
-            label is -1, or None if labels are not numbers.
-        """
-        check_count("k", k)
-        return self._learn(X, y, sample_weight, int(k))
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
-        self._check_parameters()
-        model = self.__dict__.get("_model")
-        if model is None:
-            model = GrowingModel(
-                self._settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
-            )
-        order = np.arange(_n_rows(X), dtype=np.int64)
-        features, labels, weight = self._examples(model, X, y, sample_weight)
-        try:
-            return model.learn(features, labels, weight, order, k, self._normalizes_siblings)
-        finally:
-            if model.tree.n_examples > 0:
-                self._begin(model)
-
-    def _examples(
-        self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
-        labels = model.labels.read(y)
-        features = model.features.read(self, X, normalize=model.settings.normalize, learning=True)
-        if features.matrix.n_rows != labels.n_rows:
-            raise ValueError(
-                "X and y must have the same number of rows "
-                f"(inconsistent: {features.matrix.n_rows} and {labels.n_rows})"
-            )
-        return features, labels, check_sample_weight(sample_weight, labels.n_rows)
-
-    def _begin(self, model: GrowingModel) -> None:
-        """Answer from this model from now on."""
-        self._model = model
-        self.n_features_in_ = model.features.n_features
-        if model.features.column_names is not None:
-            self.feature_names_in_ = model.features.column_names
-        else:
-            self.__dict__.pop("feature_names_in_", None)
-
-    def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
-        """Remove labels, and give back the memory of what they had of the tree.
-
-        The tree stays as it was for the others, but for nodes that are of no use any more. What remains is what was
-        learned, not what would have been learned without the removed labels: the promise that node classifiers are as
-        if their tree had been there from the start holds no longer.
-
-        Parameters
-        ----------
-        not_seen_for : int, optional
-            Remove the labels that none of the last so many examples had.
-        labels : sequence, optional
-            Remove these. One of the two must be given.
-
-        Returns
-        -------
-        int
-            How many labels were removed.
-
-        Examples
-        --------
-        >>> from labeltree import OnlineLabelTreeClassifier
-        >>> model = OnlineLabelTreeClassifier().partial_fit([[1.0], [2.0], [3.0]], [["a"], ["b"], ["c"]])
-        >>> model.forget(not_seen_for=2)
-        1
-        >>> model.classes_.tolist()
-        ['b', 'c']
-        """
-        self._check_trained()
-        if (not_seen_for is None) == (labels is None):
-            raise ValueError("forget needs either not_seen_for, a number of examples, or labels")
-        model = self._model
-        with model.lock.reading():
-            if not_seen_for is not None:
-                check_count("not_seen_for", not_seen_for, " or None")
-                kept = model.tree.last_seen > model.tree.n_examples - not_seen_for
-            else:
-                assert labels is not None
-                removed = {int(position) for position in self._label_names().positions(list(labels))}
-                kept = np.array([int(at) not in removed for at in model.labels.position], dtype=bool)
-        model.forget(kept)
-        return int((~kept).sum())
-
     # -- other models ----------------------------------------------------------------------------------------------
 
-    def freeze(self, prune: float = 0.0, **parameters: Any) -> LabelTreeClassifier:
+    def freeze(self, prune: float = 0.1, **parameters: Any) -> LabelTreeClassifier:
         """The model as it is now, as one that only answers: as small, fast and mappable as any trained one.
 
         Parameters
         ----------
         prune : float
-            Weights below this are left out: the model gets smaller, and a little worse.
+            Weights below this are left out, as in `LabelTreeClassifier`; 0 for the very same answers.
         **parameters
             Parameters of `LabelTreeClassifier` that prediction heeds, as `search` and `n_jobs`; by default as here.
 
@@ -405,136 +249,6 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         random = check_random_state(online.random_state)
         online._begin(thaw(model, online._settings(int(random.randint(LARGEST_INTEGER)))))
         return online
-
-    # -- answers ---------------------------------------------------------------------------------------------------
-
-    predict_topk = _reading(LabelTreePredictor.predict_topk)
-    predict_proba = _reading(LabelTreePredictor.predict_proba)
-    predict = _reading(LabelTreePredictor.predict)
-    predict_pairs = _reading(LabelTreePredictor.predict_pairs)
-    iter_labels = _reading(LabelTreePredictor.iter_labels)
-    explain = _reading(LabelTreePredictor.explain)
-
-    @property
-    def classes_(self) -> NDArray[Any]:  # type: ignore[override]
-        """The labels so far."""
-        return self._learned().labels.classes
-
-    @property
-    def label_kind_(self) -> LabelKind:  # type: ignore[override]
-        """The form of y."""
-        kind = self._learned().labels.kind
-        assert kind is not None
-        return kind
-
-    @property
-    def label_counts_(self) -> NDArray[np.int64]:  # type: ignore[override]
-        """How many examples had each label."""
-        model = self._learned()
-        counts = np.zeros(len(model.labels.classes), dtype=np.int64)
-        counts[model.labels.position] = model.tree.label_counts
-        return counts
-
-    @property
-    def n_examples_(self) -> int:
-        """How many examples were learned."""
-        return int(self._learned().tree.n_examples)
-
-    @property
-    def n_samples_fit_(self) -> int:  # type: ignore[override]
-        """The same, by the name that other classifiers have for it."""
-        return self.n_examples_
-
-    @property
-    def counts_(self) -> dict[str, int]:
-        """What was done so far."""
-        return dict(self._learned().tree.counts)
-
-    @property
-    def memory_(self) -> dict[str, int]:
-        """Bytes in use."""
-        return self._learned().memory()
-
-    @property
-    def tree_(self) -> LabelTree:
-        """The tree as it is now."""
-        model = self._learned()
-        with model.lock.reading():
-            return shape_of(model)
-
-    @property
-    def trees_(self) -> list[LabelTree]:
-        """The tree as it is now, as a list of one."""
-        return [self.tree_]
-
-    def _learned(self) -> GrowingModel:
-        model: GrowingModel | None = self.__dict__.get("_model")
-        if model is None:  # so that hasattr says no
-            raise AttributeError(f"this {type(self).__name__} has not learned anything yet")
-        return model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
-
-    def _check_trained(self) -> None:
-        check_is_fitted(self)
-
-    @property
-    def _is_one_tree(self) -> bool:
-        return True
-
-    @property
-    def _has_node_estimators(self) -> bool:
-        return False
-
-    def _weights_of_trees(self) -> list[float]:
-        return [1.0]
-
-    missing_estimates = "path"
-
-    def _features(self, X: Any) -> _native.FeatureMatrix:
-        self._check_trained()
-        model = self._model
-        return model.features.read(self, X, normalize=model.settings.normalize, learning=False).matrix
-
-    def _label_names(self) -> LabelNames:
-        return self._learned().labels.names
-
-    def _forest(self) -> Any:
-        model = self._learned()
-        return GrowingForest(model.tree, model.labels.position, len(model.labels.classes))
-
-    def _enumeration(self, features: _native.FeatureMatrix, allowed: NDArray[np.uint8] | None) -> Any:
-        return self._forest().enumerate(features, self._normalizes_siblings, allowed)
-
-    def _paths(
-        self,
-        features: _native.FeatureMatrix,
-        index: int,
-        n_features: int,
-        feature_names: Sequence[str] | None,
-    ) -> list[list[Step]]:
-        model = self._learned()
-        number = self._forest().number_of(index)
-        if number < 0:
-            raise ValueError(
-                f"no example so far had the label {self.classes_[index]!r}: there is nothing to explain"
-            )
-        names = feature_names if feature_names is not None else model.features.names or None
-        indices, values = (array.tolist() for array in features.row(0))
-        steps, so_far = [], 1.0
-        for node, n_labels, score, probability, bias, weights in model.tree.explain(
-            features, 0, number, self._normalizes_siblings
-        ):
-            so_far *= probability
-            known = [
-                Contribution(feature if names is None else names[feature], value, weight)
-                for feature, value, weight in zip(indices, values, weights.tolist(), strict=True)
-                if weight != 0
-            ]
-            known.sort(key=lambda contribution: -abs(contribution.amount))
-            steps.append(Step(node, n_labels, score, probability, so_far, bias, tuple(known[:n_features])))
-        return [steps]
 
     # -- parameters and storage ------------------------------------------------------------------------------------
 
@@ -625,8 +339,3 @@ class OnlineLabelTreeClassifier(LabelTreePredictor, ClassifierMixin, BaseEstimat
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _n_rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,11 +91,13 @@ class GrowingModel:
         tree: _native.OnlineTree | None = None,
         labels: LabelTable | None = None,
         features: FeatureSpace | None = None,
+        stream_start: int = 0,
     ) -> None:
         self.settings = settings
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
         self.labels = LabelTable() if labels is None else labels
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
+        self.stream_start = stream_start  # examples that were learned before the stream at hand began
         self.lock = ReadersWriterLock()
         self._learning = threading.Lock()  # of two that learn, one goes first
 
@@ -151,11 +154,17 @@ class GrowingModel:
                     n_added = n_known
         return TopLabels(self.labels.names_of(best), probabilities)
 
-    def forget(self, kept: NDArray[np.bool_]) -> None:
-        """Keep only these labels."""
+    def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
+        """Remove the labels that the last so many examples did not have, or these; tell how many they were."""
         with self._learning, self.lock.writing():
+            if not_seen_for is not None:
+                kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
+            else:
+                removed = self.labels.names.positions(labels or ())
+                kept = ~np.isin(self.labels.position, removed)
             self.tree.forget(kept.astype(np.uint8))
             self.labels.keep(kept)
+        return int((~kept).sum())
 
     def memory(self) -> dict[str, int]:
         """Bytes in use, by purpose; not counted are the names of labels and features, which Python keeps."""
@@ -169,9 +178,10 @@ class GrowingModel:
                 "state": self.tree.state(),
                 "labels": self.labels,
                 "features": self.features,
+                "stream_start": self.stream_start,
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(settings, tree, state["labels"], state["features"])  # type: ignore[misc]
+        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"])  # type: ignore[misc]

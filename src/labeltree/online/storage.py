@@ -35,6 +35,7 @@ def save(estimator: Any, model: GrowingModel, path: str | os.PathLike[str]) -> N
         state = model.tree.state()
         labels = as_class_array(model.labels.labels)
         columns, kind = model.labels.columns, model.labels.kind
+        stream_start = model.stream_start
         n_features, has_names = model.features.n_features, model.features.has_names
         names = model.features.names if has_names else model.features.column_names
     assert kind is not None
@@ -53,6 +54,7 @@ def save(estimator: Any, model: GrowingModel, path: str | os.PathLike[str]) -> N
             named_features=has_names,
             n_labels=len(labels),
             n_examples=int(state["numbers"][_N_EXAMPLES]),
+            stream_start=stream_start,
             label_kind=kind,
             labels=label_storage,
             n_columns=len(columns),
@@ -117,6 +119,7 @@ def open_model(
             tree,
             LabelTable(document.label_kind, labels, columns),
             _features(directory, document, settings, verify),
+            document.stream_start,
         )
     )
     return estimator  # type: ignore[no-any-return]

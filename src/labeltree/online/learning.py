@@ -1,0 +1,203 @@
+"""How an online classifier learns and forgets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from labeltree.data.sources import Source
+from labeltree.labels import LabelRows
+from labeltree.online.answers import OnlinePredictor
+from labeltree.online.feature_space import FeatureRows
+from labeltree.online.growing_model import GrowingModel, OnlineSettings
+from labeltree.online.streaming import Batches, learn
+from labeltree.top_labels import TopLabels
+from labeltree.validation import LARGEST_INTEGER, check_count, check_sample_weight
+
+_Estimator = TypeVar("_Estimator", bound="OnlineLearner")
+
+
+class OnlineLearner(OnlinePredictor):
+    """Learning, for the estimator whose parameters these are; docstrings and checks are with it."""
+
+    epochs: int
+    random_state: Any
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a directory."""
+        raise NotImplementedError
+
+    def _settings(self, seed: int) -> OnlineSettings:
+        """The parameters, none left open."""
+        raise NotImplementedError
+
+    def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
+        """Start anew and learn the examples in `epochs` passes, each in another order.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
+        y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
+        sample_weight : array of shape (n_rows,), optional
+            How much each example counts, 1 by default: its gradient is multiplied by this.
+        """
+        self._check_parameters()
+        random = check_random_state(self.random_state)
+        model = GrowingModel(self._settings(int(random.randint(LARGEST_INTEGER))))
+        features, labels, weight = self._examples(model, X, y, sample_weight)
+        if len(labels.indices) == 0:
+            raise ValueError("y has no label in any row: there is nothing to learn")
+        for _ in range(self.epochs):
+            model.learn(features, labels, weight, random.permutation(labels.n_rows).astype(np.int64))
+        self._begin(model)
+        return self
+
+    def partial_fit(
+        self: _Estimator, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> _Estimator:
+        """Learn more examples, in their order; any of them may bring labels and features that are new.
+
+        Parameters
+        ----------
+        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
+            A sparse matrix may be wider than those before it; an array may not.
+        y : as in `fit`, but always in the same form
+        classes : array, optional
+            Not needed: for tools of scikit-learn, which give all classes with the first examples.
+        sample_weight : array of shape (n_rows,), optional
+            How much each example counts.
+        """
+        self._learn(X, y, sample_weight, 0)
+        return self
+
+    def predict_then_learn(self, X: Any, y: Any, k: int = 5, *, sample_weight: Any = None) -> TopLabels:
+        """Learn more examples, but ask for the k best labels of each before it is learned.
+
+        This is progressive validation: how good the answers were to examples that had not been seen, which is what the
+        model is worth at that moment, without setting any examples aside.
+
+        Returns
+        -------
+        TopLabels
+            `labels` and `probabilities`, each (n_rows, k), best first. Where fewer than k labels were known yet, the
+            label is -1, or None if labels are not numbers.
+        """
+        check_count("k", k)
+        return self._learn(X, y, sample_weight, int(k))
+
+    def learn(
+        self: _Estimator,
+        stream: Source | Batches,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100_000,
+        new_stream: bool = False,
+    ) -> _Estimator:
+        """Learn the examples of a stream in their order, with checkpoints from which learning can go on.
+
+        Examples of the stream that the model has learned before are passed over. Whatever happened, a model that is
+        loaded from its checkpoint and given the same stream again, from its beginning, ends the same, bit for bit, as
+        one that was never interrupted.
+
+        Parameters
+        ----------
+        stream : str, path-like, binary file, or iterable of (X, y)
+            A file as :func:`labeltree.data.read_stream` reads it, or batches of examples as `partial_fit` takes them.
+        checkpoint : path of a directory, optional
+            Where the model is saved: after every `checkpoint_every` examples, at the end, and when the stream fails.
+        checkpoint_every : int
+            Counted from the first example that the model ever learned, whatever the batches are.
+        new_stream : bool
+            All of the stream is new: it goes on where the one before it ended.
+
+        Examples
+        --------
+        >>> import io
+        >>> from labeltree import OnlineLabelTreeClassifier
+        >>> stream = io.BytesIO(b"__label__sea a boat\\n__label__portrait a woman\\n")
+        >>> OnlineLabelTreeClassifier().learn(stream).n_examples_
+        2
+        """
+        learn(self, stream, checkpoint=checkpoint, checkpoint_every=checkpoint_every, new_stream=new_stream)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
+        model = self.__dict__.get("_model")
+        if model is None:  # what a model was begun with holds from then on
+            self._check_parameters()
+            model = GrowingModel(
+                self._settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
+            )
+        order = np.arange(_n_rows(X), dtype=np.int64)
+        features, labels, weight = self._examples(model, X, y, sample_weight)
+        try:
+            return model.learn(features, labels, weight, order, k, self._normalizes_siblings)
+        finally:
+            if model.tree.n_examples > 0:
+                self._begin(model)
+
+    def _examples(
+        self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
+        labels = model.labels.read(y)
+        features = model.features.read(self, X, normalize=model.settings.normalize, learning=True)
+        if features.matrix.n_rows != labels.n_rows:
+            raise ValueError(
+                "X and y must have the same number of rows "
+                f"(inconsistent: {features.matrix.n_rows} and {labels.n_rows})"
+            )
+        return features, labels, check_sample_weight(sample_weight, labels.n_rows)
+
+    def _begin(self, model: GrowingModel) -> None:
+        """Answer from this model from now on."""
+        self._model = model
+        self.n_features_in_ = model.features.n_features
+        if model.features.column_names is not None:
+            self.feature_names_in_ = model.features.column_names
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+
+    def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
+        """Remove labels, and give back the memory of what they had of the tree.
+
+        The tree stays as it was for the others, but for nodes that are of no use any more. What remains is what was
+        learned, not what would have been learned without the removed labels: the promise that node classifiers are as
+        if their tree had been there from the start holds no longer.
+
+        Parameters
+        ----------
+        not_seen_for : int, optional
+            Remove the labels that none of the last so many examples had.
+        labels : sequence, optional
+            Remove these. One of the two must be given.
+
+        Returns
+        -------
+        int
+            How many labels were removed.
+
+        Examples
+        --------
+        >>> from labeltree import OnlineLabelTreeClassifier
+        >>> model = OnlineLabelTreeClassifier().partial_fit([[1.0], [2.0], [3.0]], [["a"], ["b"], ["c"]])
+        >>> model.forget(not_seen_for=2)
+        1
+        >>> model.classes_.tolist()
+        ['b', 'c']
+        """
+        self._check_trained()
+        if (not_seen_for is None) == (labels is None):
+            raise ValueError("forget needs either not_seen_for, a number of examples, or labels")
+        if not_seen_for is not None:
+            check_count("not_seen_for", not_seen_for, " or None")
+        return self._model.forget(not_seen_for, labels)
+
+
+def _n_rows(X: Any) -> int:
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
