@@ -73,7 +73,7 @@ def notes(rows: Rows) -> Iterable[str]:
     for system in dict.fromkeys(system for system, _ in rows):
         peer = STREAM_PEERS[system]
         settings = ", ".join(f"{name} {value}" for name, value in peer.settings.items())
-        yield f"{system}: {settings}{'; ' if peer.note else ''}{peer.note}."
+        yield f"{system}: {'; '.join(filter(None, [settings or 'as it comes', peer.note]))}."
     for (_, passes), row in rows.items():
         if row.failure:
             yield f"{row.name}, {passes} pass(es), failed. {row.failure}"
