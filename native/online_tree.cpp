@@ -149,6 +149,22 @@ void OnlineTree::add_leaf(int32_t v, int32_t label) {
   for (int32_t u = leaf; u >= 0; u = nodes_[u].parent) ++nodes_[u].n_leaves;
 }
 
+void OnlineTree::retract(int32_t n_before, const std::vector<int32_t>& sizes) {
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    const auto label = n_before + static_cast<int32_t>(sizes.rend() - size) - 1;
+    if (label < n_labels()) {
+      if (*size == n_nodes()) {  // the first label of all, which the root got
+        nodes_[0].label = -1;
+        nodes_[0].n_leaves = 0;
+        leaf_.pop_back();
+        continue;
+      }
+      retract_leaf();
+    }
+    if (n_nodes() > *size) retract_insertion(nodes_.back().parent);
+  }
+}
+
 void OnlineTree::retract_leaf() {
   const int32_t leaf = n_nodes() - 1, v = nodes_[leaf].parent;
   for (int32_t u = leaf; u >= 0; u = nodes_[u].parent) --nodes_[u].n_leaves;
@@ -233,30 +249,22 @@ void OnlineTree::learn(const FeatureRow& row, const int32_t* labels, int64_t n, 
                                 " labels (expected_labels), and here is one more: expect more, forget() "
                                 "some, or use weights='shared'");
   }
-  std::vector<int32_t> sizes;  // of the tree before each new label
+  std::vector<int32_t> sizes;   // of the tree before each new label
+  std::vector<int32_t> closed;  // nodes that came between others and have all the children they can have
   try {
     for (int32_t label = n_before; label < n_before + n_new; ++label) {
       sizes.push_back(n_nodes());
       place(example_, label);
     }
-  } catch (...) {
-    while (n_labels() > n_before) {
-      const int32_t size = sizes[n_labels() - 1 - n_before];
-      if (size == n_nodes()) {  // the first label of all, which the root got
-        nodes_[0].label = -1;
-        nodes_[0].n_leaves = 0;
-        leaf_.pop_back();
-        continue;
-      }
-      const int32_t v = nodes_.back().parent;
-      retract_leaf();
-      if (n_nodes() > size) retract_insertion(v);
+    for (int32_t v = sizes.empty() ? n_nodes() : sizes[0]; v < n_nodes(); ++v) {
+      const auto n_children = static_cast<int>(nodes_[v].children.size());
+      if (is_open(v) && policy_->closes(*this, v, n_children)) closed.push_back(v);
     }
+  } catch (...) {
+    retract(n_before, sizes);
     throw;
   }
-  // A node that came between others may have all the children it can have.
-  for (int32_t v = sizes.empty() ? n_nodes() : sizes[0]; v < n_nodes(); ++v) {
-    if (!is_open(v) || !policy_->closes(*this, v, static_cast<int>(nodes_[v].children.size()))) continue;
+  for (const int32_t v : closed) {
     nodes_[v].open = false;
     blocks_[nodes_[v].block].drop_auxiliary(space_);
   }

@@ -74,9 +74,14 @@ class CallablePolicy final : public TreePolicy {
     if (node >= tree.n_nodes() || !has_closes()) return false;
     const nb::gil_scoped_acquire acquire;
     auto view = std::make_shared<PolicyView>(tree, nullptr);
-    const bool answer = nb::cast<bool>(closes_(view, node, n_children));
+    const nb::object answer = closes_(view, node, n_children);
     view->expire();
-    return answer;
+    bool closed = false;
+    if (!nb::try_cast(answer, closed)) {
+      throw std::invalid_argument("the policy's closes() must return True or False, got " +
+                                  std::string(nb::repr(answer).c_str()));
+    }
+    return closed;
   }
 
  private:
@@ -205,13 +210,13 @@ nb::list explain(const OnlineTree& tree, const BoundFeatures& features, int64_t 
   return steps;
 }
 
-#define LABELTREE_STATE_ARRAYS(DO)                                                                           \
-  DO(label)                                                                                                  \
-  DO(node_block)                                                                                             \
-  DO(open)                                                                                                   \
-  DO(child_begin) DO(child) DO(block_number) DO(has_auxiliary) DO(n_seen) DO(penalty) DO(row_begin)          \
-      DO(feature) DO(weight) DO(square) DO(shrunk) DO(table) DO(seen_features) DO(label_count) DO(last_seen) \
-          DO(numbers)
+#define LABELTREE_STATE_ARRAYS(DO)                                                                         \
+  DO(label)                                                                                                \
+  DO(node_block)                                                                                           \
+  DO(open)                                                                                                 \
+  DO(child_begin)                                                                                          \
+  DO(child) DO(block_number) DO(has_auxiliary) DO(n_seen) DO(penalty) DO(row_begin) DO(feature) DO(weight) \
+      DO(square) DO(shrunk) DO(table) DO(seen_features) DO(label_count) DO(last_seen) DO(numbers)
 
 nb::dict state_arrays(const OnlineTree& tree) {
   OnlineState state = OnlineState::of(tree);

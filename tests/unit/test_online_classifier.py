@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -412,6 +414,79 @@ def test_a_policy_that_answers_nonsense(answer: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         model.partial_fit(np.eye(2)[:1], [["b"]])
     assert model.classes_.tolist() == ["a"]
+
+
+class Hesitating:
+    """Splits the newest leaf, and cannot say whether a node is full when it is asked for the n-th time."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __call__(self, tree: Any, label: int) -> tuple[int, bool]:
+        return tree.n_nodes - 1, True
+
+    def closes(self, tree: Any, node: int, n_children: int) -> bool:
+        self.n -= 1
+        if self.n == 0:
+            raise RuntimeError("cannot say")
+        return n_children >= 2
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("n", range(1, 12))
+def test_a_policy_that_fails_half_way_changes_nothing(n: int) -> None:
+    policy = Hesitating(10**9)
+    model = online(policy=policy).partial_fit(np.eye(3), [["a", "b"], ["c"], []])
+    before = state_of(model)
+    policy.n = n
+    try:
+        model.partial_fit(np.eye(3)[:1], [["d", "a", "e", "f"]])
+    except RuntimeError:
+        for name, values in state_of(model).items():
+            np.testing.assert_array_equal(
+                np.delete(values, 2) if name == "numbers" else values,
+                np.delete(before[name], 2) if name == "numbers" else before[name],
+                err_msg=name,
+            )
+        policy.n = 10**9
+        model.partial_fit(np.eye(3)[:1], [["d", "a", "e", "f"]])
+    else:
+        assert n > 6
+    assert model.classes_.tolist() == list("abcdef")
+    expected = online(policy=Hesitating(10**9)).partial_fit(np.eye(3), [["a", "b"], ["c"], []])
+    expected.partial_fit(np.eye(3)[:1], [["d", "a", "e", "f"]])
+    assert_same_answers(model, expected, np.eye(3))
+
+
+def test_a_policy_must_not_ask_its_own_model() -> None:
+    asked: list[Any] = []
+
+    def curious(tree: Any, label: int) -> tuple[int, bool]:
+        for question in (lambda: model.predict(np.eye(2)), lambda: model.partial_fit(np.eye(2), [["x"]] * 2)):
+            with pytest.raises(RuntimeError, match="must not ask the model"):
+                question()
+            asked.append(label)
+        return tree.n_nodes - 1, True
+
+    model = online(policy=curious).partial_fit(np.eye(2)[:1], [["a"]])
+    assert model.partial_fit(np.eye(2), [["b"], ["c"]]).classes_.tolist() == ["a", "b", "c"]
+    assert asked == [1, 1, 2, 2]
+
+
+def test_a_policy_does_not_keep_its_model_alive() -> None:
+    """As it would if the kernel held it: a function of a script knows the script's model."""
+    holder: dict[str, Any] = {}
+
+    def flat(tree: Any, label: int) -> tuple[int, bool]:
+        holder.get("model")
+        return 0, tree.is_leaf(0)
+
+    holder["model"] = online(policy=flat).partial_fit(np.eye(2), [["a"], ["b"]])
+    gone = weakref.ref(holder["model"])
+    del flat
+    holder = {}
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_policy_that_wants_more_children_than_a_shared_table_has_room_for() -> None:

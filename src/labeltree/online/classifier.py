@@ -32,7 +32,7 @@ WEIGHTS = ("map", "dense", "hashed", "shared")
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "policy": Choice(POLICIES, (Callable,)),  # type: ignore[arg-type]
-    "arity": Number(2, LARGEST_INTEGER, integer=True),
+    "arity": Number(2, 2**30, integer=True),
     "alpha": Number(0, 1),
     "weights": Choice(WEIGHTS),
     "memory_mb": Number(0, open_low=True, optional=True),

@@ -26,6 +26,8 @@ def frozen_tree(
     tree: _native.OnlineTree, position: NDArray[np.int32], n_classes: int, prune: float
 ) -> tuple[LabelTree, dict[str, Any]]:
     """The tree, breadth first, labels being positions in `classes_`, and the arrays of its blocks."""
+    if tree.n_labels == 0:
+        raise ValueError("no example so far had a label: there is no tree yet")
     arrays: dict[str, Any] = tree.freeze(prune, position.tolist(), n_classes)
     shape = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
     return shape, arrays
@@ -54,6 +56,7 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         bias=settings.bias,
         **parameters,
     )
+    frozen._check_parameters()
     assert kind is not None
     frozen.classes_ = classes
     frozen.label_kind_ = kind

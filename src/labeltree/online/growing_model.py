@@ -114,6 +114,7 @@ class GrowingModel:
 
         If one cannot be learned, those before it are, and the exception says why.
         """
+        self.lock.check_other_thread()
         with self._learning:
             return self._learn(features, labels, weight, order, k, normalize_siblings)
 
@@ -156,6 +157,7 @@ class GrowingModel:
 
     def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
         """Remove the labels that the last so many examples did not have, or these; tell how many they were."""
+        self.lock.check_other_thread()
         with self._learning, self.lock.writing():
             if not_seen_for is not None:
                 kept = self.tree.last_seen > self.tree.n_examples - not_seen_for

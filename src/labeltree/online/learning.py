@@ -133,8 +133,8 @@ class OnlineLearner(OnlinePredictor):
             model = GrowingModel(
                 self._settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
             )
-        order = np.arange(_n_rows(X), dtype=np.int64)
         features, labels, weight = self._examples(model, X, y, sample_weight)
+        order = np.arange(labels.n_rows, dtype=np.int64)
         try:
             return model.learn(features, labels, weight, order, k, self._normalizes_siblings)
         finally:
@@ -196,8 +196,3 @@ class OnlineLearner(OnlinePredictor):
         if not_seen_for is not None:
             check_count("not_seen_for", not_seen_for, " or None")
         return self._model.forget(not_seen_for, labels)
-
-
-def _n_rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Protocol, TypeAlias
 
 from labeltree import _native
@@ -45,4 +46,21 @@ def make_policy(policy: Any, arity: int, alpha: float, seed: int) -> _native.Tre
         return _native.RandomPolicy(arity, seed)
     if policy == "best_fit":
         return _native.BestFitPolicy(arity, alpha)
-    return _native.CallablePolicy(policy, getattr(policy, "closes", None))
+    return _callable_policy(policy)
+
+
+def _callable_policy(policy: Any) -> _native.TreePolicy:
+    # The kernel must not keep a policy alive: a function knows its module, and with it the model that it serves, and
+    # Python could not see that it goes round in a circle. The model's settings have it.
+    try:
+        alive = weakref.ref(policy)
+    except TypeError:  # a built-in function, which knows nothing
+        return _native.CallablePolicy(policy, None)
+
+    def choose(tree: PolicyView, label: int) -> Any:
+        return alive()(tree, label)  # type: ignore[misc]
+
+    def closes(tree: PolicyView, node: int, n_children: int) -> Any:
+        return alive().closes(tree, node, n_children)  # type: ignore[union-attr]
+
+    return _native.CallablePolicy(choose, closes if hasattr(policy, "closes") else None)
