@@ -475,16 +475,16 @@ def test_a_policy_must_not_ask_its_own_model() -> None:
 
 def test_a_policy_does_not_keep_its_model_alive() -> None:
     """As it would if the kernel held it: a function of a script knows the script's model."""
-    holder: dict[str, Any] = {}
 
-    def flat(tree: Any, label: int) -> tuple[int, bool]:
-        holder.get("model")
-        return 0, tree.is_leaf(0)
+    def script() -> weakref.ref[OnlineLabelTreeClassifier]:
+        def flat(tree: Any, label: int) -> tuple[int, bool]:
+            return (0, True) if len(known) == 0 else (0, tree.is_leaf(0))
 
-    holder["model"] = online(policy=flat).partial_fit(np.eye(2), [["a"], ["b"]])
-    gone = weakref.ref(holder["model"])
-    del flat
-    holder = {}
+        known: list[OnlineLabelTreeClassifier] = []
+        known.append(online(policy=flat).partial_fit(np.eye(2), [["a"], ["b"]]))
+        return weakref.ref(known[0])
+
+    gone = script()
     gc.collect()
     assert gone() is None
 
