@@ -45,7 +45,7 @@ def _napkinxc(**settings: Any) -> Peer:
 
 STREAM_PEERS: Mapping[str, Peer] = {
     OURS: _labeltree(),
-    "labeltree-wide": _labeltree(arity=64, learning_rate=2.0),
+    "labeltree-wide": _labeltree(arity=64),
     "vowpalwabbit": _vowpalwabbit("--adaptive --invariant --learning_rate 1 --bit_precision 28"),
     "vowpalwabbit-sgd": _vowpalwabbit("--sgd --learning_rate 50 --bit_precision 28"),
     "napkinxc": _napkinxc(optimizer="adagrad", eta=1.0, adagrad_eps=0.1),
