@@ -89,12 +89,6 @@ class CallablePolicy final : public TreePolicy {
   nb::object choose_, closes_;
 };
 
-LabelMatrixView checked_labels(const Array<int64_t>& indptr, const Array<int32_t>& indices, int64_t n_rows) {
-  const LabelMatrixView labels = label_view(indptr, indices, n_rows);
-  check_labels(labels, indices.size(), INT32_MAX);  // how large they may be, learning knows
-  return labels;
-}
-
 OnlineSearchOptions search_options(const OnlineTree& tree, bool normalize_siblings, const Mask& allowed,
                                    int n_threads) {
   OnlineSearchOptions options;
@@ -109,13 +103,18 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
            std::optional<OutMatrix<int32_t>> best, std::optional<OutMatrix<float>> probabilities,
            bool normalize_siblings) {
   const int64_t n_rows = features.matrix.n_rows();
-  const LabelMatrixView labels = checked_labels(label_indptr, label_indices, n_rows);
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, n_rows);
   const float* weight = optional_weights(sample_weight, n_rows);
   require(best.has_value() == probabilities.has_value(), "labels and probabilities go together");
   const auto n_chosen = static_cast<int64_t>(rows.size());
   if (best) check_best(*best, *probabilities, n_chosen);
+  // Only these rows are looked at: a call is for few of many. What labels may be, learning knows.
   for (int64_t i = 0; i < n_chosen; ++i) {
-    require(rows.data()[i] >= 0 && rows.data()[i] < n_rows, "a row is out of range");
+    const int64_t r = rows.data()[i];
+    require(r >= 0 && r < n_rows, "a row is out of range");
+    require(labels.indptr[r] >= 0 && labels.indptr[r] <= labels.indptr[r + 1] &&
+                labels.indptr[r + 1] <= static_cast<int64_t>(label_indices.size()),
+            "label_indptr must ascend within label_indices");
   }
   const int64_t k = best ? static_cast<int64_t>(best->shape(1)) : 0;
   nb::gil_scoped_release release;
@@ -210,13 +209,14 @@ nb::list explain(const OnlineTree& tree, const BoundFeatures& features, int64_t 
   return steps;
 }
 
-#define LABELTREE_STATE_ARRAYS(DO)                                                                         \
-  DO(label)                                                                                                \
-  DO(node_block)                                                                                           \
-  DO(open)                                                                                                 \
-  DO(child_begin)                                                                                          \
-  DO(child) DO(block_number) DO(has_auxiliary) DO(n_seen) DO(penalty) DO(row_begin) DO(feature) DO(weight) \
-      DO(square) DO(shrunk) DO(table) DO(seen_features) DO(label_count) DO(last_seen) DO(numbers)
+#define LABELTREE_STATE_ARRAYS(DO)                                                                          \
+  DO(label)                                                                                                 \
+  DO(node_block)                                                                                            \
+  DO(open)                                                                                                  \
+  DO(child_begin)                                                                                           \
+  DO(child)                                                                                                 \
+  DO(block_number) DO(has_auxiliary) DO(n_seen) DO(penalty) DO(row_begin) DO(feature) DO(weight) DO(square) \
+      DO(shrunk) DO(table) DO(seen_features) DO(label_count) DO(last_seen) DO(numbers)
 
 nb::dict state_arrays(const OnlineTree& tree) {
   OnlineState state = OnlineState::of(tree);
