@@ -7,6 +7,6 @@ on all pairs of rows and labels. `decide_for` of a classifier does all of this i
 
 from labeltree.thresholds.exact_search import exact_threshold
 from labeltree.thresholds.fixed import fixed_threshold
-from labeltree.thresholds.online_f_measure import ofo_threshold
+from labeltree.thresholds.online_f_measure import OFO, ofo_threshold
 
-__all__ = ["exact_threshold", "fixed_threshold", "ofo_threshold"]
+__all__ = ["OFO", "exact_threshold", "fixed_threshold", "ofo_threshold"]

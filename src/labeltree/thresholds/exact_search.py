@@ -27,8 +27,8 @@ def exact_threshold(metric: ThresholdMetric, y_true: LabelMatrix, scores: Any) -
     """Find the threshold, or with a macro-averaged metric one for each label, that is best on these data.
 
     A label is predicted if its score is at least the threshold. Only stored scores are looked at: what is not stored is
-    never predicted. Where no threshold is better than another, as for a label that is true nowhere, it is that of all
-    labels together.
+    never predicted. Of all thresholds between two scores it is the one half-way. Where no threshold is better than
+    another, as for a label that is true nowhere, it is that of all labels together.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _best_thresholds(
     decided = best - worst > SAME
     # Backwards, so that of equally good cuts the one that predicts least stays.
     winning = np.flatnonzero(values >= best[at] - SAME)[::-1]
-    thresholds[at[winning]] = _below_cut(group, score, cut[winning])
+    thresholds[at[winning]] = _below_cut(group, score, cut[winning], pairs.floor)
     # That nothing is best is a cut too: above the highest score.
     none = np.flatnonzero(decided & (nothing >= best - SAME))
     thresholds[none] = np.nextafter(score[starts[none]], np.float32(2))
@@ -116,11 +116,13 @@ def _best_thresholds(
     return thresholds
 
 
-def _below_cut(group: IntArray, score: NDArray[np.float32], cut: IntArray) -> NDArray[np.float32]:
-    """Thresholds that let pass what is before the cut: half-way to the next score, if there is one."""
+def _below_cut(
+    group: IntArray, score: NDArray[np.float32], cut: IntArray, floor: float
+) -> NDArray[np.float32]:
+    """Thresholds that let pass what is before the cut: half-way to the next score, or to the floor below all."""
     following = np.minimum(cut + 1, len(score) - 1)
     has_next = (group[following] == group[cut]) & (following > cut)
-    lower = np.where(has_next, score[following], score[cut])
+    lower = np.where(has_next, score[following], np.float32(floor))
     halfway = ((score[cut].astype(np.float64) + lower) / 2).astype(np.float32)
     # Between neighbouring numbers there is none half-way.
     return np.where(halfway > lower, halfway, score[cut])

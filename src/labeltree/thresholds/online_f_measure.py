@@ -6,6 +6,7 @@ predicted so far is: row after row is predicted with the threshold that it gives
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,30 @@ from numpy.typing import NDArray
 from labeltree.metrics.linear_fractional import FBeta, Jaccard, ThresholdMetric
 from labeltree.metrics.reading import LabelMatrix
 from labeltree.thresholds.scored_pairs import ScoredPairs, read_scored_pairs
-from labeltree.validation import Constraint, Number, check_arguments, check_count
+from labeltree.validation import Number, check_arguments, check_count
+
+
+@dataclass(frozen=True)
+class OFO:
+    """How online F-measure optimisation starts, and how long it goes on; as for `ofo_threshold`.
+
+    Examples
+    --------
+    >>> from labeltree.thresholds import OFO
+    >>> OFO(a=10, b=20)
+    OFO(a=10, b=20, epochs=5)
+    """
+
+    a: float = 1.0
+    b: float = 2.0
+    epochs: int = 5
+
+    def __post_init__(self) -> None:
+        above_0 = Number(0, 1e10, open_low=True)
+        check_arguments("OFO", vars(self), {"a": above_0, "b": above_0})
+        if self.a > self.b:
+            raise ValueError(f"a / b is the first threshold: a must be at most b, got {self}")
+        check_count("epochs", self.epochs)
 
 
 def ofo_threshold(
@@ -60,29 +84,17 @@ def ofo_threshold(
     >>> round(ofo_threshold(FBeta(), y_true, scores), 3)
     0.432
     """
-    check_prior(a, b, epochs)
-    return optimise(metric, read_scored_pairs(y_true, scores), a, b, epochs)
+    ofo = OFO(a, b, epochs)
+    return optimise(metric, read_scored_pairs(y_true, scores), ofo)
 
 
-def check_prior(a: float, b: float, epochs: int) -> None:
-    """Raise `ValueError` unless OFO can start from these."""
-    check_arguments("OFO", {"a": a, "b": b}, _PRIOR)
-    if a > b:
-        raise ValueError(f"a / b is the first threshold: a must be at most b, got a={a} and b={b}")
-    check_count("epochs", epochs)
-
-
-_PRIOR: dict[str, Constraint] = {"a": Number(0, 1e10, open_low=True), "b": Number(0, 1e10, open_low=True)}
-
-
-def optimise(
-    metric: ThresholdMetric, pairs: ScoredPairs, a: float, b: float, epochs: int
-) -> float | NDArray[np.float32]:
+def optimise(metric: ThresholdMetric, pairs: ScoredPairs, ofo: OFO) -> float | NDArray[np.float32]:
     """As `ofo_threshold`."""
-    common = _one_for_all(_beta(metric), pairs, a, b, epochs)
+    beta = _beta(metric)
+    common = _one_for_all(beta, pairs, ofo)
     if metric.average == "micro":
         return common
-    thresholds = _one_for_each(_beta(metric), pairs, a, b, epochs)
+    thresholds = _one_for_each(beta, pairs, ofo)
     thresholds[pairs.positives == 0] = common
     return thresholds
 
@@ -103,11 +115,12 @@ def _row_ends(rows: NDArray[np.int64], n_rows: int) -> list[int]:
     return ends
 
 
-def _one_for_all(beta: float, pairs: ScoredPairs, a: float, b: float, epochs: int) -> float:
+def _one_for_all(beta: float, pairs: ScoredPairs, ofo: OFO) -> float:
+    a, b = ofo.a, ofo.b
     ends = _row_ends(pairs.rows, pairs.n_rows)
     positives = (beta**2 * pairs.truth.sizes).tolist()
     unknown = beta**2 * pairs.n_unknown / pairs.n_rows  # which rows they were in is not known any more
-    for _ in range(epochs):
+    for _ in range(ofo.epochs):
         for begin, end, of_row in zip(ends[:-1], ends[1:], positives, strict=True):
             predicted = pairs.scores[begin:end] >= np.float32(a / b)
             a += np.count_nonzero(pairs.hits[begin:end] & predicted)
@@ -115,11 +128,11 @@ def _one_for_all(beta: float, pairs: ScoredPairs, a: float, b: float, epochs: in
     return float(a / b)
 
 
-def _one_for_each(beta: float, pairs: ScoredPairs, a: float, b: float, epochs: int) -> NDArray[np.float32]:
-    above, below = np.full(pairs.n_labels, a), np.full(pairs.n_labels, b)
+def _one_for_each(beta: float, pairs: ScoredPairs, ofo: OFO) -> NDArray[np.float32]:
+    above, below = np.full(pairs.n_labels, float(ofo.a)), np.full(pairs.n_labels, float(ofo.b))
     ends = _row_ends(pairs.rows, pairs.n_rows)
     true_ends = _row_ends(pairs.truth.rows, pairs.n_rows)
-    for _ in range(epochs):
+    for _ in range(ofo.epochs):
         for row in range(pairs.n_rows):
             of_row = slice(ends[row], ends[row + 1])
             labels = pairs.labels[of_row]

@@ -28,6 +28,8 @@ class ScoredPairs:
         All true pairs, scored or not.
     n_unknown : int
         How many more true labels there are that no model could score: they are missed whatever is decided.
+    floor : float
+        Pairs with a score of at least this are all there.
     """
 
     rows: IntArray
@@ -36,15 +38,15 @@ class ScoredPairs:
     hits: NDArray[np.bool_]
     truth: LabelSets
     n_unknown: int = 0
+    floor: float = 0.0
 
     @classmethod
-    def of(cls, scores: Any, truth: LabelSets, n_unknown: int = 0) -> ScoredPairs:
+    def of(cls, scores: Any, truth: LabelSets, n_unknown: int = 0, floor: float = 0.0) -> ScoredPairs:
         """The stored entries of a CSR matrix of scores."""
         rows = row_numbers(np.diff(scores.indptr))
         labels = scores.indices.astype(np.int64)
-        return cls(
-            rows, labels, scores.data.astype(np.float32), truth.contains(rows, labels), truth, n_unknown
-        )
+        values, hits = scores.data.astype(np.float32), truth.contains(rows, labels)
+        return cls(rows, labels, values, hits, truth, n_unknown, floor)
 
     @property
     def n_rows(self) -> int:
