@@ -49,13 +49,20 @@ float LevelMaps::sigmoid(int32_t level, float score) const {
 
 float LevelMaps::interpolate(int32_t level, float score) const {
   const float* begin = knot_score.data() + knot_begin[level];
-  const float* end = knot_score.data() + knot_begin[level + 1];
+  const float* last = knot_score.data() + knot_begin[level + 1] - 1;
   const float* p = knot_probability.data() + knot_begin[level];
-  const auto above = std::upper_bound(begin, end, score) - begin;
-  if (above == 0) return p[0];
-  if (above == end - begin) return p[above - 1];
-  const float share = (score - begin[above - 1]) / (begin[above] - begin[above - 1]);
-  return std::min(p[above - 1] + (p[above] - p[above - 1]) * share, p[above]);
+  if (score < *begin) return p[0];
+  // The last knot that is not above the score, without branches that nobody could foretell.
+  const float* knot = begin;
+  for (auto n = last - begin + 1; n > 1;) {
+    const auto half = n / 2;
+    knot += knot[half] <= score ? half : 0;
+    n -= half;
+  }
+  p += knot - begin;
+  if (knot == last) return p[0];
+  const float share = (score - knot[0]) / (knot[1] - knot[0]);
+  return std::min(p[0] + (p[1] - p[0]) * share, p[1]);
 }
 
 void LevelMaps::apply(int32_t level, float* scores, int32_t n) const {

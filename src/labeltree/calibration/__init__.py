@@ -5,6 +5,7 @@ by how frequent they are. `reliability_curve`, `expected_calibration_error` and 
 `LabelTreeClassifier.calibrate` fits a `Calibration`.
 """
 
+from labeltree.calibration.level_maps import Calibration
 from labeltree.calibration.measures import (
     ReliabilityCurve,
     expected_calibration_error,
@@ -15,6 +16,7 @@ from labeltree.calibration.report import CalibrationMeasures, CalibrationReport,
 from labeltree.calibration.scored_pairs import ScoredPairs, label_pairs, node_pairs
 
 __all__ = [
+    "Calibration",
     "CalibrationMeasures",
     "CalibrationReport",
     "ReliabilityCurve",

@@ -25,7 +25,7 @@ LEAST_LIKELY = 0.01
 UNLIKELY_PAIRS = 200_000
 
 #: Of the pairs of a row and a node that is negative for it, at most about so many are looked at for each tree.
-NEGATIVE_NODES = 4_000_000
+NEGATIVE_NODES = 1_000_000
 
 
 @dataclass(frozen=True)
