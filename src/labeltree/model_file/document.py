@@ -8,18 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
+from labeltree.calibration.level_maps import LEVEL_ARRAYS
 from labeltree.labels import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
-#: with the second, online trees with the third, which has nothing else.
-FORMAT_VERSIONS = (1, 2, 3)
+#: with the second, online trees with the third, which has nothing else, calibrations with the fourth.
+FORMAT_VERSIONS = (1, 2, 3, 4)
 ONLINE_VERSION = 3
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII
+    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|calibration)-([0-9a-f]{32})\.safetensors",
+    re.ASCII,
 )
 
 #: How weights may be stored, by the type of their tensor.
@@ -43,6 +45,25 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
+class StoredCalibration:
+    """The calibration of a model as ``model.json`` lists it."""
+
+    method: str
+    file: StoredFile
+
+    def to_json(self) -> dict[str, Any]:
+        return {"method": self.method, "file": file_to_json(self.file)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> StoredCalibration:
+        fields = Fields(value, "calibration")
+        method = fields.choose("method", tuple(LEVEL_ARRAYS))
+        stored = cls(method, file_from_json(fields.take("file", object), "calibration"))
+        fields.finish()
+        return stored
+
+
+@dataclass(frozen=True)
 class Document:
     """The contents of ``model.json``; docs/model-format.md says what the fields mean."""
 
@@ -61,10 +82,13 @@ class Document:
     feature_name_file: StoredFile | None
     dense_features: tuple[int, int] = (0, 0)
     joint_blocks: bool = False
+    calibration: StoredCalibration | None = None
 
     @property
     def format_version(self) -> int:
         """The first version of the format that can hold the model."""
+        if self.calibration is not None:
+            return 4
         return 2 if self.n_dense > 0 or self.joint_blocks else 1
 
     @property
@@ -76,6 +100,8 @@ class Document:
     def files(self) -> list[StoredFile]:
         """All tensor files."""
         optional = [] if self.feature_name_file is None else [self.feature_name_file]
+        if self.calibration is not None:
+            optional.append(self.calibration.file)
         return [*self.tree_files, self.label_file, *optional]
 
     def to_json(self) -> str:
@@ -95,6 +121,7 @@ class Document:
                 "weights": self.weights,
                 **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
+                **({"calibration": self.calibration.to_json()} if self.calibration is not None else {}),
                 "files": {
                     "trees": [file_to_json(file) for file in self.tree_files],
                     "labels": file_to_json(self.label_file),
@@ -132,6 +159,9 @@ class Document:
             if "dense_features" in newer
             else (0, 0),
             joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
+            calibration=StoredCalibration.from_json(fields.take("calibration", object))
+            if version >= 4 and "calibration" in fields.values
+            else None,
         )
         fields.finish()
         files.finish()
@@ -144,7 +174,9 @@ class Document:
         if "dense_features" in newer and not (0 <= begin < end <= document.n_features):
             raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
         if document.format_version != version:
-            raise ValueError("a model of format version 2 must have dense features or joint blocks")
+            raise ValueError(
+                "a model of format version 2 must have dense features or joint blocks, one of version 4 a calibration"
+            )
         return document
 
 
