@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import labeltree
 from labeltree.model_file.calibration_tensors import encode_calibration
+from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
 from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredCalibration
 from labeltree.model_file.label_tensors import encode_labels, encode_texts
@@ -78,6 +79,7 @@ def save_classifier(
     feature_names = getattr(estimator, "feature_names_in_", None)
     name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
     calibration = getattr(estimator, "calibration_", None)
+    decision, decision_tensors = encode_decision(estimator.decision_)
 
     with ModelWriter(Path(path)) as writer:
         document = Document(
@@ -101,6 +103,8 @@ def save_classifier(
             else StoredCalibration(
                 calibration.method, writer.add("calibration", encode_calibration(calibration))
             ),
+            decision=decision,
+            decision_file=writer.add("decision", decision_tensors) if decision_tensors else None,
         )
         writer.commit(document)
 
