@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace labeltree {
 
@@ -61,7 +62,8 @@ void normalize_siblings(float* probabilities, int32_t n) {
   }
 }
 
-BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link_(link) {
+BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps)
+    : views_(views), link_(link), maps_(std::move(maps)) {
   const LabelTreeView& tree = views_.tree;
   check_tree(tree);
   inner_ = inner_nodes(tree);
@@ -101,6 +103,7 @@ BlockStore::BlockStore(const BlockViews& views, Link link) : views_(views), link
     check_codes();
   }
   check_dense();
+  check_maps();
   index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
 }
 
@@ -140,6 +143,14 @@ void BlockStore::check_dense() {
   if (views_.dense_weight.size % panel_size != 0 || views_.dense_weight.size / panel_size != total) {
     corrupt("the number of weights of dense features does not fit the tree");
   }
+}
+
+void BlockStore::check_maps() {
+  if (maps_.empty()) return;
+  std::vector<int32_t> level_of_node(views_.tree.n_nodes, 0);
+  for (int32_t v = 1; v < views_.tree.n_nodes; ++v) level_of_node[v] = level_of_node[parent_[v]] + 1;
+  for (int32_t b = 0; b < n_blocks(); ++b) level_.push_back(level_of_node[first_node(b)]);
+  maps_.check(level_of_node.back() + 1);  // breadth first: the last node is on the last level
 }
 
 BlockStore::~BlockStore() {
@@ -251,15 +262,19 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
   if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_scores(block), &out);
 }
 
+void BlockStore::node_scores(int32_t block, const FeatureRow& query, float* out) const {
+  if (n_codes(block) == 0) return scores(block, query, out);
+  score_jointly(block, query, out);
+  for (int32_t c = 0; c < n_columns(block); ++c) out[c] = log_odds(out[c]);
+}
+
 void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
                                float* out) const {
-  if (n_codes(block) > 0) {
-    float scores[1 << kMaxJointChildren];
-    this->scores(block, query, scores);
-    marginalize(block, scores, out);
+  if (n_codes(block) > 0 && maps_.empty()) {
+    score_jointly(block, query, out);
     return;  // every code has a child: the probabilities sum to 1 or more
   }
-  scores(block, query, out);
+  node_scores(block, query, out);
   apply_links(block, normalize_siblings, out);
 }
 
@@ -285,8 +300,18 @@ void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow
 
 void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out) const {
   const int32_t n = n_columns(block);
-  for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+  if (maps_.empty()) {
+    for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+  } else {
+    maps_.apply(level_[block], out, n);
+  }
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
+}
+
+void BlockStore::score_jointly(int32_t block, const FeatureRow& query, float* out) const {
+  float scores[1 << kMaxJointChildren];
+  this->scores(block, query, scores);
+  marginalize(block, scores, out);
 }
 
 void BlockStore::marginalize(int32_t block, const float* scores, float* out) const {

@@ -4,21 +4,17 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "block_arrays.h"
+#include "corrupt_model.h"
 #include "feature_matrix.h"
 #include "label_tree.h"
+#include "level_maps.h"
 
 namespace labeltree {
-
-// The arrays of a model contradict each other: the file is damaged or hostile.
-struct CorruptModel : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 // How a score becomes a probability. Those named exp have their exponent for a number; sigmoid2 is the
 // sigmoid of twice the score.
@@ -67,8 +63,9 @@ struct FeatureIndex {
 
 class BlockStore {
  public:
-  // Checks everything but the insides of blocks; throws CorruptModel.
-  BlockStore(const BlockViews& views, Link link);
+  // Checks everything but the insides of blocks; throws CorruptModel. `maps`, if there are any, take the
+  // place of the link.
+  BlockStore(const BlockViews& views, Link link, LevelMaps maps = {});
   ~BlockStore();
   BlockStore(const BlockStore&) = delete;
   BlockStore& operator=(const BlockStore&) = delete;
@@ -103,6 +100,8 @@ class BlockStore {
   // normalisation step). A block's insides are checked the first time it is used: a model opens in
   // milliseconds, and what is never asked is never read.
   void scores(int32_t block, const FeatureRow& query, float* out) const;
+  // One for each of its nodes: in a joint block, where columns are none, their log-odds.
+  void node_scores(int32_t block, const FeatureRow& query, float* out) const;
   void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
 
   // The same for several queries, to the last bit. Dense weights are read once for all of them.
@@ -119,6 +118,7 @@ class BlockStore {
  private:
   void check_codes() const;
   void check_dense();
+  void check_maps();
   void verify_block(int32_t block) const;
   // The scores without the dense features.
   void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
@@ -137,7 +137,8 @@ class BlockStore {
     return n_codes(block) > 0 ? views_.code_scale.data + views_.code_begin[block]
                               : views_.scale.data + first_node(block);
   }
-  // Replaces scores of codes by the probabilities of children.
+  // The probabilities of the children of a joint block, from the scores of its codes.
+  void score_jointly(int32_t block, const FeatureRow& query, float* out) const;
   void marginalize(int32_t block, const float* scores, float* out) const;
   // The index of a block, which is checked and indexed when first used.
   const FeatureIndex& index(int32_t block) const {
@@ -148,6 +149,8 @@ class BlockStore {
 
   BlockViews views_;
   Link link_;
+  LevelMaps maps_;
+  std::vector<int32_t> level_;  // per block, of its nodes; only with maps
   std::vector<int32_t> inner_, block_of_, leaf_, parent_;
   std::vector<int64_t> first_panel_;  // per block; only with dense features
   std::unique_ptr<std::atomic<const FeatureIndex*>[]> index_;

@@ -13,7 +13,7 @@ def kernel_probabilities(
 ) -> NDArray[np.float32]:
     """eta(x, v) of all nodes of a tree, block by block."""
     weights = model.weights_[tree]
-    store = weights.store(X.shape[1], model._link())
+    store = model._forest_and_stores()[1][tree]
     features = _native.FeatureMatrix.dense(X, model.normalize, model.dense_features_)
     blocks = range(weights.tree.n_blocks + 1)
     return np.concatenate(

@@ -12,6 +12,7 @@
 #include "blocks.h"
 #include "forest.h"
 #include "held_out_loss.h"
+#include "held_out_nodes.h"
 
 namespace labeltree {
 
@@ -73,7 +74,25 @@ BoundStore make_store(nb::dict arrays, int32_t n_labels, int64_t n_features, Lin
       !try_span<int8_t>(weight, views.weight)) {
     throw CorruptModel("weight has the wrong type or shape");
   }
-  bound.store = std::make_shared<BlockStore>(views, link);
+  // By the names of model files; they are copied, so that nothing needs to be kept.
+  LevelMaps maps;
+  const auto copy = [&](const char* name, auto& to) {
+    using T = typename std::decay_t<decltype(to)>::value_type;
+    Array<T> values;
+    if (!arrays.contains(name)) return;
+    if (!nb::try_cast(arrays[name], values, false)) {
+      throw CorruptModel(std::string(name) + " has the wrong type or shape");
+    }
+    // Not even a map for the root: to the store, empty ones would say that there is no calibration.
+    if (values.size() == 0) throw CorruptModel(std::string(name) + " is empty");
+    to.assign(values.data(), values.data() + values.size());
+  };
+  copy("slope", maps.slope);
+  copy("intercept", maps.intercept);
+  copy("knot_begin", maps.knot_begin);
+  copy("knot_score", maps.knot_score);
+  copy("knot_probability", maps.knot_probability);
+  bound.store = std::make_shared<BlockStore>(views, link, std::move(maps));
   return bound;
 }
 
@@ -115,6 +134,28 @@ void lost_by_level(const BoundStore& s, const BoundFeatures& features, Array<int
   nb::gil_scoped_release release;
   held_out_loss(*s.store, features.matrix, labels, label_weight ? label_weight->data() : nullptr,
                 static_cast<int>(loss.shape(1)), n_threads, loss.data());
+}
+
+nb::dict nodes_of_held_out(const BoundStore& s, const BoundFeatures& features, Array<int64_t> label_indptr,
+                           Array<int32_t> label_indices, bool normalize_siblings, double negative_share,
+                           uint64_t seed, int n_threads) {
+  require(features.matrix.n_features() == s.store->n_features(), "X has the wrong number of features");
+  require(features.matrix.dense() == s.store->dense(), "X has other dense features than the model");
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  check_labels(labels, label_indices.size(), s.store->tree().n_labels);
+  require(labels.n_rows <= INT32_MAX, "at most 2,147,483,647 rows can be looked at at once");
+  HeldOutNodes found;
+  {
+    nb::gil_scoped_release release;
+    found = held_out_nodes(*s.store, features.matrix, labels, normalize_siblings, negative_share, seed,
+                           n_threads);
+  }
+  nb::dict result;
+  result["node"] = to_numpy(std::move(found.node));
+  result["score"] = to_numpy(std::move(found.score));
+  result["probability"] = to_numpy(std::move(found.probability));
+  result["positive"] = to_numpy(std::move(found.positive));
+  return result;
 }
 
 struct BoundForest {
@@ -207,6 +248,11 @@ void bind_prediction(nb::module_& m) {
            nb::arg("label_indices").noconvert(), nb::arg("label_weight").noconvert().none(),
            nb::arg("n_threads"), nb::arg("loss").noconvert(),
            "Fill loss with the log loss of every row at every level of the tree.")
+      .def("held_out_nodes", &nodes_of_held_out, nb::arg("features"), nb::arg("label_indptr").noconvert(),
+           nb::arg("label_indices").noconvert(), nb::arg("normalize_siblings"), nb::arg("negative_share"),
+           nb::arg("seed"), nb::arg("n_threads"),
+           "Node, score, probability and truth of every row at all nodes whose parent is positive, and the "
+           "root; of negative ones, a share.")
       .def(
           "column",
           [](const BoundStore& s, int32_t block, int32_t column) {

@@ -31,6 +31,7 @@ _HOMES = {
     "OnlineLabelTreeClassifier": "labeltree.online",
 }
 _SUBPACKAGES = (
+    "calibration",
     "data",
     "datasets",
     "exchange",

@@ -136,6 +136,11 @@ class BlockStore:
     def held_out_loss(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Fill loss with the log loss of every row at every level of the tree."""
 
+    def held_out_nodes(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, negative_share: float, seed: int, n_threads: int) -> dict:
+        """
+        Node, score, probability and truth of every row at all nodes whose parent is positive, and the root; of negative ones, a share.
+        """
+
     def column(self, block: int, column: int) -> tuple:
         """Features and weights of one node."""
 

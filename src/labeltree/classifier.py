@@ -197,6 +197,8 @@ class LabelTreeClassifier(
     C_scores_ : dict or None
         If C was chosen: the score of every C that was tried, which is the mean of P@1, P@3 and P@5, or for each level
         its log loss per row. Not saved with a model.
+    calibration_ : Calibration
+        Once `calibrate` was called: the maps that take the place of the link.
     label_counts_ : array of shape (n_labels,)
         How many training rows had each label.
     n_samples_fit_ : int

@@ -96,7 +96,7 @@ class LabelTreeLearner(TrainedTrees):
         self.weights_ = forest.weights
         self._keep_report(forest.reports)
         self.fit_seconds_ = forest.seconds
-        for name in ("C_", "C_scores_", "decision_"):
+        for name in ("C_", "C_scores_", "calibration_", "decision_"):
             vars(self).pop(name, None)
         if isinstance(learner, LinearLearner) and self.solver == "descent":
             self.C_ = learner.settings.C
@@ -133,6 +133,11 @@ class LabelTreeLearner(TrainedTrees):
         3
         """
         check_is_fitted(self, "weights_")
+        if getattr(self, "calibration_", None) is not None:
+            raise ValueError(
+                "the model is calibrated, and trees that are added would not be: del model.calibration_, add them, "
+                "and calibrate again"
+            )
         grown = self._with_more_trees(n_trees, tree)
         grown._check_training_parameters()
         examples = grown._examples(

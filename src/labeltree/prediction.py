@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,8 @@ DENSE_CLASSES = 1000
 
 #: From so many classes per tree `predict` chooses the best on average.
 POOLED_CLASSES = 100
+
+_Predictor = TypeVar("_Predictor", bound="LabelTreePredictor")
 
 
 class LabelTreePredictor(DecisionMaker):
@@ -213,6 +215,39 @@ class LabelTreePredictor(DecisionMaker):
             np.average([path[-1].probability_so_far for path in paths], weights=self._weights_of_trees())
         )
         return Explanation(label, probability, paths)
+
+    def calibrate(
+        self: _Predictor, X: Any, y: Any, *, method: str = "isotonic", random_state: int = 0
+    ) -> _Predictor:
+        """Make probabilities right, by rows that the model was not trained on.
+
+        For each level of each tree a map from the scores of nodes to probabilities is fitted, which takes the place of
+        the link in all that follows and is saved with the model. The maps are monotone: siblings keep their order.
+        A model that is calibrated already is calibrated anew. `labeltree.calibration` has measures.
+
+        Parameters
+        ----------
+        X, y
+            Held-out examples, in any form that `fit` takes, with labels that the model knows.
+        method : {"isotonic", "platt"}
+            A map of any monotone shape, as the data has it; or a sigmoid, which a few hundred rows suffice for.
+        random_state : int
+            The seed of the sample of negative nodes, where there are many millions.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> model.calibrate(X, y, method="platt").calibration_.method
+        'platt'
+        """
+        from labeltree.calibration.fitting import fit_calibration
+
+        self._check_trained()
+        self.calibration_ = fit_calibration(self, X, y, method, random_state)
+        self._renew_caches()
+        return self
 
     def _paths(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,9 @@ from labeltree.node_estimators import NodeEstimators, check_estimator_features
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
 from labeltree.validation import check_features, check_tree_weight, is_rows_of_names, n_threads
+
+if TYPE_CHECKING:  # calibration asks models, and so imports this
+    from labeltree.calibration.level_maps import Calibration
 
 
 class TrainedTrees:
@@ -43,6 +46,7 @@ class TrainedTrees:
     normalize_: bool
     weights_: list[TreeWeights]
     training_report_: list[dict[str, int]]
+    calibration_: Calibration  # only once it is calibrated
 
     @property
     def tree_(self) -> LabelTree:
@@ -106,11 +110,17 @@ class TrainedTrees:
 
     def _forest_and_stores(self) -> tuple[_native.Forest, list[_native.BlockStore]]:
         link, tree_weight = self._link(), self._weights_of_trees()
+        calibration = getattr(self, "calibration_", None)
+        key = (link, tree_weight, calibration)
         cached = self.__dict__.get("_cached_forest")
-        if cached is None or cached[0] != (link, tree_weight):
-            stores = [weights.store(self.n_features_in_, link) for weights in self.weights_]
+        if cached is None or cached[0] != key:
+            maps = [None] * len(self.weights_) if calibration is None else calibration.trees
+            stores = [
+                weights.store(self.n_features_in_, link, of_tree)
+                for weights, of_tree in zip(self.weights_, maps, strict=True)
+            ]
             forest = _native.Forest(stores, tree_weight)
-            cached = self.__dict__["_cached_forest"] = ((link, tree_weight), (forest, stores))
+            cached = self.__dict__["_cached_forest"] = (key, (forest, stores))
         return cast("tuple[_native.Forest, list[_native.BlockStore]]", cached[1])
 
     def _enumeration(

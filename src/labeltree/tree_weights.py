@@ -80,9 +80,15 @@ class TreeWeights:
             dense_features,
         )
 
-    def store(self, n_features: int, link: str) -> _native.BlockStore:
-        """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other."""
+    def store(
+        self, n_features: int, link: str, calibration: Mapping[str, NDArray[Any]] | None = None
+    ) -> _native.BlockStore:
+        """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other.
+
+        The maps of a calibration, if there is one, take the place of the link.
+        """
         arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
+        arrays |= calibration or {}
         if "dense_weight" in arrays:
             arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(

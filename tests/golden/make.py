@@ -9,7 +9,7 @@ So this script leaves alone what is there and writes only what is missing::
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class Case:
     parameters: dict[str, Any] = field(default_factory=dict)
     with_feature_names: bool = False
     mixed: bool = False
+    calibration: str | None = None
 
 
 def features() -> np.ndarray:
@@ -93,6 +94,17 @@ def joint_cases() -> dict[str, Case]:
         "joint-bfloat16": Case(indicator, "bfloat16", joint),
         "joint-int8": Case(indicator, "int8", joint),
         "joint-mixed": Case(indicator, "int8", joint, mixed=True),
+    }
+
+
+def calibrated_cases() -> dict[str, Case]:
+    """Models of version 4: they are calibrated."""
+    joint = joint_cases()["joint-mixed"]
+    narrow = {**joint.parameters, "frequent_share": 0.0}
+    return {
+        "calibrated-isotonic": replace(cases()["float32"], calibration="isotonic"),
+        "calibrated-platt": replace(cases()["text"], calibration="platt"),
+        "calibrated-joint": replace(joint, parameters=narrow, calibration="isotonic"),
     }
 
 
@@ -158,7 +170,8 @@ def make_missing_online(directory: Path, named: dict[str, Case]) -> None:
 
 
 def main() -> None:
-    for version, named in {1: cases(), 2: {**dense_cases(), **joint_cases()}}.items():
+    batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases()}
+    for version, named in batch.items():
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
 
@@ -172,6 +185,8 @@ def make_missing(directory: Path, named: dict[str, Case]) -> None:
         names = [f"feature {j}" for j in range(X.shape[1])]
         rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
         model = LabelTreeClassifier(**{"prune": 0.01, **case.parameters}).fit(rows, case.y)
+        if case.calibration is not None:
+            model.calibrate(rows, case.y, method=case.calibration)
         model.save(directory / name, weights=case.weights)
         found = LabelTreeClassifier.load(directory / name).predict_topk(rows, k=3)
         expected = {

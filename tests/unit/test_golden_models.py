@@ -15,7 +15,7 @@ from labeltree import LabelTreeClassifier
 from labeltree.model_file import load, read_info
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-MODELS = sorted(path.parent for path in GOLDEN.glob("version-[12]/*/model.json"))
+MODELS = sorted(path.parent for path in GOLDEN.glob("version-[124]/*/model.json"))
 
 each_model = pytest.mark.parametrize("golden", MODELS, ids=lambda path: f"{path.parent.name}/{path.name}")
 
@@ -25,7 +25,11 @@ def expectation(golden: Path) -> dict:
 
 
 def test_all_golden_models_are_there():
-    assert Counter(model.parent.name for model in MODELS) == {"version-1": 13, "version-2": 8}
+    assert Counter(model.parent.name for model in MODELS) == {
+        "version-1": 13,
+        "version-2": 8,
+        "version-4": 3,
+    }
 
 
 @each_model

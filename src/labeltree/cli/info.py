@@ -62,6 +62,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "dense_features": list(stored.dense_features),
         "labels": stored.n_labels,
         "weights": stored.weights,
+        "calibration": stored.calibration,
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
         "parameters": _parameters(stored),
@@ -98,6 +99,8 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}")
     table.add_row("labels", _labels(classifier))
     table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
+    if stored.calibration is not None:
+        table.add_row("calibrated", f"{stored.calibration}, level by level")
     for number, (tree, shape) in enumerate(zip(stored.trees, classifier.trees_, strict=True), start=1):
         table.add_row(
             f"tree {number}" if len(stored.trees) > 1 else "tree",

@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
+from labeltree.calibration.level_maps import LEVEL_ARRAYS
 from labeltree.labels import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
 #: with the second, online trees with the third, which has nothing else. The fourth holds models of both kinds that were
-#: tuned after training: those with a decision.
+#: tuned after training: those with a calibration or a decision.
 FORMAT_VERSIONS = (1, 2, 3, 4)
 ONLINE_VERSION = 3
 TUNED_VERSION = 4
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|decision)-([0-9a-f]{32})\.safetensors",
+    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|calibration|decision)-([0-9a-f]{32})\.safetensors",
     re.ASCII,
 )
 
@@ -46,6 +47,25 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
+class StoredCalibration:
+    """The calibration of a model as ``model.json`` lists it."""
+
+    method: str
+    file: StoredFile
+
+    def to_json(self) -> dict[str, Any]:
+        return {"method": self.method, "file": file_to_json(self.file)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> StoredCalibration:
+        fields = Fields(value, "calibration")
+        method = fields.choose("method", tuple(LEVEL_ARRAYS))
+        stored = cls(method, file_from_json(fields.take("file", object), "calibration"))
+        fields.finish()
+        return stored
+
+
+@dataclass(frozen=True)
 class Document:
     """The contents of ``model.json``; docs/model-format.md says what the fields mean."""
 
@@ -64,13 +84,14 @@ class Document:
     feature_name_file: StoredFile | None
     dense_features: tuple[int, int] = (0, 0)
     joint_blocks: bool = False
+    calibration: StoredCalibration | None = None
     decision: Mapping[str, Any] | None = None
     decision_file: StoredFile | None = None
 
     @property
     def format_version(self) -> int:
         """The first version of the format that can hold the model."""
-        if self.decision is not None:
+        if self.calibration is not None or self.decision is not None:
             return TUNED_VERSION
         return 2 if self.n_dense > 0 or self.joint_blocks else 1
 
@@ -82,7 +103,11 @@ class Document:
     @property
     def files(self) -> list[StoredFile]:
         """All tensor files."""
-        optional = [self.feature_name_file, self.decision_file]
+        optional = [
+            self.feature_name_file,
+            None if self.calibration is None else self.calibration.file,
+            self.decision_file,
+        ]
         return [*self.tree_files, self.label_file, *(file for file in optional if file is not None)]
 
     def to_json(self) -> str:
@@ -102,6 +127,7 @@ class Document:
                 "weights": self.weights,
                 **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
+                **({"calibration": self.calibration.to_json()} if self.calibration is not None else {}),
                 **({"decision": dict(self.decision)} if self.decision is not None else {}),
                 "files": {
                     "trees": [file_to_json(file) for file in self.tree_files],
@@ -141,6 +167,9 @@ class Document:
             if "dense_features" in newer
             else (0, 0),
             joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
+            calibration=StoredCalibration.from_json(fields.take("calibration", object))
+            if version >= 4 and "calibration" in fields.values
+            else None,
             **decision_fields(fields, files, version),
         )
         fields.finish()
@@ -154,7 +183,8 @@ class Document:
         if "dense_features" in newer and not (0 <= begin < end <= document.n_features):
             raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
         if document.format_version != version:
-            expected = "a decision" if version == TUNED_VERSION else "dense features or joint blocks"
+            tuned = "a calibration or a decision"
+            expected = tuned if version == TUNED_VERSION else "dense features or joint blocks"
             raise ValueError(f"a model of format version {version} must have {expected}")
         return document
 

@@ -33,7 +33,7 @@ class ModelInfo:
 
     `weights` is how weights are stored; `label_kind` is the form of the y it was trained on; `n_bytes` counts
     all tensor files; `training_report` has an entry per tree; `dense_features` is the range of features that are
-    handled as dense ones.
+    handled as dense ones; `calibration` is the method that it was calibrated by, if it was.
     """
 
     path: str
@@ -50,6 +50,7 @@ class ModelInfo:
     n_bytes: int
     trees: list[TreeInfo]
     training_report: list[dict[str, int]]
+    calibration: str | None = None
 
 
 def read_info(path: str | os.PathLike[str]) -> ModelInfo:
@@ -109,6 +110,7 @@ def _describe(directory: Path, document: Document | OnlineDocument) -> ModelInfo
         n_bytes=sum(file.n_bytes for file in document.files),
         trees=trees,
         training_report=document.training_report,
+        calibration=None if document.calibration is None else document.calibration.method,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.decisions import Decision
+from labeltree.model_file.calibration_tensors import decode_calibration
 from labeltree.model_file.decision_record import decode_decision
 from labeltree.model_file.directory import blaming, open_inside, read_document
 from labeltree.model_file.document import (
@@ -175,6 +176,14 @@ def _open_model(cls: type[_Estimator], directory: Path, document: Document, veri
             store = trained.store(document.n_features, estimator._link())
             if verify:
                 store.verify()
+    if document.calibration is not None:
+        file = document.calibration.file
+        with blaming(file.name):
+            tensors = read_tensors(directory, file, verify)
+            estimator.calibration_ = decode_calibration(
+                document.calibration.method, tensors, estimator.trees_
+            )
+            estimator._renew_caches()  # the kernel looks at the maps
     return estimator
 
 

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import labeltree
+from labeltree.model_file.calibration_tensors import encode_calibration
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
-from labeltree.model_file.document import WEIGHT_DTYPES, Document
+from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredCalibration
 from labeltree.model_file.label_tensors import encode_labels, encode_texts
 from labeltree.model_file.tensors import Tensor
 from labeltree.prediction import LabelTreePredictor
@@ -77,6 +78,7 @@ def save_classifier(
     label_tensors["count"] = Tensor.of(estimator.label_counts_)
     feature_names = getattr(estimator, "feature_names_in_", None)
     name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
+    calibration = getattr(estimator, "calibration_", None)
     decision, decision_tensors = encode_decision(estimator.decision_)
 
     with ModelWriter(Path(path)) as writer:
@@ -96,6 +98,11 @@ def save_classifier(
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
             dense_features=estimator.dense_features_,
             joint_blocks=any(tree.is_joint for tree in stored),
+            calibration=None
+            if calibration is None
+            else StoredCalibration(
+                calibration.method, writer.add("calibration", encode_calibration(calibration))
+            ),
             decision=decision,
             decision_file=writer.add("decision", decision_tensors) if decision_tensors else None,
         )

@@ -1,0 +1,13 @@
+// What a model that cannot be trusted throws.
+#pragma once
+
+#include <stdexcept>
+
+namespace labeltree {
+
+// The arrays of a model contradict each other: the file is damaged or hostile.
+struct CorruptModel : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace labeltree

@@ -1,0 +1,145 @@
+"""Platt's and isotonic calibration of the scores of nodes, on rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.isotonic import IsotonicRegression
+
+from labeltree.calibration.level_maps import Calibration, LevelArrays
+from labeltree.calibration.scored_pairs import NodeScores, has_node_probabilities, node_scores
+from labeltree.labels import read_labels_of
+from labeltree.prediction import LabelTreePredictor
+
+FloatArray = NDArray[np.float64]
+
+#: What nodes with examples of one class only say, or the negative of it.
+CERTAIN_SCORE = 1000.0
+
+#: A level with fewer pairs takes the map of all levels below the root together.
+FEWEST_PAIRS = 30
+
+
+def fit_calibration(model: LabelTreePredictor, X: Any, y: Any, method: str, seed: int) -> Calibration:
+    """Fit a map for each level of each tree of a model; raises `ValueError` if it is of a kind that has none."""
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
+    if not has_node_probabilities(model):
+        raise ValueError(
+            "a model that goes on learning cannot be calibrated: its scores would move away from what was fitted; "
+            "freeze() it and calibrate what that gives"
+        )
+    if model._has_node_estimators:
+        raise ValueError(
+            "calibrate needs linear node classifiers, but this model has a node_estimator: put scikit-learn's "
+            "CalibratedClassifierCV around that instead"
+        )
+    labels = read_labels_of(y, model.classes_, model.label_kind_)
+    if len(labels.indices) == 0:
+        raise ValueError("y has no label in any row: there is nothing to calibrate by")
+    of_trees = node_scores(model, X, labels, seed)
+    return Calibration(
+        method,
+        [
+            _METHODS[method](scores, tree.depth + 1)
+            for scores, tree in zip(of_trees, model.trees_, strict=True)
+        ],
+    )
+
+
+def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:
+    """What `fit` makes of the scores of each level, their classes and weights."""
+    known = np.isfinite(scores.score)  # huge features make scores that say nothing
+
+    def fit_those(chosen: NDArray[np.bool_]) -> Any:
+        return fit(scores.score[chosen].astype(np.float64), scores.positive[chosen], scores.weight[chosen])
+
+    levels = [known & (scores.level == level) for level in range(n_levels)]
+    # Of the root nothing else can be told: it is not like the others, and often always positive.
+    few = [level > 0 and int(chosen.sum()) < FEWEST_PAIRS for level, chosen in enumerate(levels)]
+    together = fit_those(known & (scores.level > 0)) if any(few) else None
+    return [together if too_few else fit_those(chosen) for chosen, too_few in zip(levels, few, strict=True)]
+
+
+def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
+    """Slope and intercept of Platt's calibration: the sigmoid with the least log loss, by Newton's method.
+
+    As Platt proposed, the classes are taken as ever so slightly uncertain, as if each had been seen once more: so no
+    map says 0 or 1, however well scores tell the classes apart. The slope is at least 0. Scores of nodes that are
+    constant, far from all others, would bend it; they count only if there are no others.
+    """
+    varies = np.abs(score) < CERTAIN_SCORE
+    if varies.any():
+        score, positive, weight = score[varies], positive[varies], weight[varies]
+    n_positive, n_negative = float(weight @ positive), float(weight @ ~positive)
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    total = weight.sum()
+    constant = float(weight @ target / total)
+    mean = float(weight @ score / total)
+    scale = float(np.sqrt(weight @ (score - mean) ** 2 / total))
+    parameters = np.array([0.0, np.log(constant / (1 - constant))])
+    flat = 0.0, float(parameters[1])
+    if scale <= 1e-6 * abs(mean) or scale == 0:
+        return flat
+    standard = (score - mean) / scale
+
+    def loss(at: FloatArray) -> float:
+        margin = at[0] * standard + at[1]
+        return float(weight @ (np.logaddexp(0, margin) - target * margin))
+
+    lost = loss(parameters)
+    for _ in range(100):
+        p = expit(parameters[0] * standard + parameters[1])
+        error, curvature = weight * (p - target), weight * p * (1 - p)
+        gradient = np.array([error @ standard, error.sum()])
+        cross = curvature @ standard
+        hessian = np.array([[curvature @ standard**2, cross], [cross, curvature.sum()]])
+        step = np.linalg.solve(hessian + 1e-12 * np.trace(hessian) * np.eye(2), gradient)
+        while (lower := loss(parameters - step)) > lost and np.abs(step).max() > 1e-12:
+            step /= 2
+        if lower > lost:
+            break
+        parameters, lost = parameters - step, lower
+        if np.abs(step).max() < 1e-8:
+            break
+    if parameters[0] <= 0:  # the scores say nothing
+        return flat
+    slope = float(parameters[0] / scale)
+    return slope, float(parameters[1] - slope * mean)
+
+
+def fit_steps(
+    score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The knots of isotonic calibration, by scikit-learn: of all maps that never descend, the best by squared error.
+
+    One positive pair with the lowest of the scores and one negative with the highest are added: so no map says 0 or 1,
+    whatever the next pair may be.
+    """
+    with_guards = IsotonicRegression().fit(
+        np.concatenate([score, [score.min(), score.max()]]),
+        np.concatenate([positive, [True, False]]).astype(np.float64),
+        np.concatenate([weight, [1.0, 1.0]]),
+    )
+    return with_guards.X_thresholds_, with_guards.y_thresholds_
+
+
+def _platt(scores: NodeScores, n_levels: int) -> LevelArrays:
+    fitted = np.array(_by_level(scores, n_levels, fit_sigmoid), dtype=np.float32)
+    return {"slope": fitted[:, 0].copy(), "intercept": fitted[:, 1].copy()}
+
+
+def _isotonic(scores: NodeScores, n_levels: int) -> LevelArrays:
+    fitted = _by_level(scores, n_levels, fit_steps)
+    return {
+        "knot_begin": np.cumsum([0, *(len(knots) for knots, _ in fitted)], dtype=np.int64),
+        "knot_score": np.concatenate([knots for knots, _ in fitted]).astype(np.float32),
+        "knot_probability": np.concatenate([values for _, values in fitted]).astype(np.float32),
+    }
+
+
+_METHODS: dict[str, Callable[[NodeScores, int], LevelArrays]] = {"isotonic": _isotonic, "platt": _platt}

@@ -1,0 +1,155 @@
+"""How far probabilities are from what came true: of pairs of a probability and a 0/1 outcome, weighted if need be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+#: What came true is taken to have had at least this probability: one bold mistake shall not make a loss infinite.
+LEAST_PROBABILITY = float(np.finfo(np.float32).eps)
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Pairs put into bins by their probability: what was said on average, and how often it came true.
+
+    Attributes
+    ----------
+    edges : array of shape (n_bins + 1,)
+        Bin i holds probabilities from ``edges[i]`` on and below ``edges[i + 1]``, the last one also the upper edge.
+    mass : array of shape (n_bins,)
+        The weight of the pairs in each bin: their number, where none was given.
+    probability, frequency : arrays of shape (n_bins,)
+        The mean probability of the pairs, and the share of them whose outcome was 1; NaN in a bin without any.
+    """
+
+    edges: FloatArray
+    mass: FloatArray
+    probability: FloatArray
+    frequency: FloatArray
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """The mean, over all pairs, of the distance between probability and frequency in their bin."""
+        there = self.mass > 0
+        distance = np.abs(self.probability - self.frequency)[there]
+        return float(distance @ self.mass[there] / self.mass.sum())
+
+
+def reliability_curve(
+    outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None, bins: int | ArrayLike = 10
+) -> ReliabilityCurve:
+    """Compare probabilities with how often what they are about came true, bin by bin.
+
+    Parameters
+    ----------
+    outcome : array of shape (n_pairs,)
+        1 or true where it came true, else 0.
+    probability : array of shape (n_pairs,)
+    weight : array of shape (n_pairs,), optional
+        How many pairs each stands for, as in a sample; 1 by default.
+    bins : int or array of shape (n_bins + 1,)
+        So many bins of equal width, or their edges: ascending, the first 0, the last 1.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Examples
+    --------
+    >>> from labeltree.calibration import reliability_curve
+    >>> curve = reliability_curve([0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.8, 0.9], bins=2)
+    >>> curve.probability.round(2), curve.frequency.round(2)
+    (array([0.2 , 0.85]), array([0.33, 1.  ]))
+    """
+    came_true, said, mass = _pairs(outcome, probability, weight)
+    edges = _edges(bins)
+    n_bins = len(edges) - 1
+    at = np.clip(np.searchsorted(edges, said, side="right") - 1, 0, n_bins - 1)
+    total = np.asarray(np.bincount(at, mass, n_bins), dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # 0 / 0: nothing is known of an empty bin
+        mean = np.bincount(at, mass * said, n_bins) / total
+        frequency = np.bincount(at, mass * came_true, n_bins) / total
+    return ReliabilityCurve(edges, total, mean, frequency)
+
+
+def expected_calibration_error(
+    outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None, bins: int | ArrayLike = 10
+) -> float:
+    """Compute how far probabilities are from frequencies, on average: 0 is best, 1 worst.
+
+    Parameters
+    ----------
+    outcome, probability, weight, bins
+        As for `reliability_curve`.
+
+    Examples
+    --------
+    >>> from labeltree.calibration import expected_calibration_error
+    >>> round(expected_calibration_error([0, 0, 1, 1, 1], [0.1, 0.2, 0.3, 0.8, 0.9], bins=2), 2)
+    0.14
+    """
+    return reliability_curve(outcome, probability, weight=weight, bins=bins).expected_calibration_error
+
+
+def log_loss(outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None) -> float:
+    """Compute the mean of -log of the probability of what came true, in nats: the less, the better.
+
+    A probability of less than 1.2e-7 (the precision of float32) counts as that.
+
+    Parameters
+    ----------
+    outcome, probability, weight
+        As for `reliability_curve`.
+
+    Examples
+    --------
+    >>> from labeltree.calibration import log_loss
+    >>> round(log_loss([1, 0], [0.8, 0.4]), 3)
+    0.367
+    """
+    came_true, said, mass = _pairs(outcome, probability, weight)
+    of_truth = np.where(came_true, said, 1 - said)
+    return float(mass @ -np.log(np.maximum(of_truth, LEAST_PROBABILITY)) / mass.sum())
+
+
+def _pairs(
+    outcome: ArrayLike, probability: ArrayLike, weight: ArrayLike | None
+) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
+    came: NDArray[Any] = np.asarray(outcome)
+    said = np.asarray(probability, dtype=np.float64)
+    mass = np.ones(said.shape) if weight is None else np.asarray(weight, dtype=np.float64)
+    if not (said.ndim == 1 and came.shape == said.shape == mass.shape):
+        raise ValueError(
+            "outcome, probability and weight must be of one dimension and one length, got arrays of shape "
+            f"{came.shape}, {said.shape} and {mass.shape}"
+        )
+    for name, values, good, expected in (
+        ("outcome", came, (came == 0) | (came == 1), "0 or 1"),
+        ("probability", said, (said >= 0) & (said <= 1), "a number from 0 to 1"),
+        ("weight", mass, np.isfinite(mass) & (mass >= 0), "a finite number of at least 0"),
+    ):
+        if not good.all():
+            at = int(np.argmin(good))
+            raise ValueError(f"{name}, entry {at}: expected {expected}, got {values[at]}")
+    if not mass.any():
+        raise ValueError("there are no pairs with a weight above 0, so that nothing can be measured")
+    return came.astype(bool), said, mass
+
+
+def _edges(bins: int | ArrayLike) -> FloatArray:
+    if isinstance(bins, int | np.integer):
+        if bins < 1:
+            raise ValueError(f"bins must be at least 1, got {bins}")
+        return np.linspace(0, 1, int(bins) + 1)
+    edges = np.asarray(bins, dtype=np.float64)
+    if edges.ndim != 1 or len(edges) < 2 or edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
+        raise ValueError(
+            f"bins must be a number of bins, or their edges, ascending from 0 to 1, got {bins!r}"
+        )
+    return edges

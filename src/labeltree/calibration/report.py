@@ -1,0 +1,147 @@
+"""Whether the probabilities of a model are right, altogether, level by level, and from rare labels to frequent ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.calibration.measures import ReliabilityCurve, log_loss, reliability_curve
+from labeltree.calibration.scored_pairs import ScoredPairs, has_node_probabilities, label_pairs, node_pairs
+from labeltree.prediction import LabelTreePredictor
+
+#: The bins of the curves: most pairs of a row and a label have a probability near 0, and are worth a closer look.
+PROBABILITY_BINS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class CalibrationMeasures:
+    """How well calibrated the probabilities of some pairs are.
+
+    Attributes
+    ----------
+    name : str
+        What the pairs are of.
+    n_pairs, n_positives : float
+        How many there are, and how many of them are positive; estimated where pairs were drawn.
+    n_rows : int
+        The rows that they are of.
+    log_loss, expected_calibration_error : float
+        The mean over all pairs. Nearly all pairs of a row and a label are easy, and the means small: the two that
+        follow tell more.
+    log_loss_per_row, error_per_row : float
+        The sums over the pairs of a row, on average over rows: nats, and labels too many or too few.
+    curve : ReliabilityCurve
+    """
+
+    name: str
+    n_pairs: float
+    n_positives: float
+    n_rows: int
+    log_loss: float
+    curve: ReliabilityCurve
+
+    @property
+    def expected_calibration_error(self) -> float:
+        return self.curve.expected_calibration_error
+
+    @property
+    def log_loss_per_row(self) -> float:
+        return self.log_loss * self.n_pairs / self.n_rows
+
+    @property
+    def error_per_row(self) -> float:
+        return self.expected_calibration_error * self.n_pairs / self.n_rows
+
+    @classmethod
+    def of(cls, name: str, pairs: ScoredPairs) -> CalibrationMeasures:
+        """Measure pairs, of which there is at least one."""
+        return cls(
+            name,
+            float(pairs.weight.sum()),
+            float(pairs.weight @ pairs.outcome),
+            pairs.n_rows,
+            log_loss(pairs.outcome, pairs.probability, weight=pairs.weight),
+            reliability_curve(pairs.outcome, pairs.probability, weight=pairs.weight, bins=PROBABILITY_BINS),
+        )
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """How well calibrated a model is.
+
+    Attributes
+    ----------
+    labels : CalibrationMeasures
+        All pairs of a row and a label.
+    levels : list of CalibrationMeasures
+        Pairs of a row and a node given its parent, for each level of the trees from the root's on; none for online
+        models.
+    frequencies : list of CalibrationMeasures
+        Pairs of a row and a label that had so many training rows: none, 1 to 9, 10 to 99, and so on.
+    """
+
+    labels: CalibrationMeasures
+    levels: list[CalibrationMeasures]
+    frequencies: list[CalibrationMeasures]
+
+    def __str__(self) -> str:
+        lines = [f"{'':32}{'positives':>12}{'log loss':>12}{'error':>12}   per row"]
+        for measures in [self.labels, *self.levels, *self.frequencies]:
+            lines.append(
+                f"{measures.name:32}{measures.n_positives / measures.n_rows:12.4f}"
+                f"{measures.log_loss_per_row:12.4f}{measures.error_per_row:12.4f}"
+            )
+        return "\n".join(lines)
+
+
+def measure_calibration(
+    model: LabelTreePredictor, X: Any, y: Any, *, random_state: int = 0
+) -> CalibrationReport:
+    """Judge the probabilities of a model on rows that it has not seen.
+
+    Parameters
+    ----------
+    model : a trained classifier of this library
+    X, y
+        Rows that it was not trained on and their labels, in any form that `fit` takes; labels must be known to it.
+    random_state : int
+        The seed of the sample of unlikely pairs: see `label_pairs`.
+
+    Returns
+    -------
+    CalibrationReport
+
+    Examples
+    --------
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.calibration import measure_calibration
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+    >>> report = measure_calibration(LabelTreeClassifier(random_state=0).fit(X, y), X, y)
+    >>> [measures.name for measures in [report.labels, *report.levels, *report.frequencies]]
+    ['labels', 'nodes on level 0', 'nodes on level 1', 'labels of 1 to 9 rows']
+    """
+    pairs = label_pairs(model, X, y, random_state=random_state)
+    levels: list[CalibrationMeasures] = []
+    if has_node_probabilities(model):
+        nodes = node_pairs(model, X, y, random_state=random_state)
+        for level in np.unique(nodes.group).tolist():
+            levels.append(
+                CalibrationMeasures.of(f"nodes on level {level}", nodes.where(nodes.group == level))
+            )
+    return CalibrationReport(
+        CalibrationMeasures.of("labels", pairs), levels, _by_frequency(pairs, model.label_counts_)
+    )
+
+
+def _by_frequency(pairs: ScoredPairs, label_counts: NDArray[np.int64]) -> list[CalibrationMeasures]:
+    digits = np.char.str_len(label_counts.astype(str))  # 1 for 1 to 9, 2 for 10 to 99
+    digits[label_counts == 0] = 0
+    band = digits[pairs.group]
+    measured = []
+    for n_digits in np.unique(band).tolist():
+        name = f"{10 ** (n_digits - 1):,} to {10**n_digits - 1:,}" if n_digits > 0 else "no"
+        measured.append(CalibrationMeasures.of(f"labels of {name} rows", pairs.where(band == n_digits)))
+    return measured

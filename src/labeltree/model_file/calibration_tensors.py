@@ -1,0 +1,67 @@
+"""The calibration of a model as tensors: the maps of all levels of all trees, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from labeltree.calibration.level_maps import LEVEL_ARRAYS, Calibration, LevelArrays
+from labeltree.model_file.tensors import Tensor
+from labeltree.trees import LabelTree
+
+
+def encode_calibration(calibration: Calibration) -> dict[str, Tensor]:
+    """The arrays of all trees, each joined to one; where knots begin is counted from the first of all."""
+    arrays = {
+        name: np.concatenate([of_tree[name] for of_tree in calibration.trees])
+        for name in LEVEL_ARRAYS[calibration.method]
+    }
+    if calibration.method == "isotonic":
+        n_knots = np.concatenate([np.diff(of_tree["knot_begin"]) for of_tree in calibration.trees])
+        arrays["knot_begin"] = np.cumsum([0, *n_knots], dtype=np.int64)
+    return {name: Tensor.of(array) for name, array in arrays.items()}
+
+
+def decode_calibration(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree]) -> Calibration:
+    """The maps of each tree; raises `ValueError` unless there is one for each level.
+
+    Whether they are monotone is left to the kernel, which looks at them anyway.
+    """
+    expected = LEVEL_ARRAYS[method]
+    if tensors.keys() != expected.keys():
+        raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")
+    arrays = {name: tensors[name].values for name in expected}
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.dtype.name != expected[name]:
+            raise ValueError(
+                f"{name} must be of one dimension and of type {expected[name]}, "
+                f"got {array.dtype.name} of shape {array.shape}"
+            )
+    level_begin = np.cumsum([0, *(tree.depth + 1 for tree in trees)]).tolist()
+    n_levels = level_begin[-1]
+    levels = [slice(*ends) for ends in pairwise(level_begin)]
+    if method == "platt":
+        if any(len(array) != n_levels for array in arrays.values()):
+            raise ValueError(f"expected a map for each of {n_levels} levels of the trees")
+        maps: list[LevelArrays] = [
+            {name: array[of_tree] for name, array in arrays.items()} for of_tree in levels
+        ]
+        return Calibration(method, maps)
+    begin = arrays["knot_begin"]
+    if len(begin) != n_levels + 1:
+        raise ValueError(f"expected a map for each of {n_levels} levels of the trees")
+    if begin[0] != 0 or begin[-1] != len(arrays["knot_score"]) or (np.diff(begin) < 0).any():
+        raise ValueError("knot_begin must ascend from 0 to the number of knots")
+    maps = []
+    for of_tree in levels:
+        first, last = int(begin[of_tree.start]), int(begin[of_tree.stop])
+        maps.append(
+            {
+                "knot_begin": begin[of_tree.start : of_tree.stop + 1] - first,
+                "knot_score": arrays["knot_score"][first:last],
+                "knot_probability": arrays["knot_probability"][first:last],
+            }
+        )
+    return Calibration(method, maps)
