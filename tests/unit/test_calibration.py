@@ -116,7 +116,7 @@ def test_platt_is_that_of_scikit_learn(drawn):
     n_positive, n_negative = weight @ positive, weight @ ~positive
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     # A target between the classes is a bit of both.
-    judge = LogisticRegression(C=1e10, tol=1e-10, max_iter=10_000).fit(
+    judge = LogisticRegression(C=1e10, tol=1e-8, solver="newton-cholesky").fit(
         np.concatenate([score, score])[:, np.newaxis],
         np.repeat([1, 0], len(score)),
         np.concatenate([weight * target, weight * (1 - target)]),
