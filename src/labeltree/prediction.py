@@ -230,7 +230,7 @@ class LabelTreePredictor(DecisionMaker):
         X, y
             Held-out examples, in any form that `fit` takes, with labels that the model knows.
         method : {"isotonic", "platt"}
-            A map of any monotone shape, as the data has it; or a sigmoid, which a few hundred rows suffice for.
+            A map of any shape that never descends, which fits best; or a sigmoid, which keeps all scores apart.
         random_state : int
             The seed of the sample of negative nodes, where there are many millions.
 

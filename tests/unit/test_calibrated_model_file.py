@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.command_line import run, run_json
 from tests.small_models import small_data, small_model
 
 from labeltree import LabelTreeClassifier, ModelFileError
@@ -88,6 +89,11 @@ def test_only_calibrated_models_need_the_new_version(models, tmp_path):
     assert read_info(tmp_path / "plain").format_version == 1
     assert read_info(tmp_path / "plain").calibration is None
     assert not list((tmp_path / "plain").glob("calibration-*"))
+
+
+def test_info_tells_of_it(models):
+    assert run_json("info", models / "platt")["calibration"] == "platt"
+    assert "isotonic, level by level" in run("info", models / "isotonic").stdout
 
 
 def test_bytes_of_all_files_are_counted(models):
