@@ -104,10 +104,8 @@ def test_ofo_takes_its_options(folder: Path) -> None:
 def test_says_what_was_decided(folder: Path) -> None:
     printed = run("decide", folder / "model", folder / "valid.txt").stdout
     decision = LabelTreeClassifier.load(folder / "model").decision_
-    assert (
-        f"predicts threshold {decision.threshold:.3g}, for micro_f1, which is {100 * decision.value:.2f} %"
-        in printed
-    )
+    rounded = f"{100 * decision.value:.2f} % on {folder / 'valid.txt'}"
+    assert f"model: threshold {decision.threshold:.3g}, for micro_f1 ({rounded})" in printed
     assert f"Next: labeltree predict {folder / 'model'} NEW_DATA" in printed
     assert f"threshold {decision.threshold:.3g}, for micro_f1" in run("info", folder / "model").stdout
     assert run_json("info", folder / "model")["decision"]["threshold"] == decision.threshold

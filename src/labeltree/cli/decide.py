@@ -106,10 +106,9 @@ def decide(
     if json:
         print_json({"model": str(model), "data": data, **decision.summary()})
         return
-    value = "" if decision.value is None else f", which is {100 * decision.value:.2f} % on {data}"
-    standard_output().print(
-        titled(model, f" predicts {decision.describe()}, for {decision.metric}{value}"), soft_wrap=True
-    )
+    value = "" if decision.value is None else f" ({100 * decision.value:.2f} % on {data})"
+    line = titled(model, f": {decision.describe()}, for {decision.metric}{value}")
+    standard_output().print(line, soft_wrap=True)
     print_next(f"labeltree predict {model} NEW_DATA")
 
 

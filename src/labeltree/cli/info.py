@@ -108,7 +108,7 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
             f"{tree.n_weights:,} weights",
         )
     decision = classifier.decision_
-    table.add_row("predicts", f"{decision.describe()}, for {decision.metric}")
+    table.add_row("decision", f"{decision.describe()}, for {decision.metric}")
     table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
     return table
 
