@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from tests.command_line import make_rows, run, run_json, write_rows
 
 from labeltree import LabelTreeClassifier, tuning
+from labeltree.cli.tuning_display import TuningDisplay, front_table
 from labeltree.data import read_xmlc
-from labeltree.tuning import read_parameters, write_parameters
+from labeltree.tuning import Trial, Tuning, read_parameters, write_parameters
 
 SEARCHED = ["loss", "C", "arity", "max_leaves", "prune", "n_trees"]
 #: Leaves but a few candidates.
@@ -87,6 +91,45 @@ class TestTune:
         assert f"{tmp_path / 'valid.txt'}: has ids that the training data has not" in result.stderr
         assert "--n-labels 8" in result.stderr
         assert not (tmp_path / "p.json").exists()
+
+
+class TestDisplay:
+    def trial(self, score: float, n_rows: int) -> Trial:
+        values = ("squared_hinge", 0.25, 128, 400, 0.05, 3)
+        return Trial(dict(zip(SEARCHED, values, strict=True)), n_rows, score, 0.12345, 123_456_789, 1.0)
+
+    def drawn(self, thing: object) -> list[str]:
+        console = Console(file=io.StringIO(), width=80)
+        console.print(thing)
+        return console.file.getvalue().splitlines()  # type: ignore[attr-defined] # it is a StringIO
+
+    def test_the_best_on_the_most_rows_are_shown(self) -> None:
+        display = TuningDisplay(120.0, "P@1,3,5", time.monotonic() - 60.5, enabled=True)
+        assert "1 min 0 s of 2 min 0 s  0 trials" in self.drawn(display)[0]
+        for score, n_rows in ((0.9, 10), (0.5, 3000), (0.75, 3000)):
+            display.show(self.trial(score, n_rows))
+        head, title, _, *lines = self.drawn(display)
+        assert "3 trials" in head
+        assert "3,000 rows" in title
+        assert [line.split()[0] for line in lines] == ["75.00", "50.00"]
+
+    def test_the_front_fits_a_terminal(self) -> None:
+        trials = (self.trial(0.5, 10), self.trial(0.9, 10))
+        page = self.drawn(front_table(Tuning(trials, "P@1,3,5", {}, 7)))
+        assert not any("…" in line for line in page)
+        assert page[1].split() == [
+            "→",
+            "90.00",
+            "0.1235",
+            "123",
+            "MB",
+            "squared_hinge",
+            "0.25",
+            "128",
+            "400",
+            "0.05",
+            "3",
+        ]
 
 
 class TestTrainWithParameters:

@@ -13,6 +13,8 @@ from tests.documents import documents
 from labeltree import LabelTreeClassifier
 from labeltree.metrics import evaluate, inverse_propensity, precision_at_k
 from labeltree.tuning import SearchSpace, Trial, Tuning, halving, tune, tuner
+from labeltree.tuning.halving import Rung
+from labeltree.tuning.problem import Problem
 
 pytestmark = pytest.mark.native
 
@@ -112,6 +114,18 @@ class TestMeasures:
         assert known.n_valid_rows == 12
         assert {trial.score for trial in known.trials} == {0.0}
 
+    def test_labels_that_a_sample_lacks_are_not_found(self) -> None:
+        # Whoever has seen a label knows it by its feature.
+        labels = np.repeat(np.arange(30), 5)
+        features = sp.csr_matrix(np.eye(30, dtype=np.float32)[labels])
+        problem = Problem.read(features, features, None, None, "P@1", np.random.RandomState(0))
+        estimator = LabelTreeClassifier(arity=2, max_leaves=2, random_state=0)
+        (trial,) = problem.trials(estimator, {"prune": 0.0}, Rung(40, (1,)))
+        seen = set(labels[problem.order[:40]].tolist())
+        valid = problem.y_valid.indices.tolist()
+        assert 0 < trial.score < 1
+        assert trial.score == pytest.approx(np.mean([label in seen for label in valid]))
+
     @pytest.mark.parametrize("metric", ["P@2", "nDCG@1,4", "recall@9", "PSP@3", "PSnDCG@1,3"])
     def test_metrics(self, metric: str) -> None:
         X_valid, y_valid = documents(n_rows=50, seed=1)
@@ -160,6 +174,7 @@ class TestInputs:
             ({"y": Y[:9]}, "X and y must have the same number of rows, got 300 and 9"),
             ({"X": X[:9], "y": Y[:9]}, "expected at least 10 rows to hold some of them out, got 9"),
             ({"X_valid": X, "y_valid": Y[:, :5]}, r"got 40 labels \(csr\) and 5 \(csr\)"),
+            ({"X_valid": X[:0], "y_valid": Y[:0]}, "X_valid must have at least one row, got none"),
             ({"X_valid": X, "y_valid": Y[:5]}, "X_valid and y_valid must have the same number of rows"),
             ({"estimator": LabelTreeClassifier(tree="huffman")}, "tree must be one of"),
             ({"estimator": LabelTreeClassifier(solver="sgd")}, "solver must be 'descent'"),

@@ -22,7 +22,7 @@ class Trial:
     score : float
         The metric, on the rows held out: from 0 to 1, the more the better.
     ms_per_row : float
-        Milliseconds to answer a row, by one thread.
+        Milliseconds to answer a row of a small batch, by one thread.
     model_bytes : int
         What its weights take as float32 numbers, with all that belongs to them.
     seconds : float
