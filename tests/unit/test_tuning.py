@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tests.documents import documents
 
 from labeltree import LabelTreeClassifier
 from labeltree.metrics import evaluate, inverse_propensity, precision_at_k
-from labeltree.tuning import SearchSpace, Trial, Tuning, halving, tune, tuner
+from labeltree.tuning import SearchSpace, Trial, Tuning, halving, read_parameters, tune, tuner
 from labeltree.tuning.halving import Rung
 from labeltree.tuning.problem import Problem
 
@@ -163,6 +164,13 @@ class TestInputs:
         model = LabelTreeClassifier(**found.parameters)
         assert (model.C, model.tol, model.arity) == (2.0, 0.01, found.chosen.parameters["arity"])
         assert estimator.get_params()["verbose"] == 1  # it is left as it was
+
+    def test_numbers_of_numpy_can_be_saved(self, tmp_path: Path) -> None:
+        space = SMALL.fixed(C=np.float32(0.5), arity=np.int64(4), prune=0.1)
+        found = tuned(estimator=LabelTreeClassifier(random_state=np.random.RandomState(0)), space=space)
+        found.save(tmp_path / "p.json")
+        assert read_parameters(tmp_path / "p.json") == found.parameters
+        assert "random_state" not in found.parameters
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.data.atomic_file import open_atomic
 from labeltree.model_file.strict_json import parse_json
@@ -28,9 +30,17 @@ def write_parameters(path: str | os.PathLike[str], parameters: dict[str, Any]) -
     >>> read_parameters(path)
     {'loss': 'logistic', 'C': 4.0}
     """
-    text = json.dumps(parameters, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(parameters, indent=2, ensure_ascii=False, default=_plain) + "\n"
     with open_atomic(path) as file:
         file.write(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(
+        f"a file can hold words, numbers, lists of these, true, false and null, got {value!r}"
+    )
 
 
 def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def check_search(estimator: LabelTreeClassifier, space: SearchSpace, metric: str
     RankingMetric.parse(metric)
     _check_estimator(estimator)
     tried = copy(estimator)
-    # The loss first: other parameters depend on it.
+    # The loss first: whether other parameters are right depends on it.
     for name in SEARCHED:
         for value in reversed(getattr(space, name) or ()):
             tried.set_params(**{name: value})._check_training_parameters()
@@ -187,8 +187,11 @@ def _given(estimator: LabelTreeClassifier) -> dict[str, Any]:
     defaults = {
         name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()
     }
-    return {
+    given = {
         name: value
         for name, value in estimator.get_params(deep=False).items()
         if name not in (*SEARCHED, *_OF_THE_RUN) and is_set(value, defaults[name])
     }
+    if not isinstance(estimator.random_state, Integral):
+        given.pop("random_state", None)  # a generator has moved on
+    return given
