@@ -38,9 +38,7 @@ def write_parameters(path: str | os.PathLike[str], parameters: dict[str, Any]) -
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(
-        f"a file can hold words, numbers, lists of these, true, false and null, got {value!r}"
-    )
+    raise TypeError(f"a file can hold words, numbers, lists of these, true, false and null, got {value!r}")
 
 
 def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
