@@ -40,6 +40,7 @@ _SUBPACKAGES = (
     "online",
     "thresholds",
     "trees",
+    "tuning",
     "word_vectors",
 )
 

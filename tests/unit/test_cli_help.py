@@ -18,7 +18,7 @@ from labeltree.cli.application import app
 from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 
-COMMANDS = ("train", "learn", "evaluate", "decide", "predict", "explain", "info", "convert", "demo")
+COMMANDS = ("train", "tune", "learn", "evaluate", "decide", "predict", "explain", "info", "convert", "demo")
 TREE_COMMANDS = ("build", "show", "import", "export")
 
 
@@ -122,6 +122,7 @@ def test_version() -> None:
         ["--version"],
         ["train", "--help"],
         ["learn", "--help"],
+        ["tune", "--help"],
         ["demo", "--help"],
         ["tree", "build", "-h"],
     ],

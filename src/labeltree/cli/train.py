@@ -36,6 +36,15 @@ def train(
             show_default=False,
         ),
     ] = None,
+    parameters_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--parameters",
+            metavar="FILE",
+            help="Parameters by name, as 'labeltree tune' writes them; options that are given override them.",
+            show_default=False,
+        ),
+    ] = None,
     weights: options.Weights = "float32",
     json: options.Json = False,
     **parameters: Any,
@@ -53,14 +62,21 @@ def train(
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
         labeltree train train.txt --model tags --tree topics.csv --labels labels.txt
+        labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.tree.hierarchy import check_names_are_of_use, describe_matching, fit_for_columns
     from labeltree.model_file.directory import check_replaceable
+    from labeltree.tuning import read_parameters
 
-    classifier = _classifier(context, preset, parameters)
+    given = {name for name in parameters if is_given(context, name)}
+    if parameters_file is not None:
+        said = read_parameters(parameters_file)
+        parameters |= {name: value for name, value in said.items() if name not in given}
+        given |= said.keys()
+    classifier = _classifier(given, preset, parameters)
     # A preset may have another tree than the option says by default.
     tree_text = classifier.tree if isinstance(classifier.tree, str) else parameters["tree"]
     check_names_are_of_use(classifier.tree, labels)
@@ -134,19 +150,22 @@ def _trees(classifier: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _classifier(context: typer.Context, preset: Preset | None, parameters: dict[str, Any]) -> Any:
-    """The classifier that the options ask for, not yet trained; wrong options end here, before anything is read."""
+def _classifier(given: set[str], preset: Preset | None, parameters: dict[str, Any]) -> Any:
+    """The classifier that the options ask for, not yet trained; wrong options end here, before anything is read.
+
+    Of `parameters` those `given` override the preset.
+    """
     from labeltree import LabelTreeClassifier
     from labeltree.cli.trained_model import untrained
     from labeltree.cli.tree.hierarchy import tree_parameter
 
     parameters = {**parameters, "tree": tree_parameter(parameters["tree"])}
-    if isinstance(parameters["tree"], list) and not is_given(context, "n_trees"):
+    if isinstance(parameters["tree"], list) and "n_trees" not in given:
         parameters["n_trees"] = len(parameters["tree"])
     if preset is None:
         return untrained(LabelTreeClassifier, parameters)
     # The command line's own default is not the estimator's.
-    named = {name for name in parameters if is_given(context, name)} | {"n_jobs"}
+    named = given | {"n_jobs"}
     if isinstance(parameters["tree"], list):
         named.add("n_trees")
     return untrained(getattr(LabelTreeClassifier, preset), {name: parameters[name] for name in named})

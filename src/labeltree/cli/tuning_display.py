@@ -1,0 +1,116 @@
+"""How a search for parameters goes, on a terminal; and what it found."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from labeltree.cli.figures import bytes_text, count_text, seconds_text
+from labeltree.tuning import Trial, Tuning
+from labeltree.tuning.space import SEARCHED
+
+_SHOWN_TRIALS = 8
+_CHOSEN, _START = "→", "·"
+
+
+class TuningDisplay:
+    """While it is open, and standard error is a terminal: the time, and the best trials so far on the most rows."""
+
+    def __init__(self, budget: float, metric: str, started: float, *, enabled: bool) -> None:
+        self._budget = budget
+        self._metric = metric
+        self._started = started
+        self._trials: list[Trial] = []
+        is_watched = enabled and sys.stderr is not None and sys.stderr.isatty()
+        # It draws itself again and again: the time goes on during a trial.
+        self._live = (
+            Live(self, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            if is_watched
+            else None
+        )
+
+    def __enter__(self) -> TuningDisplay:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, trial: Trial) -> None:
+        """Take a trial that is done."""
+        self._trials = [*self._trials, trial]
+
+    def __rich__(self) -> Group:
+        passed = time.monotonic() - self._started
+        trials = self._trials
+        head = Table.grid(padding=(0, 2))
+        head.add_row(
+            ProgressBar(total=self._budget, completed=min(passed, self._budget), width=30),
+            f"{seconds_text(passed)} of {seconds_text(self._budget)}",
+            count_text(len(trials), "trial"),
+        )
+        if not trials:
+            return Group(head)
+        most = max(trial.n_rows for trial in trials)
+        best = sorted((trial for trial in trials if trial.n_rows == most), key=lambda trial: -trial.score)
+        table = _table(self._metric)
+        for trial in best[:_SHOWN_TRIALS]:
+            table.add_row("", *_cells(trial))
+        return Group(head, Text(f"The best on {most:,} rows so far:"), table)
+
+
+def summary(found: Tuning, seconds: float) -> str:
+    """What was done."""
+    return (
+        f"{count_text(len(found.trials), 'trial')} in {seconds_text(seconds)}, measured on "
+        f"{count_text(found.n_valid_rows, 'row')}.\n"
+        f"Those on {count_text(found.chosen.n_rows, 'row')} that none beats in {found.metric}, time and size "
+        "together:\n"
+    )
+
+
+def front_table(found: Tuning) -> Group:
+    """The Pareto front, with what was chosen and where the search started from."""
+    marked = {_CHOSEN: found.chosen, _START: found.start}
+    others = [trial for trial in marked.values() if trial is not None and trial not in found.front]
+    table = _table(found.metric)
+    for trial in sorted([*found.front, *others], key=lambda trial: -trial.score):
+        marks = "".join(mark for mark, which in marked.items() if trial is which)
+        table.add_row(marks, *_cells(trial), style="bold" if _CHOSEN in marks else "")
+    legend = f"\n{_CHOSEN} chosen: as good as the best, within the error of measuring, but smallest"
+    if found.start is not None:
+        legend += f"\n{_START} what the search started from"
+    return Group(table, Text(legend))
+
+
+def _table(metric: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("", min_width=2)
+    for head in (metric, "ms/row", "size", *SEARCHED):
+        table.add_column(head, justify="left" if head == "loss" else "right", no_wrap=True)
+    return table
+
+
+def _cells(trial: Trial) -> list[str]:
+    return [
+        f"{100 * trial.score:.2f}",
+        f"{trial.ms_per_row:.4f}",
+        bytes_text(trial.model_bytes),
+        *(_value(trial.parameters[name]) for name in SEARCHED),
+    ]
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

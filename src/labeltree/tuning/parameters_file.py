@@ -1,0 +1,63 @@
+"""Parameters of `LabelTreeClassifier` in a file: a JSON object by their names."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labeltree.classifier import LabelTreeClassifier
+from labeltree.data.atomic_file import open_atomic
+from labeltree.model_file.strict_json import parse_json
+
+#: Python objects, which no file can have.
+_NOT_IN_FILES = ("node_estimator",)
+
+
+def write_parameters(path: str | os.PathLike[str], parameters: dict[str, Any]) -> None:
+    """Write parameters by their names; the file appears complete or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltree.tuning import read_parameters, write_parameters
+    >>> path = Path(tempfile.mkdtemp(), "parameters.json")
+    >>> write_parameters(path, {"loss": "logistic", "C": 4.0})
+    >>> read_parameters(path)
+    {'loss': 'logistic', 'C': 4.0}
+    """
+    text = json.dumps(parameters, indent=2, ensure_ascii=False, default=_plain) + "\n"
+    with open_atomic(path) as file:
+        file.write(text.encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a file can hold words, numbers, lists of these, true, false and null, got {value!r}")
+
+
+def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read parameters of `LabelTreeClassifier`, or raise `ValueError`: it has no other names, and they are of use."""
+    try:
+        found = parse_json(Path(path).read_bytes())
+        if not isinstance(found, dict):
+            raise ValueError(f"expected a JSON object of parameters by name, got {type(found).__name__}")
+        known = LabelTreeClassifier().get_params().keys() - set(_NOT_IN_FILES)
+        for name in found:
+            if name not in known:
+                raise ValueError(
+                    f"{name!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
+                )
+        if not isinstance(found.get("tree", ""), str):
+            raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")
+        # The file of a tree is not for us to read.
+        values = {name: value for name, value in found.items() if name != "tree"}
+        LabelTreeClassifier(**values)._check_training_parameters()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return found

@@ -1,0 +1,184 @@
+"""`labeltree tune`, and `labeltree train` with what it writes."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.command_line import make_rows, run, run_json, write_rows
+
+from labeltree import LabelTreeClassifier, tuning
+from labeltree.cli.tuning_display import TuningDisplay, front_table
+from labeltree.data import read_xmlc
+from labeltree.tuning import Trial, Tuning, read_parameters, write_parameters
+
+SEARCHED = ["loss", "C", "arity", "max_leaves", "prune", "n_trees"]
+#: Leaves but a few candidates.
+QUICK = ["--arity", 2, "--max-leaves", 3, "--prune", 0.1, "--loss", "logistic", "--random-state", 0]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_rows(tmp_path_factory.mktemp("data") / "train.txt", make_rows(200, seed=1))
+
+
+class TestTune:
+    def test_writes_what_train_takes(self, data: Path, tmp_path: Path) -> None:
+        out, model = tmp_path / "parameters.json", tmp_path / "model"
+        text = run("tune", data, "--budget", 5, "--out", out, "--tol", 0.05, *QUICK).stdout
+        found = json.loads(out.read_text())
+        assert found["tol"] == 0.05
+        assert found["random_state"] == 0
+        assert [name for name in found if name in SEARCHED] == SEARCHED
+        assert f"labeltree train {data} --model DIR --parameters {out}" in text
+        assert "P@1,3,5" in text
+        assert "→" in text
+        run("train", data, "--model", model, "--parameters", out)
+        expected = {**LabelTreeClassifier(n_jobs=-1, link="sigmoid").get_params(), **found}
+        assert LabelTreeClassifier.load(model).get_params() == expected
+
+    def test_json(self, data: Path, tmp_path: Path) -> None:
+        valid = write_rows(tmp_path / "valid.txt", make_rows(30, seed=2))
+        arguments = ["tune", data, "--valid", valid, "--budget", 5, "--metric", "nDCG@3", *QUICK]
+        report = run_json(*arguments, "--out", tmp_path / "p.json")
+        assert report["parameters"] == read_parameters(tmp_path / "p.json")
+        assert (report["metric"], report["valid_rows"], report["budget_seconds"]) == ("nDCG@3", 30, 300)
+        X, y = read_xmlc(data)
+        estimator = LabelTreeClassifier(random_state=0)
+        space = tuning.SearchSpace().fixed(arity=2, max_leaves=3, prune=0.1, loss="logistic")
+        expected = tuning.tune(
+            X, y, *read_xmlc(valid), budget=300, estimator=estimator, space=space, metric="nDCG@3"
+        )
+        assert report["trials"] == len(expected.trials)
+        assert report["parameters"] == expected.parameters
+        assert report["chosen"]["score"] == expected.chosen.score
+        assert {trial["n_rows"] for trial in report["front"]} == {200}
+        assert report["start"]["parameters"]["C"] == 8.0
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--budget", 0], "must be a positive number of minutes"),
+            (["--budget", 1, "--metric", "F1"], "metric must be one of P, nDCG"),
+            (["--budget", 1, "--arity", 1], "the parameter 'arity' must be an integer"),
+            (["--budget", 1, "--tree", "flat"], "No such option"),
+        ],
+    )
+    def test_wrong_options_are_told_before_anything_is_read(
+        self, tmp_path: Path, options: list[object], message: str
+    ) -> None:
+        result = run("tune", "no-such-data.txt", "--out", tmp_path / "p.json", *options, exit_code=2)
+        assert message in " ".join(result.stderr.replace("│", " ").split())
+
+    def test_a_place_where_nothing_can_be_written(self, tmp_path: Path) -> None:
+        for out, message in (
+            (tmp_path, "got a directory"),
+            (tmp_path / "no" / "p.json", "no such directory"),
+        ):
+            result = run("tune", "no-such-data.txt", "--budget", 1, "--out", out, exit_code=1)
+            assert message in result.stderr
+
+    def test_labels_beyond_those_of_the_training_data(self, tmp_path: Path) -> None:
+        (tmp_path / "train.txt").write_text("0 0:1\n1 1:1\n" * 10)
+        (tmp_path / "valid.txt").write_text("7 0:1\n")
+        arguments = ["tune", tmp_path / "train.txt", "--valid", tmp_path / "valid.txt", "--budget", 1]
+        result = run(*arguments, "--out", tmp_path / "p.json", exit_code=1)
+        assert f"{tmp_path / 'valid.txt'}: has ids that the training data has not" in result.stderr
+        assert "--n-labels 8" in result.stderr
+        assert not (tmp_path / "p.json").exists()
+
+
+class TestDisplay:
+    def trial(self, score: float, n_rows: int) -> Trial:
+        values = ("squared_hinge", 0.25, 128, 400, 0.05, 3)
+        return Trial(dict(zip(SEARCHED, values, strict=True)), n_rows, score, 0.12345, 123_456_789, 1.0)
+
+    def drawn(self, thing: object) -> list[str]:
+        console = Console(file=io.StringIO(), width=80)
+        console.print(thing)
+        return console.file.getvalue().splitlines()  # type: ignore[attr-defined] # it is a StringIO
+
+    def test_the_best_on_the_most_rows_are_shown(self) -> None:
+        display = TuningDisplay(120.0, "P@1,3,5", time.monotonic() - 60.5, enabled=True)
+        assert "1 min 0 s of 2 min 0 s  0 trials" in self.drawn(display)[0]
+        for score, n_rows in ((0.9, 10), (0.5, 3000), (0.75, 3000)):
+            display.show(self.trial(score, n_rows))
+        head, title, _, *lines = self.drawn(display)
+        assert "3 trials" in head
+        assert "3,000 rows" in title
+        assert [line.split()[0] for line in lines] == ["75.00", "50.00"]
+
+    def test_the_front_fits_a_terminal(self) -> None:
+        trials = (self.trial(0.5, 10), self.trial(0.9, 10))
+        page = self.drawn(front_table(Tuning(trials, "P@1,3,5", {}, 7)))
+        assert not any("…" in line for line in page)
+        assert page[1].split() == [
+            "→",
+            "90.00",
+            "0.1235",
+            "123",
+            "MB",
+            "squared_hinge",
+            "0.25",
+            "128",
+            "400",
+            "0.05",
+            "3",
+        ]
+
+
+class TestTrainWithParameters:
+    def trained(self, data: Path, folder: Path, parameters: dict[str, Any], *options: object) -> Any:
+        write_parameters(folder / "p.json", parameters)
+        run("train", data, "--model", folder / "model", "--parameters", folder / "p.json", *options)
+        return LabelTreeClassifier.load(folder / "model")
+
+    def test_options_override_the_file(self, data: Path, tmp_path: Path) -> None:
+        model = self.trained(data, tmp_path, {"C": 3.0, "arity": 4, "bias": False}, "--arity", 32)
+        assert (model.C, model.arity, model.bias, model.n_jobs) == (3.0, 32, False, -1)
+
+    def test_the_file_overrides_the_preset(self, data: Path, tmp_path: Path) -> None:
+        model = self.trained(data, tmp_path, {"n_trees": 1, "beam": 4}, "--preset", "parabel", "--beam", 5)
+        assert (model.n_trees, model.beam, model.search) == (1, 5, "beam")
+
+    def test_trees_by_name(self, data: Path, tmp_path: Path) -> None:
+        assert len(self.trained(data, tmp_path, {"tree": "flat,huffman"}).trees_) == 2
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ('{"c": 1}', "'c' is not a parameter that a file may have; expected one of C, arity, beam"),
+            ('{"node_estimator": null}', "'node_estimator' is not a parameter that a file may have"),
+            ('{"arity": 1}', "the parameter 'arity' must be an integer of at least 2"),
+            ('{"arity": 2, "arity": 3}', "the name 'arity' comes twice"),
+            ('{"solver": "sgd", "C": 1.0}', "solver 'sgd' does not use C"),
+            ('{"tree": [1]}', "tree must be a word or the name of a file, got [1]"),
+            ("[1]", "expected a JSON object of parameters by name, got list"),
+            ("C: 1", "not JSON"),
+        ],
+    )
+    def test_files_that_are_not_right(self, tmp_path: Path, text: str, message: str) -> None:
+        (tmp_path / "p.json").write_text(text)
+        arguments = ["train", "no-such-data.txt", "--model", tmp_path / "model"]
+        result = run(*arguments, "--parameters", tmp_path / "p.json", exit_code=1)
+        assert f"{tmp_path / 'p.json'}: " in result.stderr
+        assert message in result.stderr
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        arguments = ["train", "no-such-data.txt", "--model", tmp_path / "model"]
+        result = run(*arguments, "--parameters", tmp_path / "p.json", exit_code=1)
+        assert result.stderr == f"labeltree: {tmp_path / 'p.json'}: No such file or directory\n"
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    write_parameters(path, {"C": 1.0})
+    with pytest.raises(TypeError):
+        write_parameters(path, {"C": object()})
+    assert read_parameters(path) == {"C": 1.0}
+    assert [file.name for file in tmp_path.iterdir()] == ["p.json"]
