@@ -50,7 +50,7 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """Of the finalists that are as good as the best, within a standard error, the smallest."""
+        """Of the finalists that are as good as the best, within two standard errors, the smallest."""
         finalists = self.finalists
         best = max(finalists, key=lambda trial: trial.score)
         good = [trial for trial in finalists if trial.is_as_good_as(best)]

@@ -40,11 +40,11 @@ class Trial:
     part_scores: tuple[float, ...] = field(default=(), repr=False)
 
     def is_as_good_as(self, other: Trial) -> bool:
-        """Whether its score is below the other's by no more than the standard error of the difference."""
+        """Whether its score is below the other's by no more than twice the standard error of the difference."""
         difference = np.subtract(other.part_scores, self.part_scores)
         if len(difference) < 2:
             return self.score >= other.score
-        return other.score - self.score <= float(difference.std(ddof=1)) / math.sqrt(len(difference))
+        return other.score - self.score <= 2 * float(difference.std(ddof=1)) / math.sqrt(len(difference))
 
     def to_json(self) -> dict[str, Any]:
         """All but the scores of the parts."""
