@@ -27,6 +27,7 @@ def predict(
     threshold: Annotated[
         float, typer.Option(min=0, max=1, metavar="P", help="Leave out labels with a smaller probability.")
     ] = 0.0,
+    label_weight: options.LabelWeight = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -60,15 +61,18 @@ def predict(
 
         labeltree predict tags.labeltree test.txt
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
+        labeltree predict tags.labeltree test.txt --label-weight propensity
         tail -n 3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
     from labeltree.cli.data_file import DataFile
     from labeltree.cli.label_names import LabelNames, are_ids
+    from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
+    weight = read_label_weight(label_weight, classifier)
     lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
@@ -76,7 +80,7 @@ def predict(
     n_rows = 0
     with _opened(output) as file:
         for X in source.blocks_for(classifier):
-            found, probabilities = classifier.predict_topk(X, k, threshold=threshold)
+            found, probabilities = classifier.predict_topk(X, k, label_weight=weight, threshold=threshold)
             file.write(lines(X, found, probabilities, names, n_rows))
             file.flush()
             n_rows += len(found)
