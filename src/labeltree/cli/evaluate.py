@@ -64,8 +64,8 @@ def evaluate(
         X, y = _rows_of_numbers(classifier, model, data, format, one_based)
     evaluation = Evaluation.measure(classifier, model, X, y, A, B, weight)
     if json:
-        weighted = {} if label_weight is None else {"label_weight": label_weight}
-        print_json({"model": str(model), "data": data, **weighted, **evaluation.to_json()})
+        by_weight = {} if label_weight is None else {"label_weight": label_weight}
+        print_json({"model": str(model), "data": data, **by_weight, **evaluation.to_json()})
         return
     console = standard_output()
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
