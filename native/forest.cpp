@@ -169,6 +169,24 @@ static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
 
 void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
                    int32_t* labels, float* probabilities, int64_t* evaluations) const {
+  if (options.label_weight == nullptr) {
+    top_k(
+        &Scratch::top_k, &Scratch::beam, [](size_t) { return ByProbability{}; }, features, k, threshold,
+        options, labels, probabilities, evaluations);
+    return;
+  }
+  std::vector<std::vector<double>> node_weight;
+  for (const auto& tree : trees_) node_weight.push_back(subtree_maximum(*tree, options.label_weight));
+  const auto by_worth = [&](size_t t) { return ByWorth{options.label_weight, node_weight[t].data()}; };
+  top_k(&Scratch::top_k_by_worth, &Scratch::beam_by_worth, by_worth, features, k, threshold, options, labels,
+        probabilities, evaluations);
+}
+
+template <class Ranking, class RankingOf>
+void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
+                   BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+                   const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
+                   int32_t* labels, float* probabilities, int64_t* evaluations) const {
   const NodeMasks masks(*this, options.label_allowed);
   const bool single = trees_.size() == 1;
   const bool zero = options.missing_as_zero && !single;
@@ -180,13 +198,14 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
         for (size_t i = 0; i < n; ++i)
           start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
         for (size_t t = 0; t < trees_.size(); ++t) {
+          const Ranking ranking = ranking_of(t);
           if (options.beam > 0) {
-            search(t, rows, n, &Scratch::beam, zero, [&](BeamSearch<>& strategy, auto&&... where) {
-              strategy.start(where..., k, options.beam, bound);
+            search(t, rows, n, beam, zero, [&](auto& strategy, auto&&... where) {
+              strategy.start(where..., k, options.beam, bound, ranking);
             });
           } else {
-            search(t, rows, n, &Scratch::top_k, zero,
-                   [&](TopKSearch<>& strategy, auto&&... where) { strategy.start(where..., k, bound); });
+            search(t, rows, n, exact, zero,
+                   [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, ranking); });
           }
         }
         for (size_t i = 0; i < n; ++i) {
@@ -195,7 +214,7 @@ void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const 
           if (!single) {
             zero ? average_proposed(scratch) : average(scratch);
             std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
-            keep_best(k, scratch.pooled);
+            keep_best(k, scratch.pooled, ranking_of(0));  // labels weigh the same in all trees
           }
           for (int64_t j = 0; j < k; ++j) {
             const bool there = j < static_cast<int64_t>(scratch.pooled.size());

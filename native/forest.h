@@ -18,6 +18,7 @@ struct SearchOptions {
   int beam = 0;                            // 0: exact search
   bool missing_as_zero = false;            // see Forest
   const uint8_t* label_allowed = nullptr;  // a flag per label
+  const double* label_weight = nullptr;    // per label: top_k ranks by worth; see ranking.h
   int n_threads = 1;
 };
 
@@ -35,8 +36,10 @@ class Forest {
     FeatureRow query;
     std::vector<TreeSearch> searches;
     TopKSearch<> top_k;
+    TopKSearch<LabelTreeView, ByWorth> top_k_by_worth;
     ThresholdSearch<> above;
     BeamSearch<> beam;
+    BeamSearch<LabelTreeView, ByWorth> beam_by_worth;
     std::vector<ScoredLabel> found, pooled;
     std::vector<std::pair<int32_t, double>> weighted;  // label and probability times the tree's weight
   };
@@ -97,6 +100,12 @@ class Forest {
   // The same from scratch.weighted, where a label that a tree did not propose is missing.
   void average_proposed(Scratch& scratch) const;
   float mean(double weighted_sum) const;
+  // top_k() by the ranking that ranking_of(t) gives for tree t, with strategies that are these members.
+  template <class Ranking, class RankingOf>
+  void top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
+             BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+             const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
+             int32_t* labels, float* probabilities, int64_t* evaluations) const;
   // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`,
   // or with the tree's weight to `weighted`.
   template <class Strategy, class Start>

@@ -22,6 +22,8 @@ struct GuidedSearchOptions {
   float threshold = 0;
   std::vector<float> node_threshold;  // for all_above: the smallest below each node; empty for `threshold`
   std::vector<uint8_t> node_allowed;  // whether some label below a node may be predicted; empty for all
+  // To rank by worth, see ranking.h: the weights of labels, and the largest below each node. Empty otherwise.
+  std::vector<double> label_weight, node_weight;
 };
 
 // Searches for all rows in lock step: they say which blocks they want next, and go on when all are given. The
@@ -66,7 +68,11 @@ class GuidedSearch {
     return options_.node_allowed.empty() ? nullptr : options_.node_allowed.data();
   }
   bool is_best_first() const { return options_.strategy == GuidedStrategy::best_first; }
-  void go_on(int64_t row, int32_t parent, const float* probabilities, std::vector<Wanted>& wanted);
+  bool is_by_worth() const { return !options_.label_weight.empty(); }
+  ByWorth by_worth() const { return {options_.label_weight.data(), options_.node_weight.data()}; }
+  template <class Ranking>
+  void go_on(TopKSearch<LabelTreeView, Ranking>& search, const Ranking& ranking, int64_t row, int32_t parent,
+             const float* probabilities, std::vector<Wanted>& wanted);
   bool passes(int32_t node, float probability) const;
   void accept(LevelSearch& search, const ScoredNode& parent, const float* probabilities) const;
   void want_level(int64_t row, std::vector<Wanted>& wanted);
@@ -76,6 +82,7 @@ class GuidedSearch {
   int64_t n_rows_;
   // One of them has an entry per row.
   std::vector<TopKSearch<>> best_first_;
+  std::vector<TopKSearch<LabelTreeView, ByWorth>> worthiest_first_;
   std::vector<LevelSearch> by_level_;
   std::vector<Wanted> wanted_;
 };

@@ -18,14 +18,22 @@ std::vector<uint8_t> allowed_nodes(const OnlineTree& tree, const OnlineSearchOpt
                                 [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
 }
 
+std::vector<double> node_weights(const OnlineTree& tree, const OnlineSearchOptions& options) {
+  if (options.label_weight == nullptr) return {};
+  return over_subtrees<double>(tree, options.label_weight, 0.0,
+                               [](double a, double b) { return std::max(a, b); });
+}
+
 // Calls body(row number, row, search) for all rows.
 template <class Body>
 void for_rows(const OnlineTree& tree, const FeatureMatrix& features, const OnlineSearchOptions& options,
               const Body& body) {
   const std::vector<uint8_t> allowed = allowed_nodes(tree, options);
+  const std::vector<double> node_weight = node_weights(tree, options);
   parallel_ranges(options.n_threads, features.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
     OnlineSearch search(tree, options.normalize_siblings, options.beam,
-                        allowed.empty() ? nullptr : allowed.data());
+                        allowed.empty() ? nullptr : allowed.data(),
+                        {options.label_weight, node_weight.data()});
     FeatureRow row;
     for (int64_t i = begin; i < end; ++i) {
       row.clear();
@@ -73,12 +81,23 @@ bool OnlineSearch::answer_of_root(const FeatureRow& row, float threshold, const 
 
 void OnlineSearch::top_k(const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out) {
   if (answer_of_root(row, threshold, nullptr, out)) return;
-  if (beam_width_ > 0) {
-    search(beam_, row, k, beam_width_, threshold);
-    beam_.take(out);
+  if (worth_.label_weight != nullptr) {
+    top_k(top_k_by_worth_, beam_by_worth_, worth_, row, k, threshold, out);
   } else {
-    search(top_k_, row, k, threshold);
-    top_k_.take(out);
+    top_k(top_k_, beam_, ByProbability{}, row, k, threshold, out);
+  }
+}
+
+template <class Ranking>
+void OnlineSearch::top_k(TopKSearch<OnlineTreeView, Ranking>& exact,
+                         BeamSearch<OnlineTreeView, Ranking>& beam, const Ranking& ranking,
+                         const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out) {
+  if (beam_width_ > 0) {
+    search(beam, row, k, beam_width_, threshold, ranking);
+    beam.take(out);
+  } else {
+    search(exact, row, k, threshold, ranking);
+    exact.take(out);
   }
 }
 

@@ -13,6 +13,7 @@ namespace labeltree {
 struct OnlineSearchOptions {
   bool normalize_siblings = false;
   const uint8_t* label_allowed = nullptr;  // per label, or null for all
+  const double* label_weight = nullptr;    // per label: top_k ranks by worth; see ranking.h
   int beam = 0;                            // 0 for exact search
   int n_threads = 1;
 };
@@ -20,12 +21,15 @@ struct OnlineSearchOptions {
 // One row after another against a tree that does not change meanwhile. Not shared between threads.
 class OnlineSearch {
  public:
-  // node_allowed: per node, whether some label below it is; or null.
-  OnlineSearch(const OnlineTree& tree, bool normalize_siblings, int beam, const uint8_t* node_allowed)
+  // node_allowed: per node, whether some label below it is; or null. Without weights in `worth` top_k() ranks
+  // by probability.
+  OnlineSearch(const OnlineTree& tree, bool normalize_siblings, int beam, const uint8_t* node_allowed,
+               const ByWorth& worth = {})
       : tree_(tree),
         normalize_siblings_(normalize_siblings),
         beam_width_(beam),
-        node_allowed_(node_allowed) {}
+        node_allowed_(node_allowed),
+        worth_(worth) {}
 
   // Both give labels best first.
   void top_k(const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out);
@@ -51,6 +55,10 @@ class OnlineSearch {
                     float* probabilities);
 
  private:
+  template <class Ranking>
+  void top_k(TopKSearch<OnlineTreeView, Ranking>& exact, BeamSearch<OnlineTreeView, Ranking>& beam,
+             const Ranking& ranking, const FeatureRow& row, int k, float threshold,
+             std::vector<ScoredLabel>& out);
   template <class Strategy, class... Wishes>
   void search(Strategy& strategy, const FeatureRow& row, Wishes... wishes);
   float start(const FeatureRow& row);
@@ -63,12 +71,15 @@ class OnlineSearch {
   bool normalize_siblings_;
   int beam_width_;
   const uint8_t* node_allowed_;
+  ByWorth worth_;
   Example x_;
   std::vector<float> probabilities_;
   int64_t n_evaluations_ = 0;
   TopKSearch<OnlineTreeView> top_k_;
+  TopKSearch<OnlineTreeView, ByWorth> top_k_by_worth_;
   ThresholdSearch<OnlineTreeView> above_;
   BeamSearch<OnlineTreeView> beam_;
+  BeamSearch<OnlineTreeView, ByWorth> beam_by_worth_;
 };
 
 // Per node, from per label: combine(value of a node, value of a child) over all below it.

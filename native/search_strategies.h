@@ -6,53 +6,19 @@
 //   while (strategy.wanted() >= 0) strategy.give(probabilities of the children of strategy.wanted());
 //   strategy.take(labels);
 // `mask`, if not null, has a flag per node: some label below it may be predicted. The tree is a view that is
-// copied: it knows n_children(node), child(node, i), is_leaf(node) and label_of(leaf).
+// copied: it knows n_children(node), child(node, i), is_leaf(node) and label_of(leaf). What the best are is
+// for a ranking to say, see ranking.h; a threshold is one of probabilities with any.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "label_tree.h"
+#include "ranking.h"
 
 namespace labeltree {
-
-struct ScoredLabel {
-  float probability;
-  int32_t label;
-
-  // Better first; equal ones by label.
-  bool operator<(const ScoredLabel& other) const {
-    return probability != other.probability ? probability > other.probability : label < other.label;
-  }
-};
-
-struct ScoredNode {
-  float probability;
-  int32_t node;
-
-  // As std::priority_queue wants it: the best is the largest; equal ones in node order.
-  bool operator<(const ScoredNode& other) const {
-    return probability != other.probability ? probability < other.probability : node > other.node;
-  }
-};
-
-// Keeps the k best, best first.
-inline void keep_best(int64_t k, std::vector<ScoredLabel>& labels) {
-  if (static_cast<int64_t>(labels.size()) > k) {
-    std::nth_element(labels.begin(), labels.begin() + k, labels.end());
-    labels.resize(k);
-  }
-  std::sort(labels.begin(), labels.end());
-}
-
-// Keeps the `beam` best, in no order.
-inline void keep_beam(int64_t beam, std::vector<ScoredNode>& nodes) {
-  if (static_cast<int64_t>(nodes.size()) <= beam) return;
-  std::nth_element(nodes.begin(), nodes.begin() + beam, nodes.end(),
-                   [](const ScoredNode& a, const ScoredNode& b) { return b < a; });
-  nodes.resize(beam);
-}
 
 // What all strategies have: the node that is being expanded, and those that wait.
 template <class Tree>
@@ -84,17 +50,19 @@ class StepwiseSearch {
 
 // The k best labels with at least the probability `threshold`, best first (uniform-cost search with the k-th
 // best as bound). There are fewer than k only where the tree has no more.
-template <class Tree = LabelTreeView>
+template <class Tree = LabelTreeView, class Ranking = ByProbability>
 class TopKSearch : public StepwiseSearch<Tree> {
   using Base = StepwiseSearch<Tree>;
   using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
 
  public:
-  void start(const Tree& tree, const uint8_t* mask, float root, int k, float threshold) {
+  void start(const Tree& tree, const uint8_t* mask, float root, int k, float threshold,
+             const Ranking& ranking = {}) {
     begin(tree, mask);
     k_ = k;
     threshold_ = threshold;
-    if (k > 0 && allowed(0) && useful(root)) waiting_.push_back({root, 0});
+    ranking_ = ranking;
+    if (k > 0 && allowed(0) && useful({root, 0})) waiting_.push_back({root, 0});
     next();
   }
 
@@ -105,16 +73,16 @@ class TopKSearch : public StepwiseSearch<Tree> {
     for (int32_t i = 0; i < n; ++i) {
       const int32_t child = tree.child(current_.node, i);
       const float probability = parent * p[i];
-      if (!useful(probability) || !allowed(child)) continue;
+      if (!useful({probability, child}) || !allowed(child)) continue;
       if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
-        std::push_heap(waiting_.begin(), waiting_.end());
+        push_ranked(waiting_, ranking_);
         continue;
       }
       found_.push_back({probability, tree.label_of(child)});  // a heap with the worst of the best on top
-      std::push_heap(found_.begin(), found_.end());
+      push_ranked(found_, ranking_);
       if (static_cast<int>(found_.size()) > k_) {
-        std::pop_heap(found_.begin(), found_.end());
+        pop_ranked(found_, ranking_);
         found_.pop_back();
       }
     }
@@ -122,28 +90,33 @@ class TopKSearch : public StepwiseSearch<Tree> {
   }
 
   void take(std::vector<ScoredLabel>& out) {
-    std::sort(found_.begin(), found_.end());
+    std::sort(found_.begin(), found_.end(), ranking_);
     out.swap(found_);
   }
 
  private:
   // A node is of use if it can still change the answer. Of equal labels the first by number wins, so ties go
   // on; but not at 0, where whole trees may be tied.
-  bool useful(float p) const {
-    if (static_cast<int>(found_.size()) < k_) return p >= threshold_;
-    return p > found_.front().probability || (p == found_.front().probability && p > 0);
+  bool useful(const ScoredNode& node) const {
+    if (static_cast<int>(found_.size()) < k_) return node.probability >= threshold_;
+    const auto value = ranking_.value(node), worst = ranking_.value(found_.front());
+    const bool good = value > worst || (value == worst && value > 0);
+    // By probability, what is as good as a label that was kept reaches the threshold, as that does.
+    if constexpr (std::is_same_v<Ranking, ByProbability>) return good;
+    return good && node.probability >= threshold_;
   }
 
   void next() {
     current_.node = -1;
-    if (waiting_.empty() || !useful(waiting_.front().probability)) return;
-    std::pop_heap(waiting_.begin(), waiting_.end());
+    if (waiting_.empty() || !useful(waiting_.front())) return;
+    pop_ranked(waiting_, ranking_);
     current_ = waiting_.back();
     waiting_.pop_back();
   }
 
   int k_ = 0;
   float threshold_ = 0;
+  Ranking ranking_;
 };
 
 // All labels with at least their threshold, in no order. node_threshold[v]: the smallest below v; if it is
@@ -199,17 +172,19 @@ class ThresholdSearch : public StepwiseSearch<Tree> {
 };
 
 // Level by level, only the `beam` best inner nodes go on; then the k best labels with at least `threshold`.
-template <class Tree = LabelTreeView>
+template <class Tree = LabelTreeView, class Ranking = ByProbability>
 class BeamSearch : public StepwiseSearch<Tree> {
   using Base = StepwiseSearch<Tree>;
   using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
 
  public:
-  void start(const Tree& tree, const uint8_t* mask, float root, int k, int beam, float threshold) {
+  void start(const Tree& tree, const uint8_t* mask, float root, int k, int beam, float threshold,
+             const Ranking& ranking = {}) {
     begin(tree, mask);
     k_ = k;
     beam_ = beam;
     threshold_ = threshold;
+    ranking_ = ranking;
     level_.clear();
     at_ = 0;
     if (allowed(0)) waiting_.push_back({root, 0});
@@ -234,14 +209,14 @@ class BeamSearch : public StepwiseSearch<Tree> {
   }
 
   void take(std::vector<ScoredLabel>& out) {
-    keep_best(k_, found_);
+    keep_best(k_, found_, ranking_);
     out.swap(found_);
   }
 
  private:
   void next() {
     if (at_ == level_.size()) {
-      keep_beam(beam_, waiting_);
+      keep_beam(beam_, waiting_, ranking_);
       level_.swap(waiting_);
       waiting_.clear();
       at_ = 0;
@@ -252,6 +227,7 @@ class BeamSearch : public StepwiseSearch<Tree> {
 
   int k_ = 0, beam_ = 0;
   float threshold_ = 0;
+  Ranking ranking_;
   std::vector<ScoredNode> level_;
   size_t at_ = 0;
 };

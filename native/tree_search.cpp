@@ -75,15 +75,25 @@ bool TreeSearch::next(ScoredLabel& out) {
   return false;
 }
 
-std::vector<float> subtree_minimum(const BlockStore& store, const float* value_of_label) {
+// best(begin, end): where the best of some values is.
+template <class T, class Best>
+static std::vector<T> best_below(const BlockStore& store, const T* value_of_label, const Best& best) {
   const LabelTreeView& tree = store.tree();
-  std::vector<float> minimum(tree.n_nodes);
+  std::vector<T> value(tree.n_nodes);
   for (int32_t v = tree.n_nodes - 1; v >= 0; --v) {  // children have larger numbers than their parent
-    minimum[v] = tree.is_leaf(v) ? value_of_label[tree.label[v]]
-                                 : *std::min_element(minimum.begin() + tree.child_begin[v],
-                                                     minimum.begin() + tree.child_begin[v + 1]);
+    value[v] = tree.is_leaf(v)
+                   ? value_of_label[tree.label[v]]
+                   : *best(value.data() + tree.child_begin[v], value.data() + tree.child_begin[v + 1]);
   }
-  return minimum;
+  return value;
+}
+
+std::vector<float> subtree_minimum(const BlockStore& store, const float* value_of_label) {
+  return best_below(store, value_of_label, [](auto begin, auto end) { return std::min_element(begin, end); });
+}
+
+std::vector<double> subtree_maximum(const BlockStore& store, const double* value_of_label) {
+  return best_below(store, value_of_label, [](auto begin, auto end) { return std::max_element(begin, end); });
 }
 
 std::vector<uint8_t> subtree_any(const BlockStore& store, const uint8_t* label_allowed) {

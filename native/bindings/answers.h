@@ -24,6 +24,12 @@ inline const float* thresholds_of_labels(const std::optional<Array<float>>& thre
   return threshold->data();
 }
 
+inline const double* weights_of_labels(const std::optional<Array<double>>& weight, int32_t n_labels) {
+  if (!weight) return nullptr;
+  require(static_cast<int32_t>(weight->size()) == n_labels, "label_weight: one entry per label");
+  return weight->data();
+}
+
 inline int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations, int64_t n_rows) {
   if (!evaluations) return nullptr;
   require(static_cast<int64_t>(evaluations->size()) == n_rows, "evaluations: one entry per row");

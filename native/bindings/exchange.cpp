@@ -18,25 +18,28 @@ struct BoundGuidedSearch {
 };
 
 template <class T>
-std::vector<T> per_node(const std::optional<Array<T>>& values, const LabelTreeView& tree,
-                        const char* message) {
+std::vector<T> copied(const std::optional<Array<T>>& values, int32_t n, const char* message) {
   if (!values) return {};
-  require(static_cast<int32_t>(values->size()) == tree.n_nodes, message);
+  require(static_cast<int32_t>(values->size()) == n, message);
   return {values->data(), values->data() + values->size()};
 }
 
 void make_search(BoundGuidedSearch* self, Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
                  int64_t n_rows, GuidedStrategy strategy, int64_t k, int64_t beam, float threshold,
-                 std::optional<Array<float>> node_threshold, std::optional<Array<uint8_t>> node_allowed) {
+                 std::optional<Array<float>> node_threshold, std::optional<Array<uint8_t>> node_allowed,
+                 std::optional<Array<double>> label_weight, std::optional<Array<double>> node_weight) {
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   require(n_rows >= 0 && k >= 1 && beam >= 1, "a search needs rows, k and a beam");
+  require(label_weight.has_value() == node_weight.has_value(), "label_weight and node_weight go together");
   GuidedSearchOptions options{
       strategy,
       k,
       beam,
       threshold,
-      per_node(node_threshold, tree, "node_threshold: one entry per node"),
-      per_node(node_allowed, tree, "node_allowed: one flag per node"),
+      copied(node_threshold, tree.n_nodes, "node_threshold: one entry per node"),
+      copied(node_allowed, tree.n_nodes, "node_allowed: one flag per node"),
+      copied(label_weight, n_labels, "label_weight: one entry per label"),
+      copied(node_weight, tree.n_nodes, "node_weight: one entry per node"),
   };
   new (self) BoundGuidedSearch{child_begin, label, GuidedSearch(tree, n_rows, std::move(options))};
 }
@@ -102,7 +105,8 @@ void bind_exchange(nb::module_& m) {
       .def("__init__", &make_search, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
            nb::arg("n_labels"), nb::arg("n_rows"), nb::arg("strategy"), nb::arg("k"), nb::arg("beam"),
            nb::arg("threshold"), nb::arg("node_threshold").noconvert().none(),
-           nb::arg("node_allowed").noconvert().none())
+           nb::arg("node_allowed").noconvert().none(), nb::arg("label_weight").noconvert() = nb::none(),
+           nb::arg("node_weight").noconvert() = nb::none())
       .def("wanted", &wanted, "The rows and parents (-1: the root alone) of the blocks to score next.")
       .def("give", &give, nb::arg("probabilities").noconvert(),
            "Go on with the probabilities of all wanted nodes, block after block.")

@@ -140,9 +140,10 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
 
 void top_k(const OnlineTree& tree, const BoundFeatures& features, float threshold, bool normalize_siblings,
            int beam, Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
-           std::optional<OutArray<int64_t>> evaluations) {
+           std::optional<OutArray<int64_t>> evaluations, std::optional<Array<double>> label_weight) {
   OnlineSearchOptions options = search_options(tree, normalize_siblings, allowed, n_threads);
   options.beam = beam;
+  options.label_weight = weights_of_labels(label_weight, tree.n_labels());
   check_best(labels, probabilities, features.matrix.n_rows());
   int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
   nb::gil_scoped_release release;
@@ -372,7 +373,8 @@ void bind_online(nb::module_& m) {
       .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"),
            nb::arg("beam"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
            nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
-           nb::arg("evaluations").noconvert().none(), "As Forest.top_k.")
+           nb::arg("evaluations").noconvert().none(), nb::arg("label_weight").noconvert() = nb::none(),
+           "As Forest.top_k.")
       .def("above", &above, nb::arg("features"), nb::arg("k"), nb::arg("threshold"),
            nb::arg("label_threshold").noconvert().none(), nb::arg("normalize_siblings"),
            nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),

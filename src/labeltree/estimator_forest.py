@@ -38,6 +38,7 @@ class EstimatorForest:
         labels: NDArray[np.int32],
         probabilities: NDArray[np.float32],
         evaluations: NDArray[np.int64] | None,
+        label_weight: NDArray[np.float64] | None = None,
     ) -> None:
         labels.fill(-1)
         probabilities.fill(0)
@@ -53,13 +54,16 @@ class EstimatorForest:
                     threshold=bound,
                     beam=beam or None,
                     allowed=allowed,
+                    label_weight=label_weight,
                     normalize_siblings=normalize_siblings,
                 )
                 .run(a.ask)
                 .matrix()
                 for a in answers
             ]
-            ranking = self._averages(found, answers, k, threshold, normalize_siblings, missing_as_zero)
+            ranking = self._averages(
+                found, answers, k, threshold, normalize_siblings, missing_as_zero, label_weight
+            )
             there = np.arange(k) < np.diff(ranking[0])[:, np.newaxis]
             labels[rows][there], probabilities[rows][there] = ranking[1:]
             if evaluations is not None:
@@ -148,6 +152,7 @@ class EstimatorForest:
         threshold: float | NDArray[np.float32],
         normalize_siblings: bool,
         missing_as_zero: bool,
+        label_weight: NDArray[np.float64] | None = None,
     ) -> _Ranking:
         """Of the labels that some tree found, the k best on average with at least their threshold."""
         n_rows, n_labels = found[0].shape
@@ -166,7 +171,8 @@ class EstimatorForest:
             mean = self._mean(answers, rows, labels, normalize_siblings)
         bound = np.asarray(threshold, dtype=np.float32)
         kept = np.flatnonzero(mean >= (bound if bound.ndim == 0 else bound[labels]))
-        kept = kept[np.lexsort((labels[kept], -mean[kept], rows[kept]))]
+        worth = mean if label_weight is None else label_weight[labels] * mean
+        kept = kept[np.lexsort((labels[kept], -worth[kept], rows[kept]))]
         begin = np.searchsorted(rows[kept], np.arange(n_rows + 1))
         rank = np.arange(len(kept)) - begin[rows[kept]]
         kept = kept[rank < k]

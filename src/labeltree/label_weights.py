@@ -1,9 +1,9 @@
-"""How much a positive example of each label counts in training."""
+"""How much each label counts: its positive examples in training, its probability in a ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from labeltree.label_names import LabelNames
 from labeltree.labels import LabelRows
 from labeltree.metrics.propensity import inverse_propensity_of_counts
+
+_Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float32] | None:
@@ -39,28 +41,33 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
     if isinstance(label_weight, str):
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
         return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)
+    return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
+
+
+def weight_of_each(label_weight: Any, names: LabelNames, dtype: type[_Float]) -> NDArray[_Float]:
+    """The weight of each label, finite and at least 0, from an array, or from a mapping that may leave labels out."""
     if isinstance(label_weight, Mapping):
-        weight = np.ones(labels.n_labels, dtype=np.float32)
-        weight[LabelNames(labels.classes).positions(label_weight)] = _numbers(list(label_weight.values()))
+        weight = np.ones(len(names), dtype=dtype)
+        weight[names.positions(label_weight)] = _numbers(list(label_weight.values()), dtype)
     else:
-        weight = _numbers(label_weight)
-        if weight.shape != (labels.n_labels,):
+        weight = _numbers(label_weight, dtype)
+        if weight.shape != (len(names),):
             raise ValueError(
-                f"label_weight must have shape ({labels.n_labels},), one weight per label, got {weight.shape}; "
+                f"label_weight must have shape ({len(names)},), one weight per label, got {weight.shape}; "
                 "a dictionary may leave labels out"
             )
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         at = int(np.argmax(bad))
-        (label,) = labels.classes[at : at + 1].tolist()
+        (label,) = names.classes[at : at + 1].tolist()
         raise ValueError(
             f"label_weight must be finite and at least 0, but is {weight[at]} for the label {label!r}"
         )
     return weight
 
 
-def _numbers(values: Any) -> NDArray[np.float32]:
+def _numbers(values: Any, dtype: type[_Float]) -> NDArray[_Float]:
     try:
-        return np.asarray(values, dtype=np.float32)
+        return np.asarray(values, dtype=dtype, order="C")
     except (TypeError, ValueError) as error:
         raise ValueError(f"label_weight must hold numbers: {error}") from None

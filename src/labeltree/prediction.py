@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from labeltree import _native
 from labeltree.decision_maker import DecisionMaker
 from labeltree.explanation import Explanation, Step, explain_path
+from labeltree.label_weights import weight_of_each
+from labeltree.metrics.propensity import inverse_propensity_of_counts
 from labeltree.top_labels import TopLabels
 from labeltree.validation import check_count, check_threshold
 
@@ -31,18 +33,24 @@ class LabelTreePredictor(DecisionMaker):
         X: Any,
         k: int = 5,
         *,
+        label_weight: Any = None,
         threshold: float = 0.0,
         allow: Collection[Any] | None = None,
         deny: Collection[Any] | None = None,
         return_evaluations: bool = False,
     ) -> Any:
-        """The k most probable labels of every row.
+        """The k most probable labels of every row, or with weights the k that are worth most.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         k : int
             Where there are fewer labels than k, all of them are returned.
+        label_weight : {"propensity"}, array of shape (n_labels,), dict or None
+            Labels are ranked by weight times probability; with one tree and exact search this is exact. Weights are
+            finite and at least 0, in the order of `classes_`, or by label, where labels that are left out weigh 1.
+            Labels of weight 0 come last. ``"propensity"`` weighs labels by their rarity in training, as PSP@k does.
+            Weights in training, though of the same name, are another matter.
         threshold : float
             Labels with a smaller probability are left out.
         allow, deny : collections of labels, optional
@@ -54,15 +62,28 @@ class LabelTreePredictor(DecisionMaker):
         -------
         TopLabels
             `labels` and `probabilities`, each (n_rows, k), best first; with `return_evaluations` a tuple of these two
-            and the counts.
+            and the counts. Probabilities are those of the labels, whatever they weigh.
+
+        Examples
+        --------
+        Where to name a kitten is worth three times as much as to name a cat:
+
+        >>> from labeltree import LabelTreeClassifier
+        >>> X = [[1, 0], [0, 1]] * 4
+        >>> y = [["cat"], ["cat", "kitten"]] * 2 + [["cat"], ["cat"]] * 2
+        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> model.predict_topk([[0, 1]], k=2).labels.tolist()
+        [['cat', 'kitten']]
+        >>> model.predict_topk([[0, 1]], k=2, label_weight={"kitten": 3}).labels.tolist()
+        [['kitten', 'cat']]
         """
         check_count("k", k)
         check_threshold(threshold)
         features = self._features(X)
         evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
-        indices, probabilities = self._top_k(
-            features, int(k), threshold, self._label_names().mask(allow, deny), evaluations
-        )
+        mask = self._label_names().mask(allow, deny)
+        weight = self._ranking_weight(label_weight, mask)
+        indices, probabilities = self._top_k(features, int(k), threshold, mask, evaluations, weight)
         top = TopLabels(self._label_names().at(indices), probabilities)
         return (*top, evaluations) if return_evaluations else top
 
@@ -223,7 +244,8 @@ class LabelTreePredictor(DecisionMaker):
 
         For each level of each tree a map from the scores of nodes to probabilities is fitted, which takes the place of
         the link in all that follows and is saved with the model. The maps are monotone: siblings keep their order.
-        A model that is calibrated already is calibrated anew. `labeltree.calibration` has measures.
+        A model that is calibrated already is calibrated anew, and a decision (`decide_for`) is forgotten: its thresholds
+        were for other probabilities. `labeltree.calibration` has measures.
 
         Parameters
         ----------
@@ -246,8 +268,26 @@ class LabelTreePredictor(DecisionMaker):
 
         self._check_trained()
         self.calibration_ = fit_calibration(self, X, y, method, random_state)
+        vars(self).pop("decision_", None)  # its thresholds were for other probabilities
         self._renew_caches()
         return self
+
+    def _ranking_weight(
+        self, label_weight: Any, mask: NDArray[np.uint8] | None
+    ) -> NDArray[np.float64] | None:
+        """What labels weigh in a ranking; those that are not allowed nothing, so that no search goes on for them."""
+        if label_weight is None:
+            return None
+        if not isinstance(label_weight, str):
+            weight = weight_of_each(label_weight, self._label_names(), np.float64)
+        elif label_weight == "propensity":
+            weight = inverse_propensity_of_counts(self.label_counts_, self.n_samples_fit_)
+        else:
+            raise ValueError(
+                "label_weight must be 'propensity', one weight per label, a dictionary from labels to weights, or "
+                f"None; got {label_weight!r}"
+            )
+        return weight if mask is None else weight * mask
 
     def _paths(
         self,

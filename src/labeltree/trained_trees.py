@@ -180,6 +180,7 @@ class TrainedTrees:
         threshold: float,
         allowed: NDArray[np.uint8] | None,
         evaluations: NDArray[np.int64] | None,
+        label_weight: NDArray[np.float64] | None = None,
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         k = min(k, len(self.classes_))
         labels = np.empty((features.n_rows, k), dtype=np.int32)
@@ -198,6 +199,7 @@ class TrainedTrees:
             labels,
             probabilities,
             evaluations,
+            label_weight,
         )
         return labels, probabilities
 

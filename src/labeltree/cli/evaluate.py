@@ -32,6 +32,7 @@ def evaluate(
         ),
     ] = 0.55,
     B: Annotated[float, typer.Option("--B", callback=_positive, help="See A.")] = 1.5,
+    label_weight: options.LabelWeight = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -45,19 +46,25 @@ def evaluate(
 
         labeltree evaluate tags.labeltree test.txt
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
+        labeltree evaluate tags.labeltree test.txt --label-weight propensity
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
+    from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model, parameters)
+    weight = read_label_weight(label_weight, classifier, A, B)
     X, y = read_labelled_rows(classifier, model, data, format, one_based)
-    evaluation = Evaluation.measure(classifier, model, X, y, A, B)
+    evaluation = Evaluation.measure(classifier, model, X, y, A, B, weight)
     if json:
-        print_json({"model": str(model), "data": data, **evaluation.to_json()})
+        by_weight = {} if label_weight is None else {"label_weight": label_weight}
+        print_json({"model": str(model), "data": data, **by_weight, **evaluation.to_json()})
         return
     console = standard_output()
-    console.print(titled(model, f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels\n"))
+    weighted = "" if label_weight is None else f", weighted by {label_weight}"
+    about = f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels{weighted}\n"
+    console.print(titled(model, about))
     console.print(evaluation)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -37,13 +38,22 @@ class Evaluation:
     peak_memory_bytes: int | None
 
     @classmethod
-    def measure(cls, model: Any, path: Path, X: Any, y: Any, A: float = 0.55, B: float = 1.5) -> Evaluation:
+    def measure(
+        cls,
+        model: Any,
+        path: Path,
+        X: Any,
+        y: Any,
+        A: float = 0.55,
+        B: float = 1.5,
+        label_weight: NDArray[np.float64] | None = None,
+    ) -> Evaluation:
         """Predict the rows of X, one by one and together, and compare with y, whose columns or members are labels."""
         k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
-        single = _single_row_ms(model, X[:SINGLE_ROWS], k)
+        single = _single_row_ms(model, X[:SINGLE_ROWS], k, label_weight)
         started = time.perf_counter()
-        labels, _, evaluations = model.predict_topk(X, k, return_evaluations=True)
+        labels, _, evaluations = model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
         seconds = time.perf_counter() - started
         return cls(
             n_rows=n_rows,
@@ -122,13 +132,15 @@ def _compare(y: Any, labels: Any, model: Any, A: float, B: float) -> dict[str, f
     return metrics.evaluate(y, ranking, CUTOFFS, inverse_propensity=weights)
 
 
-def _single_row_ms(model: Any, X: Any, k: int) -> list[float]:
+def _single_row_ms(model: Any, X: Any, k: int, label_weight: NDArray[np.float64] | None) -> list[float]:
     rows = [X[i : i + 1] for i in range(len(X) if isinstance(X, list) else X.shape[0])]
-    model.predict_topk(rows[0], k)  # the first call also builds what later calls share
+    model.predict_topk(
+        rows[0], k, label_weight=label_weight
+    )  # the first call also builds what later calls share
     taken = []
     for row in rows:
         started = time.perf_counter()
-        model.predict_topk(row, k)
+        model.predict_topk(row, k, label_weight=label_weight)
         taken.append(1000 * (time.perf_counter() - started))
     return taken
 

@@ -70,6 +70,15 @@ LabelNames = Annotated[
         show_default=False,
     ),
 ]
+LabelWeight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="propensity|FILE",
+        help="Rank labels by weight times probability. propensity: the rarer in training, the heavier. A file has a "
+        "weight per line, that of label 0 on the first, or lines 'label,weight'; labels that are left out weigh 1.",
+        show_default=False,
+    ),
+]
 Weights = Annotated[
     WeightType,
     typer.Option(help="How weights are stored; the smaller types cost a little precision."),

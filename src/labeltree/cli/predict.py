@@ -43,6 +43,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    label_weight: options.LabelWeight = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -76,29 +77,35 @@ def predict(
 
         labeltree predict tags.labeltree test.txt
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
+        labeltree predict tags.labeltree test.txt --label-weight propensity
         tail -n 3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
     from labeltree.cli.data_file import DataFile
     from labeltree.cli.decided_labels import decided_labels
     from labeltree.cli.label_names import LabelNames, are_ids
+    from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.trained_model import open_model
     from labeltree.decisions import HALF
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
+    weight = read_label_weight(label_weight, classifier)
     lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
     source = DataFile(data, format, one_based)
-    is_decided = k is None and threshold is None and classifier.decision_ is not HALF
+    # Who ranks by weights wants the best, not what was decided for another purpose.
+    is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
     n_rows = 0
     with _opened(output) as file:
         for X in source.blocks_for(classifier):
             if is_decided:
                 found, probabilities = decided_labels(classifier, X)
             else:
-                found, probabilities = classifier.predict_topk(X, k or 5, threshold=threshold or 0.0)
+                found, probabilities = classifier.predict_topk(
+                    X, k or 5, label_weight=weight, threshold=threshold or 0.0
+                )
             file.write(lines(X, found, probabilities, names, n_rows))
             file.flush()
             n_rows += len(found)

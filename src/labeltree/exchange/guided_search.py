@@ -11,6 +11,8 @@ from scipy.sparse import csr_matrix
 
 from labeltree import _native
 from labeltree.exchange.blocks import NodeBlocks
+from labeltree.label_names import LabelNames
+from labeltree.label_weights import weight_of_each
 from labeltree.top_labels import TopLabels
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count, check_threshold
@@ -36,6 +38,9 @@ class GuidedSearch:
         asked once per level; in exact search of the k best about as often as a row has promising blocks.
     allowed : array of shape (n_labels,), optional
         Labels where this is 0 are not considered.
+    label_weight : array of shape (n_labels,), optional
+        Finite and at least 0. The best labels are those with the largest weight times probability; without it, the
+        most probable.
     normalize_siblings : bool
         Scale the probabilities of siblings that sum to less than 1.
 
@@ -70,6 +75,7 @@ class GuidedSearch:
         threshold: float | ArrayLike = 0.0,
         beam: int | None = None,
         allowed: ArrayLike | None = None,
+        label_weight: ArrayLike | None = None,
         normalize_siblings: bool = False,
     ) -> None:
         strategies = _native.GuidedStrategy
@@ -91,6 +97,9 @@ class GuidedSearch:
         self.n_evaluations = np.zeros(n_rows, dtype=np.int64)
         self._normalize_siblings = normalize_siblings
         self._wanted: NodeBlocks | None = None
+        weight = None
+        if label_weight is not None:
+            weight = weight_of_each(label_weight, LabelNames(np.arange(tree.n_labels)), np.float64)
         self._search = _native.GuidedSearch(
             tree.child_begin,
             tree.label,
@@ -102,6 +111,8 @@ class GuidedSearch:
             0.0 if per_label else float(threshold),  # type: ignore[arg-type] # a number then
             self._below("threshold", threshold, np.minimum, np.float32) if per_label else None,
             None if allowed is None else self._below("allowed", allowed, np.maximum, np.uint8),
+            weight,
+            None if weight is None else self._below("label_weight", weight, np.maximum, np.float64),
         )
 
     def wanted(self) -> NodeBlocks:

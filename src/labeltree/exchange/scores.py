@@ -29,6 +29,7 @@ def search_topk(
     threshold: float = 0.0,
     beam: int | None = None,
     allowed: ArrayLike | None = None,
+    label_weight: ArrayLike | None = None,
     normalize_siblings: bool = False,
 ) -> TopLabels:
     """The k best labels of every row, by the scores of any learner.
@@ -44,7 +45,7 @@ def search_topk(
         The number of rows, needed if `scores` is a function.
     link : {"sigmoid", "sigmoid2", "clip", "exp2", "exp3", "exp4", "exp5"}, optional
         How a score becomes a probability; by default scores are probabilities.
-    threshold, beam, allowed, normalize_siblings
+    threshold, beam, allowed, label_weight, normalize_siblings
         As in `GuidedSearch`.
 
     Returns
@@ -67,6 +68,7 @@ def search_topk(
         threshold=threshold,
         beam=beam,
         allowed=allowed,
+        label_weight=label_weight,
         normalize_siblings=normalize_siblings,
     )
     return search.run(learner.probabilities).top_labels()

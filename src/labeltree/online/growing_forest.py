@@ -33,6 +33,7 @@ class GrowingForest:
         labels: NDArray[np.int32],
         probabilities: NDArray[np.float32],
         evaluations: NDArray[np.int64] | None,
+        label_weight: NDArray[np.float64] | None = None,
     ) -> None:
         self._tree.top_k(
             features,
@@ -44,6 +45,7 @@ class GrowingForest:
             labels,
             probabilities,
             evaluations,
+            self._by_number(label_weight),
         )
         there = labels >= 0
         labels[there] = self._position[labels[there]]
