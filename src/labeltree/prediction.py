@@ -244,8 +244,8 @@ class LabelTreePredictor(DecisionMaker):
 
         For each level of each tree a map from the scores of nodes to probabilities is fitted, which takes the place of
         the link in all that follows and is saved with the model. The maps are monotone: siblings keep their order.
-        A model that is calibrated already is calibrated anew, and a decision (`decide_for`) is forgotten: its thresholds
-        were for other probabilities. `labeltree.calibration` has measures.
+        A model that is calibrated already is calibrated anew. A decision of `decide_for` is forgotten: it was made for
+        other probabilities. `labeltree.calibration` has measures.
 
         Parameters
         ----------
