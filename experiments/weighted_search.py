@@ -91,8 +91,8 @@ would be best for macro-recall if probabilities were right, drowns everything el
 squared hinge the same labels are expected 0.2 and 8 times: the largest powers tried are best or nearly so, and the full
 frequency does no such harm.
 
-Recall per row hardly gains, and *share of row* loses a little. What a hit adds to that recall depends on how many labels
-the row has; of that, the label says too little.
+Recall per row hardly gains, and *share of row* loses a little. What a hit adds to that recall depends on how many
+labels the row has; of that, the label says too little.
 
 Search pays for it: at power 1 it asks 1.1 to 3.5 times as many nodes, and more beyond, because a single heavy label
 keeps the bound of its subtree high. The wide trees of the defaults suffer least."""

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace labeltree {
@@ -54,6 +55,26 @@ struct ByWorth {
     return of_a != of_b ? of_a < of_b : a.node > b.node;
   }
 };
+
+// Puts the last entry of a heap in its place, and the top of one last. By probability this is done with the
+// operators, for which compilers make fewer instructions.
+template <class T, class Ranking>
+void push_ranked(std::vector<T>& heap, const Ranking& ranking) {
+  if constexpr (std::is_same_v<Ranking, ByProbability>) {
+    std::push_heap(heap.begin(), heap.end());
+  } else {
+    std::push_heap(heap.begin(), heap.end(), ranking);
+  }
+}
+
+template <class T, class Ranking>
+void pop_ranked(std::vector<T>& heap, const Ranking& ranking) {
+  if constexpr (std::is_same_v<Ranking, ByProbability>) {
+    std::pop_heap(heap.begin(), heap.end());
+  } else {
+    std::pop_heap(heap.begin(), heap.end(), ranking);
+  }
+}
 
 // Keeps the k best, best first.
 template <class Ranking = ByProbability>

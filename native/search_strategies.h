@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "label_tree.h"
@@ -75,13 +76,13 @@ class TopKSearch : public StepwiseSearch<Tree> {
       if (!useful({probability, child}) || !allowed(child)) continue;
       if (!tree.is_leaf(child)) {
         waiting_.push_back({probability, child});
-        std::push_heap(waiting_.begin(), waiting_.end(), ranking_);
+        push_ranked(waiting_, ranking_);
         continue;
       }
       found_.push_back({probability, tree.label_of(child)});  // a heap with the worst of the best on top
-      std::push_heap(found_.begin(), found_.end(), ranking_);
+      push_ranked(found_, ranking_);
       if (static_cast<int>(found_.size()) > k_) {
-        std::pop_heap(found_.begin(), found_.end(), ranking_);
+        pop_ranked(found_, ranking_);
         found_.pop_back();
       }
     }
@@ -99,13 +100,16 @@ class TopKSearch : public StepwiseSearch<Tree> {
   bool useful(const ScoredNode& node) const {
     if (static_cast<int>(found_.size()) < k_) return node.probability >= threshold_;
     const auto value = ranking_.value(node), worst = ranking_.value(found_.front());
-    return (value > worst || (value == worst && value > 0)) && node.probability >= threshold_;
+    const bool good = value > worst || (value == worst && value > 0);
+    // By probability, what is as good as a label that was kept reaches the threshold, as that does.
+    if constexpr (std::is_same_v<Ranking, ByProbability>) return good;
+    return good && node.probability >= threshold_;
   }
 
   void next() {
     current_.node = -1;
     if (waiting_.empty() || !useful(waiting_.front())) return;
-    std::pop_heap(waiting_.begin(), waiting_.end(), ranking_);
+    pop_ranked(waiting_, ranking_);
     current_ = waiting_.back();
     waiting_.pop_back();
   }
