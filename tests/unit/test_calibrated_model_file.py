@@ -120,7 +120,7 @@ def test_other_fields_and_a_version_without_a_reason(copies):
     with pytest.raises(ModelFileError, match="calibration has the unknown field 'shell'"):
         load(copies / "platt")
     edit_document(copies / "platt", lambda document: document.pop("calibration"))
-    with pytest.raises(ModelFileError, match="one of version 4 a calibration"):
+    with pytest.raises(ModelFileError, match="version 4 must have a calibration or a decision"):
         load(copies / "platt")
 
 
