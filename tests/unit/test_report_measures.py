@@ -240,6 +240,16 @@ def test_slowest_queries(report: Report, held_out: Any) -> None:
     assert chosen.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("form", ["pair", "array", "lists"])
+def test_every_form_of_rows(form: str, held_out: Any) -> None:
+    X, y = held_out
+    dense = X.toarray()
+    forms = {"pair": (X[:, :15], dense[:, 15:]), "array": dense, "lists": dense.tolist()}
+    given = forms[form]
+    report = measure_report(LabelTreeClassifier(random_state=0).fit(given, y), given, y)
+    assert report.queries.n_features.tolist() == np.diff(X.indptr).tolist()
+
+
 def test_labels_that_the_model_does_not_know_are_missed(held_out: Any) -> None:
     X, y = held_out
     model = small_model()

@@ -11,9 +11,6 @@ from labeltree.report.markup import number, text
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 20, 50, 46
 
-#: Lines and bars have so many colours.
-MOST_SERIES = 3
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -39,7 +36,7 @@ class Axis:
         return (at - low) / (high - low)
 
     @classmethod
-    def upwards(cls, title: str, values: Sequence[float], *, least: float = 0.0) -> Axis:
+    def upwards(cls, title: str, values: Sequence[float]) -> Axis:
         """From 0 to a round number above all values.
 
         Examples
@@ -47,8 +44,7 @@ class Axis:
         >>> Axis.upwards("labels", [3.2, 7.1]).ticks
         [(0.0, '0'), (2.0, '2'), (4.0, '4'), (6.0, '6'), (8.0, '8')]
         """
-        highest = max([value for value in values if not math.isnan(value)], default=0.0)
-        highest = max(highest, least, 1e-12)
+        highest = max([1e-12, *(value for value in values if not math.isnan(value))])
         size = 10.0 ** math.floor(math.log10(highest / 4))
         step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor * 5 >= highest)
         n_steps = max(1, math.ceil(highest / step - 1e-9))

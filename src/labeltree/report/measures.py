@@ -102,12 +102,11 @@ def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, ran
 
     Examples
     --------
-    >>> import numpy as np
     >>> from labeltree import LabelTreeClassifier
     >>> from labeltree.report import measure_report
     >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
     >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
-    >>> report = measure_report(model, np.array(X), y, k=1)
+    >>> report = measure_report(model, X, y, k=1)
     >>> report.ranks.precision[:1], report.first_tree.lost.n_lost
     (array([1.]), array([0, 1]))
     """
@@ -141,7 +140,7 @@ def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, ran
         thresholds=threshold_curve(ScoredPairs.of(likely, truth, n_unknown, float(THRESHOLDS[0]))),
         decision=model.decision_,
         outcomes=count_outcomes(truth, predicted, per="label"),
-        queries=query_times(model, X, k),
+        queries=query_times(model, X, truth.n_rows, k),
         first_tree=_measure_tree(_first_tree_of(model), X, truth, labels, k, random_state)
         if has_node_probabilities(model)
         else None,

@@ -123,7 +123,8 @@ def calibration_section(report: Report) -> str:
         "calibration",
         "Are the probabilities right?",
         f"<p>Of things said to be 30&nbsp;% probable, 30&nbsp;% should come true: the curve should follow the "
-        f"dashed line. Below it, the model is too sure; above it, not sure enough. The expected calibration error (ECE) is the mean distance "
+        f"dashed line. Below it, the model is too sure; "
+        "above it, not sure enough. The expected calibration error (ECE) is the mean distance "
         f"from it over all pairs of a row and a label: {number(labels.expected_calibration_error)}, that is "
         f"{number(labels.error_per_row)} labels too many or too few per row. The log loss of a row is "
         f"{number(labels.log_loss_per_row)} nats.</p>\n",
