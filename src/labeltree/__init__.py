@@ -38,6 +38,7 @@ _SUBPACKAGES = (
     "losses",
     "metrics",
     "online",
+    "report",
     "thresholds",
     "trees",
     "tuning",

@@ -131,8 +131,9 @@ def _draw_others(
 
 @dataclass(frozen=True)
 class NodeScores:
-    """What the nodes of one tree say about rows at whose parent they are, and what is true."""
+    """What the nodes of one tree say about rows at whose parent they are, and what is true: by row."""
 
+    node: NDArray[np.int32]
     level: NDArray[np.int64]
     score: NDArray[np.float32]
     probability: NDArray[np.float32]
@@ -170,11 +171,7 @@ def node_pairs(model: LabelTreePredictor, X: Any, y: Any, *, random_state: int =
             "the nodes of an online tree cannot be asked one by one: ask model.freeze(prune=0.0), which has the same"
         )
     labels = read_labels_of(y, model.classes_, model.label_kind_)
-    parts = (
-        _estimator_scores(model, X, labels)
-        if model._has_node_estimators
-        else node_scores(model, X, labels, random_state)
-    )
+    parts = scores_of_trees(model, X, labels, random_state)
     return ScoredPairs(
         np.concatenate([part.probability for part in parts]),
         np.concatenate([part.positive for part in parts]),
@@ -187,6 +184,13 @@ def node_pairs(model: LabelTreePredictor, X: Any, y: Any, *, random_state: int =
 def has_node_probabilities(model: LabelTreePredictor) -> bool:
     """Whether single nodes can be asked: those of online trees cannot."""
     return "weights_" in vars(model)
+
+
+def scores_of_trees(model: LabelTreePredictor, X: Any, labels: LabelRows, seed: int) -> list[NodeScores]:
+    """What the nodes of each tree say, whatever classifiers they have."""
+    if model._has_node_estimators:
+        return _estimator_scores(model, X, labels)
+    return node_scores(model, X, labels, seed)
 
 
 def node_scores(model: LabelTreePredictor, X: Any, labels: LabelRows, seed: int) -> list[NodeScores]:
@@ -222,6 +226,7 @@ def _scores_of_tree(
     n_negative = n_nodes - int(positive.sum())
     n_drawn = len(positive) - int(positive.sum())
     return NodeScores(
+        found["node"],
         tree.depth_of_node[found["node"]].astype(np.int64),
         found["score"],
         found["probability"],
@@ -251,6 +256,13 @@ def _estimator_scores(model: LabelTreePredictor, X: Any, labels: LabelRows) -> l
         )
         level = nodes.tree.depth_of_node[targets.node].astype(np.int64)
         parts.append(
-            NodeScores(level, probability, probability, targets.target > 0, np.ones(len(probability)))
+            NodeScores(
+                targets.node.astype(np.int32),
+                level,
+                probability,
+                probability,
+                targets.target > 0,
+                np.ones(len(probability)),
+            )
         )
     return parts

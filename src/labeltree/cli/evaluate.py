@@ -33,6 +33,15 @@ def evaluate(
     ] = 0.55,
     B: Annotated[float, typer.Option("--B", callback=_positive, help="See A.")] = 1.5,
     label_weight: options.LabelWeight = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write a page of HTML for people: what is good, what goes wrong, and where in the tree.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: options.LabelNames = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -47,24 +56,37 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
         labeltree evaluate tags.labeltree test.txt --label-weight propensity
+        labeltree evaluate tags.labeltree test.txt --report tags.html --labels labels.txt
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
+    from labeltree.cli.evaluation_report import write_report
+    from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
     from labeltree.cli.trained_model import open_model
 
+    if labels is not None and report is None:
+        raise typer.BadParameter("names labels in the report: add --report FILE", param_hint="--labels")
+    if report is not None and not report.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {report.parent}", param_hint="--report")
     classifier = open_model(model, parameters)
+    names = LabelNames(classifier, labels)
     weight = read_label_weight(label_weight, classifier, A, B)
     X, y = read_labelled_rows(classifier, model, data, format, one_based)
     evaluation = Evaluation.measure(classifier, model, X, y, A, B, weight)
+    if report is not None:
+        write_report(report, f"{model.name} on {Path(data).name}", classifier, X, y, evaluation, names)
     if json:
         by_weight = {} if label_weight is None else {"label_weight": label_weight}
-        print_json({"model": str(model), "data": data, **by_weight, **evaluation.to_json()})
+        written = {} if report is None else {"report": str(report)}
+        print_json({"model": str(model), "data": data, **by_weight, **evaluation.to_json(), **written})
         return
     console = standard_output()
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
     about = f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels{weighted}\n"
     console.print(titled(model, about))
     console.print(evaluation)
+    if report is not None:
+        console.print(f"\n{report}: a page about all this", soft_wrap=True)

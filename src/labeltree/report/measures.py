@@ -1,0 +1,190 @@
+"""Everything that a report says about a model, measured on held-out rows."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.calibration import CalibrationReport, measure_calibration
+from labeltree.calibration.scored_pairs import has_node_probabilities, scores_of_trees
+from labeltree.decisions import Decision
+from labeltree.labels import LabelRows, find_labels
+from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
+from labeltree.metrics.outcomes import Outcomes, count_outcomes
+from labeltree.prediction import LabelTreePredictor
+from labeltree.report.frequency import FrequencyBand, frequency_bands
+from labeltree.report.lost_labels import LostLabels, lost_labels
+from labeltree.report.node_costs import NodeCosts, node_costs
+from labeltree.report.queries import QueryTimes, query_times
+from labeltree.report.ranks import RankCurve, rank_curve
+from labeltree.report.threshold_curve import THRESHOLDS, ThresholdCurve, threshold_curve
+from labeltree.thresholds.scored_pairs import ScoredPairs
+from labeltree.trees import LabelTree
+from labeltree.validation import check_count
+
+#: Ranks are looked at up to this one.
+RANKS = 10
+
+
+@dataclass(frozen=True)
+class TreeMeasures:
+    """What is known of single nodes: those of the first tree, asked alone."""
+
+    tree: LabelTree
+    lost: LostLabels
+    costs: NodeCosts
+
+
+@dataclass(frozen=True)
+class Report:
+    """How good a model is, and where it goes wrong.
+
+    Attributes
+    ----------
+    classes : array of shape (n_labels,)
+    label_counts : array of shape (n_labels,)
+        The training rows of each label.
+    n_rows, n_unknown : int
+        The held-out rows, and how many of their labels the model does not know. These count as missed.
+    n_trees : int
+    k : int
+        How many labels of each row are looked at where ranks are not told apart.
+    ranks : RankCurve
+    frequencies : list of FrequencyBand
+    calibration : CalibrationReport
+    thresholds : ThresholdCurve
+    decision : Decision
+        Which labels `predict` gives.
+    outcomes : Outcomes
+        What it finds, misses and invents, for each label.
+    queries : QueryTimes
+    first_tree : TreeMeasures or None
+        None for online models, whose nodes cannot be asked one by one.
+    """
+
+    classes: NDArray[Any]
+    label_counts: NDArray[np.int64]
+    n_rows: int
+    n_unknown: int
+    n_trees: int
+    k: int
+    ranks: RankCurve
+    frequencies: list[FrequencyBand]
+    calibration: CalibrationReport
+    thresholds: ThresholdCurve
+    decision: Decision
+    outcomes: Outcomes
+    queries: QueryTimes
+    first_tree: TreeMeasures | None
+
+
+def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, random_state: int = 0) -> Report:
+    """Measure a model on rows that it was not trained on, for `report_page`.
+
+    Parameters
+    ----------
+    model : a trained classifier of this library
+    X, y
+        Held-out rows and their labels, in any form that `fit` takes. Labels that the model does not know count as
+        missed.
+    k : int
+        How many of the best labels to look at by label frequency and by tree level.
+    random_state : int
+        The seed of the sample of pairs by which probabilities are judged.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.report import measure_report
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+    >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+    >>> report = measure_report(model, X, y, k=1)
+    >>> report.ranks.precision[:1], report.first_tree.lost.n_lost
+    (array([1.]), array([0, 1]))
+    """
+    check_count("k", k)
+    model._check_trained()
+    truth, n_unknown_of_row = _read_truth(y, model)
+    features = model._features(X)
+    if features.n_rows != truth.n_rows:
+        raise ValueError(
+            f"X and y must have the same number of rows, got {features.n_rows} and {truth.n_rows}"
+        )
+    n_unknown, k = int(n_unknown_of_row.sum()), min(k, len(model.classes_))
+    ranking, _ = model._top_k(features, max(RANKS, k), 0.0, None, None)
+    hits = truth.contains(np.arange(truth.n_rows)[:, None], ranking.astype(np.int64))
+    likely = model._above(features, None, float(THRESHOLDS[0]), None, None, None)
+    decided = model._decided(features, None)
+    predicted = LabelSets.from_pairs(
+        row_numbers(np.diff(decided.indptr)), decided.indices.astype(np.int64), truth.n_rows, truth.n_labels
+    )
+    labels = _label_rows(truth, model)
+    return Report(
+        classes=model.classes_,
+        label_counts=model.label_counts_,
+        n_rows=truth.n_rows,
+        n_unknown=n_unknown,
+        n_trees=len(model.trees_),
+        k=k,
+        ranks=rank_curve(hits[:, :RANKS], truth.sizes + n_unknown_of_row),
+        frequencies=frequency_bands(model.label_counts_, truth, ranking[:, :k]),
+        calibration=measure_calibration(model, X, labels, random_state=random_state),
+        thresholds=threshold_curve(ScoredPairs.of(likely, truth, n_unknown, float(THRESHOLDS[0]))),
+        decision=model.decision_,
+        outcomes=count_outcomes(truth, predicted, per="label"),
+        queries=query_times(model, X, truth.n_rows, k),
+        first_tree=_measure_tree(_first_tree_of(model), X, truth, labels, k, random_state)
+        if has_node_probabilities(model)
+        else None,
+    )
+
+
+def _read_truth(y: Any, model: LabelTreePredictor) -> tuple[LabelSets, IntArray]:
+    """The labels of each row that the model knows, and the number of others."""
+    names = model._label_names()
+    indptr, positions = find_labels(y, names)
+    rows, n_rows = row_numbers(np.diff(indptr)), len(indptr) - 1
+    known = positions >= 0
+    if not known.any():
+        raise ValueError(
+            "a report needs a row with a label that the model knows, but y has none: is it of other data?"
+        )
+    truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(names))
+    return truth, np.bincount(rows[~known], minlength=n_rows)
+
+
+def _label_rows(truth: LabelSets, model: LabelTreePredictor) -> LabelRows:
+    indptr = np.concatenate([[0], np.cumsum(truth.sizes)]).astype(np.int64)
+    return LabelRows(indptr, truth.labels.astype(np.int32), model.classes_, model.label_kind_)
+
+
+def _first_tree_of(model: LabelTreePredictor) -> LabelTreePredictor:
+    """The model with its first tree alone, calibrated as it was."""
+    if model._is_one_tree:
+        return model
+    alone = copy.copy(model)
+    alone.weights_ = model.weights_[:1]
+    alone.tree_weight = None
+    if "calibration_" in vars(model):
+        alone.calibration_ = replace(model.calibration_, trees=model.calibration_.trees[:1])
+    return alone
+
+
+def _measure_tree(
+    model: LabelTreePredictor, X: Any, truth: LabelSets, labels: LabelRows, k: int, random_state: int
+) -> TreeMeasures:
+    scores = scores_of_trees(model, X, labels, random_state)[0]
+    ranking, probabilities = model._top_k(model._features(X), k, 0.0, None, None)
+    return TreeMeasures(
+        model.tree_,
+        lost_labels(model.tree_, scores, truth, ranking, probabilities),
+        node_costs(model.tree_, scores, truth.n_rows),
+    )

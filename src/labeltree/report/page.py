@@ -1,0 +1,110 @@
+"""The page: everything that was measured, in one file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+import labeltree
+from labeltree.report.markup import cards, number, percent, text
+from labeltree.report.measures import Report
+from labeltree.report.quality_sections import (
+    Names,
+    calibration_section,
+    frequency_section,
+    ranks_section,
+    thresholds_section,
+    worst_labels_section,
+)
+from labeltree.report.tree_sections import lost_labels_section, node_costs_section, queries_section
+
+CONTENTS = {
+    "ranks": "Best labels",
+    "frequency": "Frequent and rare",
+    "calibration": "Calibration",
+    "thresholds": "Thresholds",
+    "levels": "Lost labels",
+    "nodes": "Where the loss is",
+    "labels": "Worst labels",
+    "queries": "Slowest queries",
+}
+
+
+def report_page(
+    report: Report,
+    title: str,
+    *,
+    headline: Sequence[tuple[str, str, str]] = (),
+    names: Names = str,
+) -> str:
+    """Write a report as a page of HTML, with style and pictures inside.
+
+    Parameters
+    ----------
+    report : Report
+    title : str
+        What was measured on what.
+    headline : sequence of (value, name, remark), optional
+        More figures for the top of the page, beside those that the report has itself.
+    names : callable
+        From a label to the name by which people know it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltree import LabelTreeClassifier
+    >>> from labeltree.report import measure_report, report_page
+    >>> X, y = np.eye(2), [["cat"], ["dog"]]
+    >>> page = report_page(measure_report(LabelTreeClassifier().fit(X, y), X, y), "Pets")
+    >>> page[:15], page.count("<h2")
+    ('<!DOCTYPE html>', 8)
+    """
+    style = files("labeltree.report").joinpath("style.css").read_text(encoding="utf-8")
+    contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name in CONTENTS.items())
+    sections = [
+        ranks_section(report),
+        frequency_section(report),
+        calibration_section(report),
+        thresholds_section(report),
+        lost_labels_section(report),
+        node_costs_section(report, names),
+        worst_labels_section(report, names),
+        queries_section(report),
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<header>\n<h1>{text(title)}</h1>\n<p class="lead">{_lead(report)}</p>\n</header>\n'
+        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n<main>\n'
+        f"{cards([*_headline(report), *headline])}{''.join(sections)}</main>\n"
+        f"<footer>Written by labeltree {text(labeltree.__version__)}.</footer>\n</body>\n</html>\n"
+    )
+
+
+def _headline(report: Report) -> list[tuple[str, str, str]]:
+    curve, k = report.ranks, min(report.k, len(report.ranks.k))
+    return [
+        (percent(curve.precision[0]), "Precision@1", "per cent"),
+        (percent(curve.precision[k - 1]), f"Precision@{k}", "per cent"),
+        (percent(curve.ndcg[k - 1]), f"nDCG@{k}", "per cent"),
+        (percent(curve.recall[k - 1]), f"Recall@{k}", "per cent"),
+    ]
+
+
+def _lead(report: Report) -> str:
+    n_true = int((report.outcomes.both + report.outcomes.only_true).sum()) + report.n_unknown
+    unknown = (
+        f" {number(report.n_unknown)} of them are labels that the model does not know, and count as missed."
+        if report.n_unknown
+        else ""
+    )
+    trees = "1 tree" if report.n_trees == 1 else f"{report.n_trees} trees"
+    return (
+        f"{number(report.n_rows)} rows with {number(n_true)} labels, {number(n_true / report.n_rows)} per row; "
+        f"{number(len(report.classes))} labels to choose from, {trees}.{unknown}"
+    )
