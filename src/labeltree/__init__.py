@@ -30,7 +30,17 @@ _HOMES = {
     "ModelFileError": "labeltree.errors",
     "OnlineLabelTreeClassifier": "labeltree.online",
 }
-_SUBPACKAGES = ("data", "datasets", "exchange", "losses", "metrics", "online", "trees", "word_vectors")
+_SUBPACKAGES = (
+    "data",
+    "datasets",
+    "exchange",
+    "losses",
+    "metrics",
+    "online",
+    "thresholds",
+    "trees",
+    "word_vectors",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
-from labeltree.learning import LabelTreeLearner
+from labeltree.hold_out import HoldOutLearner
 from labeltree.losses import LOSSES
 from labeltree.node_estimators import check_node_estimator
 from labeltree.prediction import LabelTreePredictor
@@ -67,7 +67,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 class LabelTreeClassifier(
-    PublishedSettings, LabelTreeLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+    PublishedSettings, HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
 ):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
@@ -201,6 +201,8 @@ class LabelTreeClassifier(
         How many training rows had each label.
     n_samples_fit_ : int
         The number of training rows.
+    decision_ : Decision
+        What `predict` gives: labels of probability 0.5 or more, unless `decide_for` or `fit_for` says otherwise.
     fit_seconds_ : dict
         How long clustering the labels, choosing C if so asked, and training the nodes took, over all trees. Not saved
         with a model.

@@ -41,6 +41,10 @@ class LabelNames:
             unknown = error.args[0]
             raise ValueError(f"{unknown!r} is not a label of this model; classes_ has them all") from None
 
+    def find(self, labels: Collection[Any]) -> NDArray[np.int32]:
+        """Where these labels are; an unknown one is at -1."""
+        return np.fromiter((self._position.get(label, -1) for label in labels), np.int32, len(labels))
+
     def mask(self, allow: Collection[Any] | None, deny: Collection[Any] | None) -> NDArray[np.uint8] | None:
         """A flag per label that may be predicted, or None if all may."""
         if allow is None and deny is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
@@ -42,6 +42,8 @@ class LabelRows:
 
 def read_labels(y: Any) -> LabelRows:
     """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
+    if isinstance(y, LabelRows):  # some of the rows that were read before, with all their classes
+        return y
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     if sp.issparse(y):
@@ -65,6 +67,19 @@ def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64]
     The labels of a row are in no order and may be there twice.
     """
     names = LabelNames(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
+    return _read_by_name(y, names, names.positions)
+
+
+def find_labels(y: Any, names: LabelNames) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Read y as `read_known_labels` does; the position of a label that is not known is -1."""
+    return _read_by_name(y, names, names.find)
+
+
+def _read_by_name(
+    y: Any, names: LabelNames, positions: Callable[[Collection[Any]], NDArray[np.int32]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    if isinstance(y, LabelRows):
+        return y.indptr, y.indices
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     if _is_list_of_lists(y):
@@ -72,9 +87,9 @@ def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64]
             if not isinstance(row, _COLLECTIONS):
                 raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
         indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
-        return indptr, names.positions([label for row in y for label in row])
+        return indptr, positions([label for row in y for label in row])
     if not sp.issparse(y) and np.ndim(y) == 1:
-        return np.arange(len(y) + 1, dtype=np.int64), names.positions(np.asarray(y).tolist())
+        return np.arange(len(y) + 1, dtype=np.int64), positions(np.asarray(y).tolist())
     rows = read_labels(y)
     if rows.n_labels != len(names):
         raise ValueError(

@@ -96,7 +96,7 @@ class LabelTreeLearner(TrainedTrees):
         self.weights_ = forest.weights
         self._keep_report(forest.reports)
         self.fit_seconds_ = forest.seconds
-        for name in ("C_", "C_scores_"):
+        for name in ("C_", "C_scores_", "decision_"):
             vars(self).pop(name, None)
         if isinstance(learner, LinearLearner) and self.solver == "descent":
             self.C_ = learner.settings.C

@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from labeltree import _native
+from labeltree.decision_maker import DecisionMaker
 from labeltree.explanation import Explanation, Step, explain_path
 from labeltree.top_labels import TopLabels
-from labeltree.trained_trees import TrainedTrees
 from labeltree.validation import check_count, check_threshold
 
 #: Up to so many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
@@ -22,7 +21,7 @@ DENSE_CLASSES = 1000
 POOLED_CLASSES = 100
 
 
-class LabelTreePredictor(TrainedTrees):
+class LabelTreePredictor(DecisionMaker):
     """The questions, for every estimator that learns label trees."""
 
     def predict_topk(
@@ -122,7 +121,7 @@ class LabelTreePredictor(TrainedTrees):
         """The labels of every row, in the form y had.
 
         A sparse or dense 0/1 matrix, or lists of labels (most probable first), with all labels of probability 0.5 or
-        more; or, after training on a 1-d y, the most probable class.
+        more, or those that `decide_for` has decided for; or, after training on a 1-d y, the most probable class.
 
         Parameters
         ----------
@@ -138,7 +137,7 @@ class LabelTreePredictor(TrainedTrees):
             pool = 1 if self._is_one_tree else POOLED_CLASSES
             indices, _ = self._top_k(features, pool, 0.0, mask, None)
             return self._label_names().at(indices[:, 0])
-        found = self._above(features, None, 0.5, None, mask, None)
+        found = self._decided(features, mask)
         if self.label_kind_ == "lists":
             names = self.classes_[found.indices].tolist()
             return [names[a:b] for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)]
@@ -249,12 +248,7 @@ class LabelTreePredictor(TrainedTrees):
         if top_k is None or label_threshold is not None:
             found = self._above(features, top_k, bound, label_threshold, allowed, evaluations)
         else:
-            indices, probabilities = self._top_k(features, top_k, bound, allowed, evaluations)
-            there = indices >= 0
-            indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-            found = sp.csr_matrix(
-                (probabilities[there], indices[there], indptr), shape=(features.n_rows, len(self.classes_))
-            )
+            found = self._as_matrix(*self._top_k(features, top_k, bound, allowed, evaluations))
         found.sort_indices()
         return found
 

@@ -213,3 +213,11 @@ class TrainedTrees:
             evaluations,
         )
         return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, n_labels))
+
+    def _as_matrix(self, indices: NDArray[np.int32], probabilities: NDArray[np.float32]) -> Any:
+        """The k best labels of every row as a sparse matrix, its rows best first."""
+        there = indices >= 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        return sp.csr_matrix(
+            (probabilities[there], indices[there], indptr), shape=(len(indices), len(self.classes_))
+        )

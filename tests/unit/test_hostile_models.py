@@ -85,12 +85,13 @@ def ask(model):
     [
         ({"format": "other"}, "not a model of labeltree"),
         (
-            {"format_version": 4},
-            "format version 4, but this version of labeltree knows only 1, 2 and 3: upgrade",
+            {"format_version": 5},
+            "format version 5, but this version of labeltree knows only 1, 2, 3 and 4: upgrade",
         ),
+        ({"format_version": 4}, "a model of format version 4 must have a decision"),
         ({"format_version": 2}, "a model of format version 2 must have dense features or joint blocks"),
         ({"format_version": 10**15}, "upgrade"),
-        ({"format_version": 0}, "knows only 1, 2 and 3$"),
+        ({"format_version": 0}, "knows only 1, 2, 3 and 4$"),
         ({"format_version": "1"}, "'format_version' must be of type int, got '1'"),
         ({"format_version": True}, "'format_version' must be of type int, got True"),
         (

@@ -1,15 +1,12 @@
 """Metrics of decided label sets: F-beta, Jaccard, Hamming."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from labeltree.metrics.judgement import check_columns, check_known, check_unique
-from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, row_numbers
-from labeltree.metrics.reading import LabelMatrix, Labels, read_both, read_matrix
+from labeltree.metrics.outcomes import count_outcomes, read_decided
+from labeltree.metrics.reading import Labels
 
 
 def f_beta(
@@ -45,7 +42,7 @@ def f_beta(
     if not (np.isfinite(beta) and beta >= 0):
         raise ValueError(f"beta must be a number of at least 0, got {beta}")
     _check_average(average, ("micro", "macro"))
-    counts = _count(*_read(y_true, y_pred), per="label")
+    counts = count_outcomes(*read_decided(y_true, y_pred), per="label")
     if average == "micro":
         counts = counts.total()
     weighted = (1 + beta**2) * counts.both
@@ -76,7 +73,7 @@ def jaccard(
     0.6666666666666666
     """
     _check_average(average, ("micro", "macro", "samples"))
-    counts = _count(*_read(y_true, y_pred), per="row" if average == "samples" else "label")
+    counts = count_outcomes(*read_decided(y_true, y_pred), per="row" if average == "samples" else "label")
     if average == "micro":
         counts = counts.total()
     return _mean_ratio(counts.both, counts.both + counts.only_true + counts.only_pred)
@@ -100,55 +97,10 @@ def hamming_loss(y_true: Labels, y_pred: Labels) -> float:
     >>> hamming_loss([["cat"], ["cat", "dog"]], [["cat"], ["dog", "emu"]])
     0.3333333333333333
     """
-    truth, predicted = _read(y_true, y_pred)
-    counts = _count(truth, predicted, per="row").total()
+    truth, predicted = read_decided(y_true, y_pred)
+    counts = count_outcomes(truth, predicted, per="row").total()
     n_pairs = np.array([truth.n_rows * truth.n_labels])
     return _mean_ratio(counts.only_true + counts.only_pred, n_pairs)
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """True positives, false negatives and false positives, per label, per row or in total."""
-
-    both: IntArray
-    only_true: IntArray
-    only_pred: IntArray
-
-    def total(self) -> "_Counts":
-        return _Counts(
-            self.both.sum(keepdims=True), self.only_true.sum(keepdims=True), self.only_pred.sum(keepdims=True)
-        )
-
-
-def _count(truth: LabelSets, predicted: LabelSets, per: Literal["label", "row"]) -> _Counts:
-    correct = truth.contains(predicted.rows, predicted.labels)
-    if per == "label":
-        of_true, of_pred, n = truth.labels, predicted.labels, truth.n_labels
-    else:
-        of_true, of_pred, n = truth.rows, predicted.rows, truth.n_rows
-    both = np.bincount(of_pred[correct], minlength=n)
-    return _Counts(both, np.bincount(of_true, minlength=n) - both, np.bincount(of_pred, minlength=n) - both)
-
-
-def _read(y_true: Labels, y_pred: Labels) -> tuple[LabelSets, LabelSets]:
-    truth, predicted, _ = read_both(y_true, y_pred)
-    if isinstance(predicted, LabelLists):
-        rows, labels = predicted.rows, predicted.labels
-        check_known(labels, truth.n_labels, rows)
-    elif _holds_label_ids(predicted, truth.n_labels):
-        ids = predicted.astype(np.int64)
-        check_known(ids, truth.n_labels)
-        check_unique(ids)
-        rows, labels = row_numbers(np.full(truth.n_rows, ids.shape[1])), ids.ravel()
-    else:
-        check_columns(predicted.shape[1], truth.n_labels)
-        return truth, read_matrix(predicted, "y_pred")
-    return truth, LabelSets.from_pairs(rows, labels, truth.n_rows, truth.n_labels)
-
-
-def _holds_label_ids(predicted: LabelMatrix, n_labels: int) -> bool:
-    """Tell an array of label ids, such as the top k, from a 0/1 matrix with a column for every label."""
-    return not issparse(predicted) and predicted.dtype.kind in "iu" and predicted.shape[1] < n_labels
 
 
 def _check_average(average: str, allowed: tuple[str, ...]) -> None:

@@ -13,13 +13,16 @@ from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
-#: with the second, online trees with the third, which has nothing else.
-FORMAT_VERSIONS = (1, 2, 3)
+#: with the second, online trees with the third, which has nothing else. The fourth holds models of both kinds that were
+#: tuned after training: those with a decision.
+FORMAT_VERSIONS = (1, 2, 3, 4)
 ONLINE_VERSION = 3
+TUNED_VERSION = 4
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names)-([0-9a-f]{32})\.safetensors", re.ASCII
+    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|decision)-([0-9a-f]{32})\.safetensors",
+    re.ASCII,
 )
 
 #: How weights may be stored, by the type of their tensor.
@@ -61,10 +64,14 @@ class Document:
     feature_name_file: StoredFile | None
     dense_features: tuple[int, int] = (0, 0)
     joint_blocks: bool = False
+    decision: Mapping[str, Any] | None = None
+    decision_file: StoredFile | None = None
 
     @property
     def format_version(self) -> int:
         """The first version of the format that can hold the model."""
+        if self.decision is not None:
+            return TUNED_VERSION
         return 2 if self.n_dense > 0 or self.joint_blocks else 1
 
     @property
@@ -75,8 +82,8 @@ class Document:
     @property
     def files(self) -> list[StoredFile]:
         """All tensor files."""
-        optional = [] if self.feature_name_file is None else [self.feature_name_file]
-        return [*self.tree_files, self.label_file, *optional]
+        optional = [self.feature_name_file, self.decision_file]
+        return [*self.tree_files, self.label_file, *(file for file in optional if file is not None)]
 
     def to_json(self) -> str:
         return json.dumps(
@@ -95,10 +102,12 @@ class Document:
                 "weights": self.weights,
                 **({"joint_blocks": True} if self.joint_blocks else {}),
                 "training_report": self.training_report,
+                **({"decision": dict(self.decision)} if self.decision is not None else {}),
                 "files": {
                     "trees": [file_to_json(file) for file in self.tree_files],
                     "labels": file_to_json(self.label_file),
                     "feature_names": file_to_json(self.feature_name_file),
+                    **({"decision": file_to_json(self.decision_file)} if self.decision_file else {}),
                 },
             },
             indent=2,
@@ -132,6 +141,7 @@ class Document:
             if "dense_features" in newer
             else (0, 0),
             joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
+            **decision_fields(fields, files, version),
         )
         fields.finish()
         files.finish()
@@ -144,7 +154,8 @@ class Document:
         if "dense_features" in newer and not (0 <= begin < end <= document.n_features):
             raise ValueError(f"dense_features must be a range within the features, got {begin} to {end}")
         if document.format_version != version:
-            raise ValueError("a model of format version 2 must have dense features or joint blocks")
+            expected = "a decision" if version == TUNED_VERSION else "dense features or joint blocks"
+            raise ValueError(f"a model of format version {version} must have {expected}")
         return document
 
 
@@ -211,6 +222,16 @@ def _range(value: list[Any]) -> tuple[int, int]:
 def _report(value: Any) -> dict[str, int]:
     fields = Fields(value, "training_report")
     return {name: fields.take(name, int) for name in fields.values}
+
+
+def decision_fields(fields: Fields, files: Fields, version: int) -> dict[str, Any]:
+    """The fields about a decision, which is there in tuned models only."""
+    taken: dict[str, Any] = {}
+    if version >= TUNED_VERSION and "decision" in fields.values:
+        taken["decision"] = fields.take("decision", dict)
+        if "decision" in files.values:
+            taken["decision_file"] = file_from_json(files.take("decision", object), "decision")
+    return taken
 
 
 def optional_file(value: Any, stem: str) -> StoredFile | None:

@@ -11,9 +11,12 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.decisions import Decision
+from labeltree.model_file.decision_record import decode_decision
 from labeltree.model_file.directory import blaming, open_inside, read_document
 from labeltree.model_file.document import (
     ONLINE_VERSION,
+    TUNED_VERSION,
     WEIGHT_DTYPES,
     Document,
     StoredFile,
@@ -115,8 +118,9 @@ def check_estimator(cls: type, document: AnyDocument) -> None:
 def parse_document(text: bytes) -> AnyDocument:
     """Read ``model.json`` of any version."""
     fields, version = open_fields(text)
-    if version == ONLINE_VERSION:
-        return OnlineDocument.from_fields(fields)
+    is_online = version == TUNED_VERSION and "Online" in str(fields.values.get("estimator"))
+    if version == ONLINE_VERSION or is_online:
+        return OnlineDocument.from_fields(fields, version)
     return Document.from_fields(fields, version)
 
 
@@ -164,6 +168,8 @@ def _open_model(cls: type[_Estimator], directory: Path, document: Document, veri
         tensors = read_tensors(directory, document.feature_name_file, verify)
         with blaming(document.feature_name_file.name):
             estimator.feature_names_in_ = decode_texts(tensors, document.n_features)
+    if document.decision is not None:
+        estimator.decision_ = read_decision(directory, document, document.n_labels, verify)
     for file, trained in zip(document.tree_files, weights, strict=True):
         with blaming(file.name):
             store = trained.store(document.n_features, estimator._link())
@@ -218,6 +224,17 @@ def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDA
     with blaming(document.label_file.name):
         counts = decode_counts(tensors.pop("count", None), document.n_labels, document.n_samples_fit)
         return decode_labels(document.labels, tensors, document.n_labels), counts
+
+
+def read_decision(directory: Path, document: AnyDocument, n_labels: int, verify: bool) -> Decision:
+    """What the model decides, if it is a decision for so many labels."""
+    assert document.decision is not None
+    file = document.decision_file
+    if file is None:
+        return decode_decision(document.decision, None, n_labels)
+    tensors = read_tensors(directory, file, verify)
+    with blaming(file.name):
+        return decode_decision(document.decision, tensors, n_labels)
 
 
 def _is_list_of_numbers(value: Any) -> bool:

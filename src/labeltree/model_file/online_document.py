@@ -11,8 +11,10 @@ from labeltree.labels import LabelKind
 from labeltree.model_file.document import (
     FORMAT,
     ONLINE_VERSION,
+    TUNED_VERSION,
     Fields,
     StoredFile,
+    decision_fields,
     file_from_json,
     file_to_json,
     optional_file,
@@ -40,13 +42,18 @@ class OnlineDocument:
     label_file: StoredFile
     column_file: StoredFile | None
     feature_name_file: StoredFile | None
+    decision: Mapping[str, Any] | None = None
+    decision_file: StoredFile | None = None
 
-    format_version = ONLINE_VERSION
+    @property
+    def format_version(self) -> int:
+        """The first version of the format that can hold the model."""
+        return ONLINE_VERSION if self.decision is None else TUNED_VERSION
 
     @property
     def files(self) -> list[StoredFile]:
         """All tensor files."""
-        optional = [self.column_file, self.feature_name_file]
+        optional = [self.column_file, self.feature_name_file, self.decision_file]
         return [self.tree_file, self.label_file, *(file for file in optional if file is not None)]
 
     def to_json(self) -> str:
@@ -67,11 +74,13 @@ class OnlineDocument:
                 "labels": self.labels,
                 "n_columns": self.n_columns,
                 "columns": self.columns,
+                **({"decision": dict(self.decision)} if self.decision is not None else {}),
                 "files": {
                     "tree": file_to_json(self.tree_file),
                     "labels": file_to_json(self.label_file),
                     "columns": file_to_json(self.column_file),
                     "feature_names": file_to_json(self.feature_name_file),
+                    **({"decision": file_to_json(self.decision_file)} if self.decision_file else {}),
                 },
             },
             indent=2,
@@ -80,7 +89,7 @@ class OnlineDocument:
         )
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> OnlineDocument:
+    def from_fields(cls, fields: Fields, version: int) -> OnlineDocument:
         """Take the fields of ``model.json``; raises `ValueError` unless every one is there and can be true."""
         files = Fields(fields.take("files", dict), "files")
         document = cls(
@@ -101,9 +110,12 @@ class OnlineDocument:
             label_file=file_from_json(files.take("labels", object), "labels"),
             column_file=optional_file(files.take("columns", object), "columns"),
             feature_name_file=optional_file(files.take("feature_names", object), "feature-names"),
+            **decision_fields(fields, files, version),
         )
         fields.finish()
         files.finish()
+        if document.format_version != version:
+            raise ValueError(f"a model of format version {version} must have a decision")
         for name in ("n_features", "n_labels", "n_examples", "n_columns"):
             if not 0 <= getattr(document, name) < 2**63:
                 raise ValueError(f"{name} must not be negative, got {getattr(document, name)}")

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import labeltree
+from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
 from labeltree.model_file.document import WEIGHT_DTYPES, Document
 from labeltree.model_file.label_tensors import encode_labels, encode_texts
@@ -76,6 +77,7 @@ def save_classifier(
     label_tensors["count"] = Tensor.of(estimator.label_counts_)
     feature_names = getattr(estimator, "feature_names_in_", None)
     name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
+    decision, decision_tensors = encode_decision(estimator.decision_)
 
     with ModelWriter(Path(path)) as writer:
         document = Document(
@@ -94,6 +96,8 @@ def save_classifier(
             feature_name_file=writer.add("feature-names", name_tensors) if name_tensors else None,
             dense_features=estimator.dense_features_,
             joint_blocks=any(tree.is_joint for tree in stored),
+            decision=decision,
+            decision_file=writer.add("decision", decision_tensors) if decision_tensors else None,
         )
         writer.commit(document)
 

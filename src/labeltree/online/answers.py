@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
+from labeltree.decisions import HALF, Decision
 from labeltree.explanation import Contribution, Step
 from labeltree.label_names import LabelNames
 from labeltree.labels import LabelKind
@@ -47,6 +48,19 @@ class OnlinePredictor(LabelTreePredictor):
     predict_pairs = _reading(LabelTreePredictor.predict_pairs)
     iter_labels = _reading(LabelTreePredictor.iter_labels)
     explain = _reading(LabelTreePredictor.explain)
+    _scored_pairs = _reading(LabelTreePredictor._scored_pairs)
+
+    @property
+    def decision_(self) -> Decision:
+        """What `predict` gives; labels that came later than the decision have the median of the thresholds."""
+        decision, labels = self.__dict__.get("_decided_for", (HALF, None))
+        if labels is not None and labels is not self.classes_:
+            self.decision_ = decision = decision.for_labels(labels, self.classes_)
+        return cast("Decision", decision)
+
+    @decision_.setter
+    def decision_(self, decision: Decision) -> None:
+        self._decided_for = decision, self.classes_
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]

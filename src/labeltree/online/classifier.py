@@ -131,6 +131,9 @@ class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
         Bytes in use: of "weights", "maps", the "tree", and in "total". The names of labels and features come on top.
     label_counts_ : array of shape (n_labels,)
         How many examples had each label.
+    decision_ : Decision
+        What `predict` gives: labels of probability 0.5 or more, unless `decide_for` says otherwise. Labels that come
+        later have the median of the thresholds.
     n_features_in_, feature_names_in_
         The number of features so far, and the names of the columns if X was a frame.
 
@@ -210,7 +213,9 @@ class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
         """
         self._check_trained()
         given = {name: getattr(self, name) for name in ("search", "beam", "normalize_siblings", "n_jobs")}
-        return freeze(self._model, prune, **{**given, **parameters})
+        frozen = freeze(self._model, prune, **{**given, **parameters})
+        frozen.decision_ = self.decision_
+        return frozen
 
     @classmethod
     def from_batch(cls, model: LabelTreeClassifier, **parameters: Any) -> OnlineLabelTreeClassifier:
@@ -248,6 +253,7 @@ class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
         online._check_parameters()
         random = check_random_state(online.random_state)
         online._begin(thaw(model, online._settings(int(random.randint(LARGEST_INTEGER)))))
+        online.decision_ = model.decision_
         return online
 
     # -- parameters and storage ------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ class OnlineLearner(OnlinePredictor):
         for _ in range(self.epochs):
             model.learn(features, labels, weight, random.permutation(labels.n_rows).astype(np.int64))
         self._begin(model)
+        self.__dict__.pop("_decided_for", None)
         return self
 
     def partial_fit(

@@ -13,9 +13,10 @@ import numpy as np
 import labeltree
 from labeltree import _native
 from labeltree.labels import as_class_array
+from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter, blaming
 from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts
-from labeltree.model_file.loading import check_estimator, read_consistently, read_tensors
+from labeltree.model_file.loading import check_estimator, read_consistently, read_decision, read_tensors
 from labeltree.model_file.online_document import OnlineDocument
 from labeltree.model_file.tensors import Tensor
 from labeltree.online.feature_space import FeatureSpace
@@ -36,12 +37,14 @@ def save(estimator: Any, model: GrowingModel, path: str | os.PathLike[str]) -> N
         labels = as_class_array(model.labels.labels)
         columns, kind = model.labels.columns, model.labels.kind
         stream_start = model.stream_start
+        decision = estimator.decision_
         n_features, has_names = model.features.n_features, model.features.has_names
         names = model.features.names if has_names else model.features.column_names
     assert kind is not None
     label_storage, label_tensors = encode_labels(labels)
     column_storage, column_tensors = encode_labels(as_class_array(list(columns)))
     name_tensors = encode_texts([str(name) for name in names]) if names is not None else {}
+    decision_fields, decision_tensors = encode_decision(decision)
     parameters = {name: _encode(name, value) for name, value in estimator.get_params(deep=False).items()}
     settings = {name: _encode(name, value) for name, value in vars(model.settings).items()}
     with ModelWriter(Path(path)) as writer:
@@ -63,6 +66,8 @@ def save(estimator: Any, model: GrowingModel, path: str | os.PathLike[str]) -> N
             label_file=writer.add("labels", label_tensors),
             column_file=writer.add("columns", column_tensors) if column_tensors else None,
             feature_name_file=writer.add("feature-names", name_tensors) if names is not None else None,
+            decision=decision_fields,
+            decision_file=writer.add("decision", decision_tensors) if decision_tensors else None,
         )
         writer.commit(document)
 
@@ -122,6 +127,8 @@ def open_model(
             document.stream_start,
         )
     )
+    if document.decision is not None:
+        estimator.decision_ = read_decision(directory, document, len(estimator.classes_), verify)
     return estimator  # type: ignore[no-any-return]
 
 

@@ -1,0 +1,78 @@
+"""Metrics at a cut-off k as objects: what predicting the k best labels of every row is good for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from labeltree.metrics.propensity import InversePropensity
+from labeltree.metrics.ranking import (
+    ndcg_at_k,
+    precision_at_k,
+    psndcg_at_k,
+    psprecision_at_k,
+    recall_at_k,
+)
+from labeltree.metrics.reading import Labels
+from labeltree.validation import check_count
+
+_PLAIN: dict[str, Callable[..., float]] = {
+    "precision": precision_at_k,
+    "recall": recall_at_k,
+    "ndcg": ndcg_at_k,
+}
+_WEIGHTED: dict[str, Callable[..., float]] = {"psprecision": psprecision_at_k, "psndcg": psndcg_at_k}
+KINDS = (*_PLAIN, *_WEIGHTED)
+
+
+@dataclass(frozen=True)
+class CutOffMetric:
+    """A metric of the first k ranks.
+
+    Precision, and the gains that nDCG adds up, are largest if labels are ranked by their probability; of recall and
+    nDCG, which are divided by the number of labels of a row, this is true if labels do not depend on each other. The
+    propensity-scored ones want labels ranked by weight times probability.
+
+    Parameters
+    ----------
+    kind : {"precision", "recall", "ndcg", "psprecision", "psndcg"}
+    k : int
+    inverse_propensity : array or mapping, optional
+        The weights of the labels, for the propensity-scored kinds: as for `psprecision_at_k`.
+
+    Examples
+    --------
+    >>> from labeltree.metrics import CutOffMetric
+    >>> metric = CutOffMetric("precision", 2)
+    >>> metric.name, metric([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]])
+    ('precision@2', 0.75)
+    """
+
+    kind: str
+    k: int
+    inverse_propensity: InversePropensity | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {self.kind!r}")
+        check_count("k", self.k)
+        if self.inverse_propensity is not None and not self.is_weighted:
+            raise ValueError(f"{self.name} has no use for inverse_propensity: leave it out")
+
+    @property
+    def name(self) -> str:
+        """What `get_metric` knows it by."""
+        return f"{self.kind}@{self.k}"
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether labels count by their propensity."""
+        return self.kind in _WEIGHTED
+
+    def __call__(self, y_true: Labels, y_pred: Labels) -> float:
+        """The metric of a ranking, in any form that `precision_at_k` takes."""
+        if not self.is_weighted:
+            return _PLAIN[self.kind](y_true, y_pred, self.k)
+        if self.inverse_propensity is None:
+            raise ValueError(f"{self.name} needs the weights of the labels: pass inverse_propensity")
+        return _WEIGHTED[self.kind](y_true, y_pred, self.k, inverse_propensity=self.inverse_propensity)
