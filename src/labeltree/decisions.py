@@ -68,6 +68,12 @@ class Decision:
         known = np.append(self.threshold, np.median(self.threshold)).astype(np.float32)
         return replace(self, threshold=known[at])
 
+    def summary(self) -> dict[str, Any]:
+        """What it is, in values that JSON has: thresholds of labels are not told one by one."""
+        threshold = "per_label" if self.is_per_label else self.threshold
+        shown = {"metric": self.metric, "method": self.method, "threshold": threshold}
+        return {**shown, "k": self.k, "value": self.value}
+
     def describe(self) -> str:
         """What is done, in a few words."""
         if self.k is not None:

@@ -128,6 +128,38 @@ def online_cases() -> dict[str, Case]:
     }
 
 
+def decided_cases() -> dict[str, tuple[Case, str]]:
+    """Models of version 4, batch and online, and what they decide for."""
+    return {
+        "one-threshold": (cases()["text"], "micro_f1"),
+        "threshold-per-label": (cases()["int8"], "macro_f1"),
+        "top-k": (cases()["integers"], "precision@2"),
+        "online-one-threshold": (online_cases()["map-sgd"], "micro_f1"),
+        "online-threshold-per-label": (online_cases()["named-features"], "macro_f1"),
+    }
+
+
+def make_missing_decided(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, (case, metric) in decided_cases().items():
+        if (directory / name).exists():
+            continue
+        model: Any
+        if name.startswith("online"):
+            rows, model = rows_of(case), OnlineLabelTreeClassifier(random_state=0, **case.parameters)
+        else:
+            rows, model = features(), LabelTreeClassifier(**{"prune": 0.01, **case.parameters})
+        model.fit(rows, case.y).decide_for(metric, rows, case.y).save(directory / name)
+        found = model.predict(rows)
+        expected = {
+            "metric": metric,
+            "threshold": np.asarray(model.decision_.threshold).tolist(),
+            "k": model.decision_.k,
+            "predicted": found if isinstance(found, list) else found.toarray().tolist(),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
 def rows_of(case: Case) -> Any:
     """What an online model learns: rows of an array, or dictionaries."""
     if not case.with_feature_names:
@@ -161,6 +193,7 @@ def main() -> None:
     for version, named in {1: cases(), 2: {**dense_cases(), **joint_cases()}}.items():
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
+    make_missing_decided(GOLDEN / "version-4")
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

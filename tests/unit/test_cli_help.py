@@ -18,7 +18,7 @@ from labeltree.cli.application import app
 from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 
-COMMANDS = ("train", "learn", "evaluate", "predict", "explain", "info", "convert", "demo")
+COMMANDS = ("train", "learn", "evaluate", "decide", "predict", "explain", "info", "convert", "demo")
 TREE_COMMANDS = ("build", "show", "import", "export")
 
 

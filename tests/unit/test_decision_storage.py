@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.golden.make import GOLDEN, decided_cases, features, rows_of
 from tests.noisy_models import MODELS, TRAINED, VALID, as_lists, batch_model, online_model
 
 from labeltree.errors import ModelFileError
@@ -55,6 +56,21 @@ def test_an_online_model_that_is_loaded_learns_on_with_its_thresholds(tmp_path: 
         each.partial_fit(VALID[0][:3], [["a new one"], ["label 10a"], ["label 3"]])
     np.testing.assert_array_equal(opened.decision_.threshold, model.decision_.threshold)
     assert opened.predict(VALID[0]) == model.predict(VALID[0])
+
+
+@pytest.mark.parametrize("name", decided_cases())
+def test_golden_models_decide_as_they_did(name: str, tmp_path: Path) -> None:
+    golden, (case, _) = GOLDEN / "version-4" / name, decided_cases()[name]
+    expected = json.loads(golden.with_name(f"{name}.json").read_text(encoding="utf-8"))
+    model: Any = load(golden, verify=True)
+    assert read_info(golden).format_version == 4
+    assert (model.decision_.metric, model.decision_.k) == (expected["metric"], expected["k"])
+    assert np.asarray(model.decision_.threshold).tolist() == expected["threshold"]
+    found = model.predict(rows_of(case) if name.startswith("online") else features())
+    assert (found if isinstance(found, list) else found.toarray().tolist()) == expected["predicted"]
+    model.save(tmp_path / "saved")
+    assert document(tmp_path / "saved")["decision"] == document(golden)["decision"]
+    assert document(tmp_path / "saved")["files"] == document(golden)["files"]
 
 
 def document(directory: Path) -> dict[str, Any]:

@@ -114,8 +114,9 @@ def test_ofo_starts_as_it_is_told() -> None:
     np.testing.assert_allclose(stubborn, 0.25, rtol=1e-3)
 
 
-def test_no_tuned_threshold_is_below_the_floor() -> None:
-    model = batch_model().fit(*TRAINED).decide_for("macro_f1", *VALID, floor=0.3)
+@pytest.mark.parametrize("method", ["exact", OFO(a=0.1, b=0.2)])
+def test_no_tuned_threshold_is_below_the_floor(method: Any) -> None:
+    model = batch_model().fit(*TRAINED).decide_for("macro_f1", *VALID, method=method, floor=0.3)
     assert model.decision_.threshold.min() >= np.float32(0.3)
 
 

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 import labeltree
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
+from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
@@ -73,7 +74,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, learn, evaluate, predict, explain, info, convert, demo):
+for command in (train, learn, evaluate, decide, predict, explain, info, convert, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -49,15 +48,12 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
-    from labeltree.cli.data_file import DataFile, learns_from_streams
     from labeltree.cli.evaluation import Evaluation
+    from labeltree.cli.labelled_rows import read_labelled_rows
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model, parameters)
-    if learns_from_streams(classifier):
-        X, y = DataFile(data, format, one_based).examples_for(classifier)
-    else:
-        X, y = _rows_of_numbers(classifier, model, data, format, one_based)
+    X, y = read_labelled_rows(classifier, model, data, format, one_based)
     evaluation = Evaluation.measure(classifier, model, X, y, A, B)
     if json:
         print_json({"model": str(model), "data": data, **evaluation.to_json()})
@@ -65,23 +61,3 @@ def evaluate(
     console = standard_output()
     console.print(titled(model, f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels\n"))
     console.print(evaluation)
-
-
-def _rows_of_numbers(
-    classifier: Any, model: Path, data: str, format: options.StreamFormat, one_based: bool | None
-) -> tuple[Any, Any]:
-    """X and y as matrices, for a model that was trained on such."""
-    from labeltree.cli.data_file import DataFile, format_of
-    from labeltree.cli.label_names import are_ids
-
-    if format in ("jsonl", "fasttext"):
-        raise typer.BadParameter(f"{model} was trained on rows of numbers", param_hint="--format")
-    if not are_ids(classifier.classes_):
-        raise ValueError(
-            f"the labels of {model} are names such as {classifier.classes_.tolist()[0]!r}, but data files have "
-            "numbers from 0; evaluate it in Python with labeltree.metrics"
-        )
-    X, y = DataFile(data, format_of(data, format), one_based).read_for(classifier)
-    if X.shape[0] == 0:
-        raise ValueError(f"{data}: expected at least one row to evaluate, got none")
-    return X, y

@@ -63,6 +63,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "labels": stored.n_labels,
         "weights": stored.weights,
         "model_bytes": stored.n_bytes,
+        "decision": classifier.decision_.summary(),
         "parameters": _parameters(stored),
         "trees": [
             {
@@ -103,6 +104,8 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
             f"{tree.n_nodes:,} nodes, {shape.depth} levels deep, at most {shape.arity:,} children, "
             f"{tree.n_weights:,} weights",
         )
+    decision = classifier.decision_
+    table.add_row("decision", f"{decision.describe()}, for {decision.metric}")
     table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
     return table
 

@@ -22,11 +22,27 @@ def predict(
     model: options.Model,
     data: options.Data,
     k: Annotated[
-        int, typer.Option("--k", "-k", min=1, metavar="K", help="At most so many labels per row.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            "--k",
+            "-k",
+            min=1,
+            metavar="K",
+            help="At most so many labels per row; 5 by default. Without this and --threshold, a model that was told "
+            "what for by 'labeltree decide' decides by itself.",
+            show_default=False,
+        ),
+    ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, metavar="P", help="Leave out labels with a smaller probability.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="P",
+            help="Leave out labels with a smaller probability; 0 by default.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -64,8 +80,10 @@ def predict(
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
     from labeltree.cli.data_file import DataFile
+    from labeltree.cli.decided_labels import decided_labels
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.trained_model import open_model
+    from labeltree.decisions import HALF
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
@@ -73,10 +91,14 @@ def predict(
     if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
     source = DataFile(data, format, one_based)
+    is_decided = k is None and threshold is None and classifier.decision_ is not HALF
     n_rows = 0
     with _opened(output) as file:
         for X in source.blocks_for(classifier):
-            found, probabilities = classifier.predict_topk(X, k, threshold=threshold)
+            if is_decided:
+                found, probabilities = decided_labels(classifier, X)
+            else:
+                found, probabilities = classifier.predict_topk(X, k or 5, threshold=threshold or 0.0)
             file.write(lines(X, found, probabilities, names, n_rows))
             file.flush()
             n_rows += len(found)

@@ -23,13 +23,7 @@ def encode_decision(decision: Decision) -> tuple[dict[str, Any] | None, dict[str
         return None, {}
     threshold = decision.threshold
     tensors = {"threshold": Tensor.of(threshold)} if isinstance(threshold, np.ndarray) else {}
-    return {
-        "metric": decision.metric,
-        "method": decision.method,
-        "threshold": "per_label" if tensors else threshold,
-        "k": decision.k,
-        "value": decision.value,
-    }, tensors
+    return decision.summary(), tensors
 
 
 def decode_decision(

@@ -91,10 +91,11 @@ def ofo_threshold(
 def optimise(metric: ThresholdMetric, pairs: ScoredPairs, ofo: OFO) -> float | NDArray[np.float32]:
     """As `ofo_threshold`."""
     beta = _beta(metric)
-    common = _one_for_all(beta, pairs, ofo)
+    # Below the floor it is not known what would be predicted.
+    common = max(_one_for_all(beta, pairs, ofo), pairs.floor)
     if metric.average == "micro":
         return common
-    thresholds = _one_for_each(beta, pairs, ofo)
+    thresholds = np.maximum(_one_for_each(beta, pairs, ofo), np.float32(pairs.floor))
     thresholds[pairs.positives == 0] = common
     return thresholds
 
