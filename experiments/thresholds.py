@@ -1,4 +1,4 @@
-"""A threshold of 0.5 against one that is tuned. The table of section 7.3, and exact search beside it."""
+"""A threshold of 0.5 against one that is tuned. The table of section 7.2, and exact search beside it."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ def judge_ranking(model: LabelTreeClassifier, y: Any, labels: Any) -> dict[str, 
 def judge_decision(model: LabelTreeClassifier, y: Any, predicted: Any) -> dict[str, float]:
     """The `DECISION_QUALITIES` of label sets."""
     wrong, f1 = hamming_loss(y, predicted) * y.shape[1], f_beta(y, predicted, average="micro")
-    return dict(zip(DECISION_QUALITIES, (wrong, f1, float(model.decision_.threshold)), strict=True))
+    threshold, _ = model.decision_.bounds()
+    return dict(zip(DECISION_QUALITIES, (wrong, f1, threshold), strict=True))
 
 
 def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:
