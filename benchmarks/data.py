@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import subprocess
@@ -14,11 +15,15 @@ CACHE = Path(__file__).parent.parent / "build" / "benchmarks"
 _SYNTHETIC = re.compile(r"extreme-(\d+[km]?)(?:-(\d+[km]?))?")
 _UNITS = {"k": 1_000, "m": 1_000_000}
 
+#: Of a set without a split of its own every so many-th row is tested on.
+TEST_EVERY = 5
+
 
 def prepare(name: str) -> tuple[Path, Path]:
     """Paths of train.txt and test.txt of a data set, made on first use.
 
-    `name` is a folder that has them, a set in the folder that LABELTREE_DATA names, or a synthetic set such as
+    `name` is a folder that has them, a set in the folder that LABELTREE_DATA names, of texts or as an XMLC file
+    ``NAME/NAME.txt.xz`` of which every fifth row is tested on, or a synthetic set such as
     ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows.
     """
     folder = Path(name)
@@ -26,8 +31,11 @@ def prepare(name: str) -> tuple[Path, Path]:
         folder = CACHE / name
         if not (folder / "train.txt").exists():
             synthetic = _SYNTHETIC.fullmatch(name)
+            rows = _sources() / name / f"{name}.txt.xz"
             if synthetic:
                 write_synthetic(folder, *synthetic.groups())
+            elif rows.exists():
+                write_from_rows(folder, rows)
             else:
                 write_from_texts(folder, name)
     return folder / "train.txt", folder / "test.txt"
@@ -49,12 +57,28 @@ def write_synthetic(folder: Path, n_labels: str, n_rows: str | None) -> None:
 
 def write_from_texts(folder: Path, name: str) -> None:
     """Make a set of the texts in the folder that LABELTREE_DATA names."""
-    source = Path(os.environ.get("LABELTREE_DATA", "../shared/data")).resolve()
+    source = _sources()
     if not (source / "make_xmlc.py").exists():
         raise SystemExit(
             f"no data: neither {name}/train.txt nor {source}/make_xmlc.py is there; set LABELTREE_DATA"
         )
     subprocess.run([sys.executable, source / "make_xmlc.py", name, folder], check=True)
+
+
+def write_from_rows(folder: Path, path: Path) -> None:
+    """Split an XMLC file into training and test rows; train.txt comes last, as above."""
+    with lzma.open(path, "rt", encoding="ascii") as lines:
+        _, columns = next(lines).split(maxsplit=1)
+        rows = lines.readlines()
+    test = rows[::TEST_EVERY]
+    del rows[::TEST_EVERY]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, part in (("test", test), ("train", rows)):
+        (folder / f"{name}.txt").write_text(f"{len(part)} {columns}" + "".join(part), encoding="ascii")
+
+
+def _sources() -> Path:
+    return Path(os.environ.get("LABELTREE_DATA", "../shared/data")).resolve()
 
 
 def _number(text: str) -> int:

@@ -33,6 +33,7 @@ NAMES = (
     "max_leaves",
     "ensembles",
     "pruning",
+    "thresholds",
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.figures import COSTS, QUALITIES, Line, Mean
+from experiments.runner.figures import COSTS, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 
@@ -17,7 +17,7 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     lines += [f"**Here:** {table.here}", ""] if table.here else []
     lines += [f"![{table.title}]({table.name}.png)", ""]
     for data, rows in parts.items():
-        lines += [f"## {data}", "", *_table(rows), ""]
+        lines += [f"## {data}", "", *_table(rows, table.qualities), ""]
         if table.batch_sizes:
             lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
             lines += [*_batches(rows, table.batch_sizes), ""]
@@ -28,30 +28,34 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     return "\n".join(lines)
 
 
-def headings() -> list[str]:
+def headings(qualities: Mapping[str, Quality]) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
     costs = [heading for cost in COSTS.values() for heading in (cost, "×")]
-    return ["", *QUALITIES, *costs, "runs"]
+    return ["", *qualities, *costs, "runs"]
 
 
-def _table(rows: Sequence[Line]) -> list[str]:
+def _table(rows: Sequence[Line], qualities: Mapping[str, Quality]) -> list[str]:
+    ran = [line for line in rows if line.n_runs]
     best = {
-        name: max((line.means[name].value for line in rows if line.n_runs), default=0) for name in QUALITIES
+        name: quality.best(line.means[name].value for line in ran)
+        for name, quality in qualities.items()
+        if quality.best is not None and ran
     }
-    text = [_line(headings()), _line(["---"] * len(headings()))]
+    columns = headings(qualities)
+    text = [_line(columns), _line(["---"] * len(columns))]
     for line in rows:
         if not line.n_runs:
-            text.append(_line([line.name] + ["–"] * (len(headings()) - 1)))
+            text.append(_line([line.name] + ["–"] * (len(columns) - 1)))
             continue
-        qualities = []
-        for name in QUALITIES:
+        cells = []
+        for name, quality in qualities.items():
             mean = line.means[name]
-            shown = per_cent(mean)
-            qualities.append(f"**{shown}**" if mean.value == best[name] else shown)
+            shown = scaled(mean, quality.scale)
+            cells.append(f"**{shown}**" if mean.value == best.get(name) else shown)
         costs = [
             cell for cost in COSTS for cell in (plus_minus(line.means[cost]), times(line.ratios.get(cost)))
         ]
-        text.append(_line([line.name, *qualities, *costs, str(line.n_runs)]))
+        text.append(_line([line.name, *cells, *costs, str(line.n_runs)]))
     return text
 
 
@@ -63,9 +67,14 @@ def _batches(rows: Sequence[Line], sizes: Sequence[int]) -> list[str]:
     return text
 
 
+def scaled(mean: Mean, scale: float) -> str:
+    """A figure times something, in two decimals."""
+    return f"{scale * mean.value:.2f}" + ("" if mean.error is None else f" ± {scale * mean.error:.2f}")
+
+
 def per_cent(mean: Mean) -> str:
     """A share of 1 in per cent."""
-    return f"{100 * mean.value:.2f}" + ("" if mean.error is None else f" ± {100 * mean.error:.2f}")
+    return scaled(mean, 100)
 
 
 def plus_minus(mean: Mean) -> str:

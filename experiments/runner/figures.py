@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: More is better; the metrics give shares of 1.
-QUALITIES = ("P@1", "P@3", "P@5")
+
+@dataclass(frozen=True)
+class Quality:
+    """How a figure is shown: what it is multiplied with, and which is best, if any. By default a share, in per cent."""
+
+    scale: float = 100.0
+    best: Callable[[Iterable[float]], float] | None = max
+
+
+#: Of rankings.
+QUALITIES: Mapping[str, Quality] = dict.fromkeys(("P@1", "P@3", "P@5"), Quality())
+#: Of decided label sets; the loss times the number of labels, as in the paper: how many labels of a row are wrong.
+DECISION_QUALITIES: Mapping[str, Quality] = {
+    "Hamming loss × labels": Quality(1.0, min),
+    "micro-F1": Quality(),
+    "threshold": Quality(1.0, None),
+}
 #: Less is better; compared as ratios.
 COSTS = {"train_s": "training s", "batch_ms": "prediction ms/row", "model_mb": "model MB"}
 

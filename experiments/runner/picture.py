@@ -8,12 +8,13 @@ from typing import Any
 
 from benchmarks.picture import check_matplotlib
 
-from experiments.runner.figures import COSTS, Line
+from experiments.runner.figures import COSTS, Line, Quality
 from experiments.runner.table import Table
 
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
 
-_PANELS = {"P@1": "P@1, %", "P@5": "P@5, %", **COSTS}
+#: Between two that are drawn.
+_LEFT_OUT = "P@3"
 
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -38,25 +39,30 @@ def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
     shown = {data: lines for data, lines in shown.items() if lines}
     if not shown:
         return
-    n_columns = len(_PANELS) + bool(table.batch_sizes)
+    panels = {name: quality for name, quality in table.qualities.items() if name != _LEFT_OUT}
+    headings = {name: f"{name}, %" if quality.scale == 100 else name for name, quality in panels.items()}
+    headings |= COSTS
+    n_columns = len(headings) + bool(table.batch_sizes)
     heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(2.2 * n_columns + 1.8, sum(heights) + 0.5), layout="constrained")
         figure.suptitle(table.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
         axes = figure.subplots(len(shown), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights})
         for line_of_axes, (data, lines) in zip(axes, shown.items(), strict=True):
-            for i, (axis, (name, heading)) in enumerate(zip(line_of_axes, _PANELS.items(), strict=False)):
-                _draw_panel(axis, lines, name, with_names=i == 0)
+            for i, (axis, (name, heading)) in enumerate(zip(line_of_axes, headings.items(), strict=False)):
+                _draw_panel(axis, lines, name, panels.get(name), with_names=i == 0)
                 axis.set_title(f"{data}: {heading}" if i == 0 else heading)
             if table.batch_sizes:
                 _draw_batches(line_of_axes[-1], lines, table.batch_sizes)
         figure.savefig(path, dpi=130)
 
 
-def _draw_panel(axis: Any, lines: Sequence[Line], name: str, *, with_names: bool) -> None:
-    """A dot per row; costs on an axis that begins at zero, because their ratios matter."""
-    is_cost = name in COSTS
-    scale = 1 if is_cost else 100
+def _draw_panel(
+    axis: Any, lines: Sequence[Line], name: str, quality: Quality | None, *, with_names: bool
+) -> None:
+    """A dot per row; costs, which are no quality, on an axis that begins at zero, because their ratios matter."""
+    is_cost = quality is None
+    scale = 1.0 if quality is None else quality.scale
     values = [scale * line.means[name].value for line in lines]
     errors = [scale * (line.means[name].error or 0.0) for line in lines]
     for i, (value, error) in enumerate(zip(values, errors, strict=True)):

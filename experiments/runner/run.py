@@ -30,6 +30,7 @@ class Run:
     batch_sizes: tuple[int, ...]
     seed: int
     threads: int
+    decide: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,6 +55,7 @@ def runs_of(
             tuple(table.batch_sizes),
             seed,
             threads,
+            None if row.decide is None else dict(row.decide),
         )
 
 

@@ -66,6 +66,7 @@ def describe(run: Run) -> str:
         *([run.system] if run.system != OURS else []),
         run.features,
         *others,
+        *(f"{name}={value}" for name, value in (run.decide or {}).items()),
         f"seed {run.seed}",
     ]
     return ", ".join(about)

@@ -8,6 +8,8 @@ from typing import Any
 
 from benchmarks.peers import OURS
 
+from experiments.runner.figures import DECISION_QUALITIES, QUALITIES, Quality
+
 #: What the paper sets for all its tables of design choices.
 BASELINE: Mapping[str, Any] = {
     "tree": "kmeans",
@@ -48,6 +50,8 @@ class Row:
         The most seeds that it is run with; fewer where runs are long or chance plays no role.
     system : str
         Another package of `benchmarks/peers.py`, which then has its own parameters.
+    decide : mapping, optional
+        Arguments of `fit_for`: label sets are decided for a metric. Without, labels are ranked.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Row:
     data: Sequence[str] | None = None
     seeds: int | None = None
     system: str = OURS
+    decide: Mapping[str, Any] | None = None
 
     def all_parameters(self) -> dict[str, Any]:
         """The parameters with those of the baseline; nothing for other packages."""
@@ -86,7 +91,7 @@ class Table:
     here : str
         What our runs say.
     rows : sequence of Row
-        Costs are compared with the first that ran.
+        Costs are compared with the first that ran. All rank labels, or all decide.
     data : sequence of str
         The sets, each a part of the table.
     notes : sequence of str
@@ -103,6 +108,11 @@ class Table:
     notes: Sequence[str] = ()
     batch_sizes: Sequence[int] = ()
     here: str = ""
+
+    @property
+    def qualities(self) -> Mapping[str, Quality]:
+        """The figures that say how good a row is."""
+        return QUALITIES if self.rows[0].decide is None else DECISION_QUALITIES
 
     def rows_on(self, data: str) -> list[Row]:
         """The rows that are run on a set."""

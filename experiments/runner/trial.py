@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from experiments.runner.features import Problem, read_problem, take_rows
-from experiments.runner.figures import QUALITIES
+from experiments.runner.figures import DECISION_QUALITIES, QUALITIES
 from experiments.runner.run import Run
 from labeltree import LabelTreeClassifier
-from labeltree.metrics import evaluate
+from labeltree.metrics import evaluate, f_beta, hamming_loss
 
 K = 5
 #: All test rows are predicted so many times; the quickest counts, which other work on the machine disturbs least.
@@ -35,24 +35,48 @@ def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
         parameters["tree"] = hierarchy_of(run.data)
     model = LabelTreeClassifier(**parameters, n_jobs=run.threads, random_state=run.seed, verbose=-1)
     started = time.perf_counter()
-    model.fit(problem.X_train, problem.y_train)
+    if run.decide is None:
+        model.fit(problem.X_train, problem.y_train)
+    else:
+        model.fit_for(X=problem.X_train, y=problem.y_train, **run.decide)
     figures: dict[str, Any] = {"train_s": time.perf_counter() - started}
     model.save(path)
     figures["model_mb"] = sum(file.stat().st_size for file in path.rglob("*")) / 1e6
 
     model = LabelTreeClassifier.load(path).set_params(n_jobs=run.threads)
+    answer, judge = (rank, judge_ranking) if run.decide is None else (decide, judge_decision)
     seconds = []
     for _ in range(REPEATS):
         started = time.perf_counter()
-        labels = model.predict_topk(problem.X_test, K).labels
+        found = answer(model, problem.X_test)
         seconds.append(time.perf_counter() - started)
     n_rows = problem.y_test.shape[0]
     figures["batch_ms"] = min(seconds) / n_rows * 1e3
-    quality = evaluate(problem.y_test, labels)
-    figures |= {name: quality[name] for name in QUALITIES}
+    figures |= judge(model, problem.y_test, found)
     for size in run.batch_sizes:
         figures[f"batch_{size}_ms"] = time_batches(model, problem.X_test, n_rows, size or n_rows, run.seed)
     return figures
+
+
+def rank(model: LabelTreeClassifier, X: Any) -> Any:
+    return model.predict_topk(X, K).labels
+
+
+def decide(model: LabelTreeClassifier, X: Any) -> Any:
+    return model.predict(X)
+
+
+def judge_ranking(model: LabelTreeClassifier, y: Any, labels: Any) -> dict[str, float]:
+    """The `QUALITIES` of ranked labels."""
+    quality = evaluate(y, labels)
+    return {name: quality[name] for name in QUALITIES}
+
+
+def judge_decision(model: LabelTreeClassifier, y: Any, predicted: Any) -> dict[str, float]:
+    """The `DECISION_QUALITIES` of label sets."""
+    wrong, f1 = hamming_loss(y, predicted) * y.shape[1], f_beta(y, predicted, average="micro")
+    threshold, _ = model.decision_.bounds()
+    return dict(zip(DECISION_QUALITIES, (wrong, f1, threshold), strict=True))
 
 
 def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:

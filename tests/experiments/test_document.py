@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 from experiments.runner.document import headings, page, per_cent, plus_minus, times
-from experiments.runner.figures import Mean, summarise
+from experiments.runner.figures import DECISION_QUALITIES, QUALITIES, Mean, summarise
 from experiments.runner.picture import draw
 from experiments.runner.table import Row, Table
 
@@ -25,7 +25,7 @@ def test_every_row_has_all_columns():
     text = page(TABLE, lines(), "Two threads.").splitlines()
     end = text.index("Prediction in milliseconds per row, by rows in a batch:")
     rows = [line for line in text[:end] if line.startswith("|")]
-    assert {line.count(" | ") for line in rows[1:]} == {len(headings()) - 1}
+    assert {line.count(" | ") for line in rows[1:]} == {len(headings(QUALITIES)) - 1}
     flat, deep, wide = rows[2:]
     assert flat == (
         "| flat | **85.00 ± 5.00** | **50.00 ± 0.00** | **25.00 ± 0.00** | 10.0 ± 0.0 | 1.0 | 0.200 ± 0.000 | 1.0 "
@@ -33,6 +33,24 @@ def test_every_row_has_all_columns():
     )
     assert deep == ("| deep | 80.00 | **50.00** | **25.00** | 25.0 | 2.5 | 0.200 | 1.0 | 1.50 | 0.50 | 1 |")
     assert set(wide.split(" | ")[1:]) == {"–", "– |"}
+
+
+def test_decisions_have_columns_of_their_own(tmp_path):
+    table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
+    costs = {"train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0}
+    runs = [
+        {**dict(zip(DECISION_QUALITIES, qualities, strict=True)), **costs}
+        for qualities in ((4.0, 0.5, 0.5), (5.0, 0.6, 0.3))
+    ]
+    rows = {"tate": summarise([("half", runs[:1], ""), ("tuned", runs[1:], ""), ("other", [], "")])}
+    text = page(table, rows, "").splitlines()
+    heading, _, half, tuned, other = (line for line in text if line.startswith("|"))
+    assert heading.startswith("|  | Hamming loss × labels | micro-F1 | threshold | training s |")
+    assert half.startswith("| half | **4.00** | 50.00 | 0.50 | 10.0 |")
+    assert tuned.startswith("| tuned | 5.00 | **60.00** | 0.30 | 10.0 |")
+    assert other.startswith("| other | – |")
+    draw(table, rows, tmp_path / "cuts.png")
+    assert (tmp_path / "cuts.png").exists()
 
 
 def test_the_page_says_what_must_be_known():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from experiments.runner import command_line, data, run, series, store
+from experiments.runner.figures import DECISION_QUALITIES
 from experiments.runner.run import Run, runs_of
 from experiments.runner.series import RunError, Series
 from experiments.runner.store import Store
@@ -62,6 +63,7 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
         a_run(folder, batch_sizes=(1,)),
         a_run(folder, parameters={**one.parameters, "arity": 3}),
         a_run(folder, system="extremetext"),
+        a_run(folder, decide={"metric": "micro_f1"}),
     ]
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
     assert a_run(folder, parameters=dict(reversed(one.parameters.items()))).key() == one.key()
@@ -125,6 +127,16 @@ def test_a_run_trains_and_measures_in_a_process_of_its_own(folder):
     assert min(figures["train_s"], figures["batch_ms"], figures["batch_1_ms"], figures["model_mb"]) > 0
 
 
+@pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
+def test_a_run_may_decide_for_a_metric(folder, decide):
+    figures = series.execute(a_run(folder, decide=decide), 60)
+    assert set(figures) == {*DECISION_QUALITIES, "train_s", "batch_ms", "model_mb"}
+    assert 0 < figures["micro-F1"] < 1
+    # A label in three is there: more wrong than that in six, and thresholds would not help.
+    assert 1 < figures["Hamming loss × labels"] < 4
+    assert (figures["threshold"] == 0.5) == (decide["metric"] == "hamming")
+
+
 def test_a_run_that_fails_says_why(folder):
     with pytest.raises(RunError, match="got 'no such loss'"):
         series.execute(a_run(folder, parameters={**BASELINE, "loss": "no such loss"}), 60)
@@ -175,8 +187,9 @@ def test_all_tables(name):
     assert table.paper.endswith(".")
     names = [row.name for row in table.rows]
     assert len(set(names)) == len(names)
-    settings = [(row.system, row.features, row.all_parameters()) for row in table.rows]
+    settings = [(row.system, row.features, row.all_parameters(), row.decide) for row in table.rows]
     assert all(settings.count(setting) == 1 for setting in settings)
+    assert len({row.decide is None for row in table.rows}) == 1
 
 
 def test_the_command_runs_what_is_missing_and_writes_pages(folder, monkeypatch, capsys):
