@@ -34,8 +34,9 @@ class DecisionMaker(TrainedTrees):
         """Let `predict` give the labels that make a metric largest; kept with the model, as `decision_`.
 
         Probabilities do not change, nor what `predict_topk` and `predict_proba` give. For metrics at k these are the k
-        most probable labels; for others all whose probability reaches a threshold: one for all labels, or of metrics
-        that are averaged over labels ("macro") one for each.
+        most probable labels, or if rare labels count more ("psprecision@k") the k best by probability times inverse
+        propensity, by the training rows. For others these are all whose probability reaches a threshold: one for all
+        labels, or of metrics that are averaged over labels ("macro") one for each.
 
         Parameters
         ----------
@@ -99,5 +100,6 @@ class DecisionMaker(TrainedTrees):
         """The labels that are predicted, as a sparse matrix, its rows best first."""
         decision = self.decision_
         if decision.k is not None:
-            return self._as_matrix(*self._top_k(features, decision.k, 0.0, allowed, None))
+            weight = self._ranking_weight(decision.label_weight, allowed)
+            return self._as_matrix(*self._top_k(features, decision.k, 0.0, allowed, None, weight))
         return self._above(features, None, *decision.bounds(), allowed, None)

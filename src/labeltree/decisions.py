@@ -26,7 +26,7 @@ METHODS = ("auto", "fixed", "exact", "ofo")
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Which labels `predict` gives: those whose probability reaches a threshold, or the k most probable.
+    """Which labels `predict` gives: those whose probability reaches a threshold, or the k best.
 
     Attributes
     ----------
@@ -47,6 +47,11 @@ class Decision:
     threshold: float | NDArray[np.float32] | None = None
     k: int | None = None
     value: float | None = None
+
+    @property
+    def label_weight(self) -> str | None:
+        """What labels are ranked by beside their probability: "propensity" for propensity-scored metrics."""
+        return "propensity" if self.k is not None and self.metric.startswith("ps") else None
 
     @property
     def is_per_label(self) -> bool:
@@ -76,6 +81,8 @@ class Decision:
 
     def describe(self) -> str:
         """What is done, in a few words."""
+        if self.label_weight is not None:
+            return f"the best {self.k} by probability times inverse propensity"
         if self.k is not None:
             return f"the {self.k} most probable labels" if self.k > 1 else "the most probable label"
         if isinstance(self.threshold, np.ndarray):
@@ -138,10 +145,10 @@ def decide(
 
 
 def _decide_at_k(metric: CutOffMetric, method: str) -> Decision:
-    if metric.is_weighted:
+    if metric.is_weighted and metric.inverse_propensity is not None:
         raise ValueError(
-            f"{metric.name} wants labels ranked by weight times probability, which predict does not do: "
-            "decide for precision@k, recall@k or ndcg@k"
+            f"a decision for {metric.name} ranks by the propensities of the model's own training rows: leave "
+            "inverse_propensity out, or rank by weights of your own with predict_topk(X, k, label_weight=...)"
         )
     if method != "fixed":
         raise ValueError(f"{metric.name} has no threshold to tune: leave method at 'auto', got {method!r}")

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from labeltree import _native
 from labeltree.decision_maker import DecisionMaker
 from labeltree.explanation import Explanation, Step, explain_path
-from labeltree.label_weights import weight_of_each
-from labeltree.metrics.propensity import inverse_propensity_of_counts
 from labeltree.top_labels import TopLabels
 from labeltree.validation import check_count, check_threshold
 
@@ -271,23 +269,6 @@ class LabelTreePredictor(DecisionMaker):
         vars(self).pop("decision_", None)  # its thresholds were for other probabilities
         self._renew_caches()
         return self
-
-    def _ranking_weight(
-        self, label_weight: Any, mask: NDArray[np.uint8] | None
-    ) -> NDArray[np.float64] | None:
-        """What labels weigh in a ranking; those that are not allowed nothing, so that no search goes on for them."""
-        if label_weight is None:
-            return None
-        if not isinstance(label_weight, str):
-            weight = weight_of_each(label_weight, self._label_names(), np.float64)
-        elif label_weight == "propensity":
-            weight = inverse_propensity_of_counts(self.label_counts_, self.n_samples_fit_)
-        else:
-            raise ValueError(
-                "label_weight must be 'propensity', one weight per label, a dictionary from labels to weights, or "
-                f"None; got {label_weight!r}"
-            )
-        return weight if mask is None else weight * mask
 
     def _paths(
         self,

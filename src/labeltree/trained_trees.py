@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from labeltree import _native
 from labeltree.estimator_forest import EstimatorForest
 from labeltree.label_names import LabelNames
+from labeltree.label_weights import weight_of_each
 from labeltree.labels import LabelKind
+from labeltree.metrics.propensity import inverse_propensity_of_counts
 from labeltree.node_estimators import NodeEstimators, check_estimator_features
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
@@ -172,6 +174,23 @@ class TrainedTrees:
     def __getstate__(self) -> dict[str, Any]:
         state = cast("dict[str, Any]", super().__getstate__())
         return {name: value for name, value in state.items() if not name.startswith("_cached_")}
+
+    def _ranking_weight(
+        self, label_weight: Any, mask: NDArray[np.uint8] | None
+    ) -> NDArray[np.float64] | None:
+        """What labels weigh in a ranking; those that are not allowed nothing, so that no search goes on for them."""
+        if label_weight is None:
+            return None
+        if not isinstance(label_weight, str):
+            weight = weight_of_each(label_weight, self._label_names(), np.float64)
+        elif label_weight == "propensity":
+            weight = inverse_propensity_of_counts(self.label_counts_, self.n_samples_fit_)
+        else:
+            raise ValueError(
+                "label_weight must be 'propensity', one weight per label, a dictionary from labels to weights, or "
+                f"None; got {label_weight!r}"
+            )
+        return weight if mask is None else weight * mask
 
     def _top_k(
         self,

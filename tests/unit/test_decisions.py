@@ -14,7 +14,7 @@ from sklearn.base import clone
 from tests.noisy_models import MODELS, TRAINED, VALID, as_lists, batch_model, noisy_data, online_model
 
 from labeltree import OnlineLabelTreeClassifier
-from labeltree.metrics import AM, FBeta, Hamming, LinearFractional, get_metric
+from labeltree.metrics import AM, CutOffMetric, FBeta, Hamming, LinearFractional, get_metric
 from labeltree.thresholds import OFO, exact_threshold, ofo_threshold
 
 
@@ -26,6 +26,18 @@ def test_at_first_labels_of_probability_one_half_or_more_are_predicted() -> None
     model = batch_model().fit(*TRAINED)
     assert (model.decision_.metric, model.decision_.threshold) == ("hamming", 0.5)
     np.testing.assert_array_equal(model.predict(VALID[0]).toarray(), above(model, VALID[0], 0.5))
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_rare_labels_count_more_for_propensity_scored_metrics(make: Any, tmp_path: Any) -> None:
+    model = make().fit(*TRAINED).decide_for("psp@2")
+    top = model.predict_topk(VALID[0], k=2, label_weight="propensity").labels
+    expected = np.zeros((VALID[0].shape[0], len(model.classes_)), dtype=int)
+    np.put_along_axis(expected, top, 1, axis=1)
+    np.testing.assert_array_equal(model.predict(VALID[0]).toarray(), expected)
+    assert not np.array_equal(expected, model.decide_for("precision@2").predict(VALID[0]).toarray())
+    model.decide_for("psndcg@2").save(tmp_path / "model")
+    np.testing.assert_array_equal(type(model).load(tmp_path / "model").predict(VALID[0]).toarray(), expected)
 
 
 @pytest.mark.parametrize("make", MODELS)
@@ -266,7 +278,10 @@ def test_fit_for_sets_nothing_aside_where_nothing_is_tuned() -> None:
         (lambda m: m.decide_for("hamming", *VALID, method="ofo"), "not for hamming; use method='exact'"),
         (lambda m: m.decide_for("micro_f1", *VALID, floor=2), "'floor' must be"),
         (lambda m: m.decide_for("precision@5", method="exact"), "no threshold to tune"),
-        (lambda m: m.decide_for("psp@5"), "ranked by weight times probability"),
+        (
+            lambda m: m.decide_for(CutOffMetric("psprecision", 5, np.ones(len(m.classes_)))),
+            "ranks by the propensities of the model's own training rows",
+        ),
         (lambda m: m.decide_for("micro_f1", VALID[0], VALID[1][:5]), "same number of rows .inconsistent: 160 and 5"),
         (lambda m: m.decide_for("micro_f1", VALID[0], 0 * VALID[1]), "no label in any row"),
         (lambda m: m.decide_for("micro_f1", VALID[0][:2], [["x"], ["y"]]), "none of the labels of this model"),

@@ -15,7 +15,7 @@ def decided_labels(model: Any, X: Any) -> TopLabels:
     """What `predict` gives, best first; rows are filled up with the probability 0."""
     decision = model.decision_
     if decision.k is not None:
-        top: TopLabels = model.predict_topk(X, decision.k)
+        top: TopLabels = model.predict_topk(X, decision.k, label_weight=decision.label_weight)
         return top
     found = csr_matrix(model.predict_proba(X, None, decision.threshold))
     sizes = np.diff(found.indptr).astype(np.int64)
