@@ -196,6 +196,11 @@ class TestCommand:
         result = run("evaluate", folder / "model", folder / "test.txt", *arguments, exit_code=2)
         assert "add --report" in result.stderr
 
+    def test_weighted_rankings_have_no_report(self, folder: Path, tmp_path: Path) -> None:
+        arguments = ("--report", tmp_path / "out.html", "--label-weight", "propensity")
+        result = run("evaluate", folder / "model", folder / "test.txt", *arguments, exit_code=2)
+        assert "most probable labels: leave" in result.stderr
+
     def test_no_such_directory(self, folder: Path, tmp_path: Path) -> None:
         arguments = ("--report", tmp_path / "none" / "out.html")
         result = run("evaluate", folder / "model", folder / "test.txt", *arguments, exit_code=2)

@@ -72,6 +72,10 @@ def evaluate(
         raise typer.BadParameter("names labels in the report: add --report FILE", param_hint="--labels")
     if report is not None and not report.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {report.parent}", param_hint="--report")
+    if report is not None and label_weight is not None:
+        raise typer.BadParameter(
+            "is about the most probable labels: leave --label-weight out", param_hint="--report"
+        )
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
     weight = read_label_weight(label_weight, classifier, A, B)
