@@ -21,8 +21,8 @@ class Quality:
 QUALITIES: Mapping[str, Quality] = dict.fromkeys(("P@1", "P@3", "P@5"), Quality())
 #: Of decided label sets; the loss times the number of labels, as in the paper: how many labels of a row are wrong.
 DECISION_QUALITIES: Mapping[str, Quality] = {
-    "Hamming loss × labels": Quality(1.0, min),
     "micro-F1": Quality(),
+    "Hamming loss × labels": Quality(1.0, min),
     "threshold": Quality(1.0, None),
 }
 #: Less is better; compared as ratios.

@@ -76,7 +76,7 @@ def judge_decision(model: LabelTreeClassifier, y: Any, predicted: Any) -> dict[s
     """The `DECISION_QUALITIES` of label sets."""
     wrong, f1 = hamming_loss(y, predicted) * y.shape[1], f_beta(y, predicted, average="micro")
     threshold, _ = model.decision_.bounds()
-    return dict(zip(DECISION_QUALITIES, (wrong, f1, threshold), strict=True))
+    return dict(zip(DECISION_QUALITIES, (f1, wrong, threshold), strict=True))
 
 
 def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:

@@ -40,14 +40,14 @@ def test_decisions_have_columns_of_their_own(tmp_path):
     costs = {"train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0}
     runs = [
         {**dict(zip(DECISION_QUALITIES, qualities, strict=True)), **costs}
-        for qualities in ((4.0, 0.5, 0.5), (5.0, 0.6, 0.3))
+        for qualities in ((0.5, 4.0, 0.5), (0.6, 5.0, 0.3))
     ]
     rows = {"tate": summarise([("half", runs[:1], ""), ("tuned", runs[1:], ""), ("other", [], "")])}
     text = page(table, rows, "").splitlines()
     heading, _, half, tuned, other = (line for line in text if line.startswith("|"))
-    assert heading.startswith("|  | Hamming loss × labels | micro-F1 | threshold | training s |")
-    assert half.startswith("| half | **4.00** | 50.00 | 0.50 | 10.0 |")
-    assert tuned.startswith("| tuned | 5.00 | **60.00** | 0.30 | 10.0 |")
+    assert heading.startswith("|  | micro-F1 | Hamming loss × labels | threshold | training s |")
+    assert half.startswith("| half | 50.00 | **4.00** | 0.50 | 10.0 |")
+    assert tuned.startswith("| tuned | **60.00** | 5.00 | 0.30 | 10.0 |")
     assert other.startswith("| other | – |")
     draw(table, rows, tmp_path / "cuts.png")
     assert (tmp_path / "cuts.png").exists()
