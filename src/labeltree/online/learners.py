@@ -13,7 +13,8 @@ class Learner:
     Attributes
     ----------
     learning_rate : dict of float
-        What is taken if none is given, by loss: the best on held-out rows of eurlex57k's training set.
+        What is taken if none is given, by loss: the best on held-out rows of eurlex57k and tate together, with three
+        passes over 15,000 training rows and a complete tree of arity 16.
     regularization : dict of float
         The same of the penalty; empty if there is none.
     """
@@ -23,9 +24,9 @@ class Learner:
 
 
 LEARNERS = {
-    "adagrad": Learner({"logistic": 1.0, "squared_hinge": 0.2}),
-    "sgd": Learner({"logistic": 10.0, "squared_hinge": 1.0}, {"logistic": 1e-6, "squared_hinge": 1e-6}),
-    "fobos": Learner({"logistic": 10.0, "squared_hinge": 1.0}, {"logistic": 1e-6, "squared_hinge": 1e-6}),
+    "adagrad": Learner({"logistic": 2.0, "squared_hinge": 0.3}),
+    "sgd": Learner({"logistic": 50.0, "squared_hinge": 1.5}, {"logistic": 1e-6, "squared_hinge": 1e-6}),
+    "fobos": Learner({"logistic": 50.0, "squared_hinge": 1.5}, {"logistic": 1e-6, "squared_hinge": 1e-6}),
 }
 
 
