@@ -17,7 +17,7 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     lines += [f"**Here:** {table.here}", ""] if table.here else []
     lines += [f"![{table.title}]({table.name}.png)", ""]
     for data, rows in parts.items():
-        lines += [f"## {data}", "", *_table(rows), ""]
+        lines += [f"## {data}", "", *_table(rows, table.costs), ""]
         if table.batch_sizes:
             lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
             lines += [*_batches(rows, table.batch_sizes), ""]
@@ -28,20 +28,21 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     return "\n".join(lines)
 
 
-def headings() -> list[str]:
+def headings(names: Mapping[str, str] = COSTS) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
-    costs = [heading for cost in COSTS.values() for heading in (cost, "×")]
+    costs = [heading for cost in names.values() for heading in (cost, "×")]
     return ["", *QUALITIES, *costs, "runs"]
 
 
-def _table(rows: Sequence[Line]) -> list[str]:
+def _table(rows: Sequence[Line], cost_names: Mapping[str, str]) -> list[str]:
     best = {
         name: max((line.means[name].value for line in rows if line.n_runs), default=0) for name in QUALITIES
     }
-    text = [_line(headings()), _line(["---"] * len(headings()))]
+    columns = headings(cost_names)
+    text = [_line(columns), _line(["---"] * len(columns))]
     for line in rows:
         if not line.n_runs:
-            text.append(_line([line.name] + ["–"] * (len(headings()) - 1)))
+            text.append(_line([line.name] + ["–"] * (len(columns) - 1)))
             continue
         qualities = []
         for name in QUALITIES:

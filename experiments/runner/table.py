@@ -8,6 +8,11 @@ from typing import Any
 
 from benchmarks.peers import OURS
 
+from experiments.runner.figures import COSTS
+
+#: Our model that learns from a stream, as the system of a row.
+ONLINE = "online"
+
 #: What the paper sets for all its tables of design choices.
 BASELINE: Mapping[str, Any] = {
     "tree": "kmeans",
@@ -39,7 +44,8 @@ class Row:
         What the table calls it.
     parameters : mapping
         Parameters of `LabelTreeClassifier` that are not those of the baseline. A `tree` "taxonomy" is the hierarchy
-        that comes with the data.
+        that comes with the data, "stream" the complete tree of that arity that an online model of the same seed grows.
+        With the system `ONLINE`, parameters of `OnlineLabelTreeClassifier` that are not its defaults.
     features : str
         The features, as `experiments/runner/features.py` names them.
     data : sequence of str, optional
@@ -47,7 +53,7 @@ class Row:
     seeds : int, optional
         The most seeds that it is run with; fewer where runs are long or chance plays no role.
     system : str
-        Another package of `benchmarks/peers.py`, which then has its own parameters.
+        `ONLINE`, or another package of `benchmarks/peers.py`, which then has its own parameters.
     """
 
     name: str
@@ -58,9 +64,9 @@ class Row:
     system: str = OURS
 
     def all_parameters(self) -> dict[str, Any]:
-        """The parameters with those of the baseline; nothing for other packages."""
+        """The parameters, of batch training with those of the baseline."""
         if self.system != OURS:
-            return {}
+            return dict(self.parameters)
         loss = self.parameters.get("loss", BASELINE["loss"])
         usual = dict(BASELINE)
         if self.parameters.get("solver", "descent") == "descent":
@@ -93,6 +99,10 @@ class Table:
         What else must be known to read it.
     batch_sizes : sequence of int
         Also measure prediction with so many rows at a time; 0 stands for all.
+    costs : mapping
+        What the columns of costs are called.
+    follows_stream : bool
+        Whether the picture is of P@1 over the stream.
     """
 
     name: str
@@ -103,6 +113,8 @@ class Table:
     notes: Sequence[str] = ()
     batch_sizes: Sequence[int] = ()
     here: str = ""
+    costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
+    follows_stream: bool = False
 
     def rows_on(self, data: str) -> list[Row]:
         """The rows that are run on a set."""

@@ -16,7 +16,9 @@ import numpy as np
 from experiments.runner.features import Problem, read_problem, take_rows
 from experiments.runner.figures import QUALITIES
 from experiments.runner.run import Run
-from labeltree import LabelTreeClassifier
+from experiments.runner.stream import progress, tree_of_stream
+from experiments.runner.table import ONLINE
+from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.metrics import evaluate
 
 K = 5
@@ -27,12 +29,14 @@ MOST_SAMPLES, MOST_SAMPLED_ROWS, FEWEST_SAMPLES = 50, 5_000, 5
 
 
 def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
-    """The figures of a run; the model is left at `path`."""
+    """The figures of a run of batch training; the model is left at `path`."""
     parameters = dict(run.parameters)
     if parameters["tree"] == "taxonomy":
         from experiments.runner.hierarchies import hierarchy_of
 
         parameters["tree"] = hierarchy_of(run.data)
+    elif parameters["tree"] == "stream":
+        parameters["tree"] = tree_of_stream(problem.y_train, parameters["arity"], run.seed)
     model = LabelTreeClassifier(**parameters, n_jobs=run.threads, random_state=run.seed, verbose=-1)
     started = time.perf_counter()
     model.fit(problem.X_train, problem.y_train)
@@ -40,22 +44,41 @@ def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
     model.save(path)
     figures["model_mb"] = sum(file.stat().st_size for file in path.rglob("*")) / 1e6
 
-    model = LabelTreeClassifier.load(path).set_params(n_jobs=run.threads)
+    return {**figures, **ask(LabelTreeClassifier.load(path).set_params(n_jobs=run.threads), run, problem)}
+
+
+def learn_and_measure(run: Run, problem: Problem) -> dict[str, Any]:
+    """The figures of a run of an online model, with its precision along the stream."""
+    options = {**run.parameters, "n_jobs": run.threads, "random_state": run.seed, "verbose": -1}
+    model = OnlineLabelTreeClassifier(**options)
+    started = time.perf_counter()
+    model.fit(problem.X_train, problem.y_train)
+    figures = {"train_s": time.perf_counter() - started, "model_mb": model.memory_["total"] / 1e6}
+    figures |= ask(model, run, problem)
+    stream = OnlineLabelTreeClassifier(**options)
+    return {**figures, **progress(stream, problem.X_train, problem.y_train, run.seed)}
+
+
+def ask(
+    model: LabelTreeClassifier | OnlineLabelTreeClassifier, run: Run, problem: Problem
+) -> dict[str, float]:
+    """How good the answers for the test rows are, and how quick."""
     seconds = []
     for _ in range(REPEATS):
         started = time.perf_counter()
         labels = model.predict_topk(problem.X_test, K).labels
         seconds.append(time.perf_counter() - started)
     n_rows = problem.y_test.shape[0]
-    figures["batch_ms"] = min(seconds) / n_rows * 1e3
     quality = evaluate(problem.y_test, labels)
-    figures |= {name: quality[name] for name in QUALITIES}
+    figures = {"batch_ms": min(seconds) / n_rows * 1e3, **{name: quality[name] for name in QUALITIES}}
     for size in run.batch_sizes:
         figures[f"batch_{size}_ms"] = time_batches(model, problem.X_test, n_rows, size or n_rows, run.seed)
     return figures
 
 
-def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:
+def time_batches(
+    model: LabelTreeClassifier | OnlineLabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int
+) -> float:
     """Milliseconds per row in batches of `size` rows, drawn at random as in the paper."""
     rng = np.random.default_rng(seed)
     size = min(size, n_rows)
@@ -71,7 +94,11 @@ def main() -> None:
     facts = json.loads(sys.argv[1])
     run = Run(**{**facts, "batch_sizes": tuple(facts["batch_sizes"])})
     problem = read_problem(run.data, run.n_rows, run.features, run.threads)
-    print(json.dumps(train_and_measure(run, problem, Path(sys.argv[2]))))
+    if run.system == ONLINE:
+        figures = learn_and_measure(run, problem)
+    else:
+        figures = train_and_measure(run, problem, Path(sys.argv[2]))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":
