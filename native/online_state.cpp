@@ -118,6 +118,8 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
     require(node.block > 0 && node.block < n_blocks && block_children[node.block] < 0,
             "a block belongs to two nodes, or to none");
     block_children[node.block] = static_cast<int32_t>(node.children.size());
+    require(is_leaf || tree->has_room(node.children.size() - 1),
+            "a node has more children than there is room for");
     require(options.weights == WeightKind::shared || node.open == (has_auxiliary[node.block] != 0),
             "an open node needs an auxiliary classifier");
   }

@@ -97,8 +97,17 @@ void OnlineTree::place(const Example& x, int32_t label) {
         "the policy chose the leaf " + std::to_string(v) +
         " without insert: a leaf must be split, or it would have a label and a child");
   }
+  if (!chosen.insert && !has_room(nodes_[v].children.size())) {
+    throw std::invalid_argument("the policy chose node " + std::to_string(v) + ", which has " +
+                                std::to_string(nodes_[v].children.size()) +
+                                " children, but shared weights have room for those of `arity` only");
+  }
   if (chosen.insert) insert_node(v);
   add_leaf(v, label);
+}
+
+bool OnlineTree::has_room(size_t n_children) const {
+  return space_.kind != WeightKind::shared || static_cast<int64_t>(n_children) + 4 <= space_.most_lanes;
 }
 
 void OnlineTree::insert_node(int32_t v) {

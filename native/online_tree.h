@@ -112,6 +112,8 @@ class OnlineTree {
   int32_t add_node(int32_t parent, int32_t block);
   int32_t add_block(bool has_auxiliary);
   void place(const Example& x, int32_t label);
+  // Whether a node with so many children may get one more: the rows of a shared table are of some length.
+  bool has_room(size_t n_children) const;
   void insert_node(int32_t node);
   void add_leaf(int32_t node, int32_t label);
   // Undo the last ones.

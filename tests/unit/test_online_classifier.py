@@ -414,6 +414,16 @@ def test_a_policy_that_answers_nonsense(answer: Any, message: str) -> None:
     assert model.classes_.tolist() == ["a"]
 
 
+def test_a_policy_that_wants_more_children_than_a_shared_table_has_room_for() -> None:
+    model = online(policy=lambda tree, label: (0, tree.is_leaf(0)), weights="shared", memory_mb=0.1, arity=3)
+    model.partial_fit(np.eye(3), [["a"], ["b"], ["c"]])
+    with pytest.raises(
+        ValueError, match="has 3 children, but shared weights have room for those of `arity` only"
+    ):
+        model.partial_fit(np.eye(3)[:1], [["d"]])
+    assert model.n_examples_ == 3
+
+
 # -- other models --------------------------------------------------------------------------------------------------
 
 

@@ -74,8 +74,8 @@ class OnlineSettings:
 
     @property
     def most_lanes(self) -> int:
-        """The lanes of the widest block, rounded up as the kernel does."""
-        return self.arity // 4 * 4 + 4
+        """The lanes of the widest block, with what the kernel may round them up by."""
+        return self.arity + 3
 
     @property
     def hashes_names(self) -> bool:
