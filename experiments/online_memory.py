@@ -51,9 +51,9 @@ auxiliary classifiers), each with a weight and AdaGrad's sum in 4 bytes per feat
 hashed vector are not for features."""
 
 _DIFFERENCES = """\
-The paper rounds the features of 64 GB down to thousands and doubles them for the others. Two of its entries do not follow
-from its formula: dense vectors for EurLex-4K take 0.4 GB, not 0.2; and those for Wiki10-30K take 70 GB, by its own last
-column but one, so that 64 GB have no room for all features."""
+The paper rounds down: gigabytes, and the features of 64 GB to thousands, which it doubles for the larger budgets. Two
+of its entries do not follow from its formula: dense vectors for EurLex-4K take 0.4 GB, not 0.2; and as those for
+Wiki10-30K take 70 GB, which it says too, 64 GB have no room for all their features."""
 
 _ABOUT_OURS = """\
 After one pass over the training rows with a complete tree. "Dense" is for the vectors that the tree has, "by the paper"
