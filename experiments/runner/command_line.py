@@ -17,6 +17,7 @@ from experiments.runner.picture import draw
 from experiments.runner.run import Run, runs_of
 from experiments.runner.series import Series, describe, execute
 from experiments.runner.store import Store
+from experiments.runner.stream_picture import draw_streams
 from experiments.runner.table import Table
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -34,6 +35,7 @@ NAMES = (
     "ensembles",
     "pruning",
     "thresholds",
+    "online",
 )
 
 
@@ -138,5 +140,5 @@ def write(table: Table, parts: Mapping[str, Sequence[Line]], options: argparse.N
     )
     path: Path = options.results / f"{table.name}.md"
     path.write_text(page(table, parts, circumstances))
-    draw(table, parts, path.with_suffix(".png"))
+    (draw_streams if table.follows_stream else draw)(table, parts, path.with_suffix(".png"))
     print(path)

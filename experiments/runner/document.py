@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.figures import COSTS, Line, Mean, Quality
+from experiments.runner.figures import COSTS, QUALITIES, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 
@@ -17,7 +17,7 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     lines += [f"**Here:** {table.here}", ""] if table.here else []
     lines += [f"![{table.title}]({table.name}.png)", ""]
     for data, rows in parts.items():
-        lines += [f"## {data}", "", *_table(rows, table.qualities), ""]
+        lines += [f"## {data}", "", *_table(rows, table.qualities, table.costs), ""]
         if table.batch_sizes:
             lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
             lines += [*_batches(rows, table.batch_sizes), ""]
@@ -28,20 +28,22 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     return "\n".join(lines)
 
 
-def headings(qualities: Mapping[str, Quality]) -> list[str]:
+def headings(qualities: Mapping[str, Quality] = QUALITIES, costs: Mapping[str, str] = COSTS) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
-    costs = [heading for cost in COSTS.values() for heading in (cost, "×")]
-    return ["", *qualities, *costs, "runs"]
+    pairs = [heading for cost in costs.values() for heading in (cost, "×")]
+    return ["", *qualities, *pairs, "runs"]
 
 
-def _table(rows: Sequence[Line], qualities: Mapping[str, Quality]) -> list[str]:
+def _table(
+    rows: Sequence[Line], qualities: Mapping[str, Quality], cost_names: Mapping[str, str]
+) -> list[str]:
     ran = [line for line in rows if line.n_runs]
     best = {
         name: quality.best(line.means[name].value for line in ran)
         for name, quality in qualities.items()
         if quality.best is not None and ran
     }
-    columns = headings(qualities)
+    columns = headings(qualities, cost_names)
     text = [_line(columns), _line(["---"] * len(columns))]
     for line in rows:
         if not line.n_runs:
@@ -53,7 +55,9 @@ def _table(rows: Sequence[Line], qualities: Mapping[str, Quality]) -> list[str]:
             shown = scaled(mean, quality.scale)
             cells.append(f"**{shown}**" if mean.value == best.get(name) else shown)
         costs = [
-            cell for cost in COSTS for cell in (plus_minus(line.means[cost]), times(line.ratios.get(cost)))
+            cell
+            for cost in cost_names
+            for cell in (plus_minus(line.means[cost]), times(line.ratios.get(cost)))
         ]
         text.append(_line([line.name, *cells, *costs, str(line.n_runs)]))
     return text

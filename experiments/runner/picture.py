@@ -11,12 +11,12 @@ from benchmarks.picture import check_matplotlib
 from experiments.runner.figures import COSTS, Line, Quality
 from experiments.runner.table import Table
 
-_COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
 
 #: Between two that are drawn.
 _LEFT_OUT = "P@3"
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
     "axes.titlesize": 10,
@@ -44,7 +44,7 @@ def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
     headings |= COSTS
     n_columns = len(headings) + bool(table.batch_sizes)
     heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(2.2 * n_columns + 1.8, sum(heights) + 0.5), layout="constrained")
         figure.suptitle(table.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
         axes = figure.subplots(len(shown), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights})
@@ -66,7 +66,7 @@ def _draw_panel(
     values = [scale * line.means[name].value for line in lines]
     errors = [scale * (line.means[name].error or 0.0) for line in lines]
     for i, (value, error) in enumerate(zip(values, errors, strict=True)):
-        colour = _COLOURS[i % len(_COLOURS)]
+        colour = COLOURS[i % len(COLOURS)]
         if is_cost:
             axis.hlines(i, 0, value, color=colour, alpha=0.3, linewidth=3)
         axis.errorbar(value, i, xerr=error, fmt="o", color=colour, markersize=5, capsize=2)
@@ -84,7 +84,7 @@ def _draw_batches(axis: Any, lines: Sequence[Line], sizes: Sequence[int]) -> Non
     places = range(len(sizes))
     for i, line in enumerate(lines):
         values = [line.means[f"batch_{size}_ms"].value for size in sizes]
-        axis.plot(places, values, "o-", color=_COLOURS[i % len(_COLOURS)], markersize=4)
+        axis.plot(places, values, "o-", color=COLOURS[i % len(COLOURS)], markersize=4)
     axis.set_yscale("log")
     axis.set_xticks(places, [str(size or "all") for size in sizes])
     axis.set_title("ms/row by rows in a batch")

@@ -14,7 +14,7 @@ from benchmarks.peers import OURS, PEERS
 
 import labeltree
 from experiments.runner.data import files_of
-from experiments.runner.table import Row, Table
+from experiments.runner.table import ONLINE, Row, Table
 from labeltree import _native
 
 
@@ -66,7 +66,7 @@ def _contents(data: str, n_rows: int | None) -> list[str]:
 
 @cache
 def _code(system: str) -> str:
-    if system != OURS:
+    if system not in (OURS, ONLINE):
         return repr(PEERS[system].packages)
     return f"{labeltree.__version__} {_digest(Path(str(_native.__file__)))}"
 

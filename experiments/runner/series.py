@@ -20,7 +20,7 @@ from experiments.runner.data import files_of
 from experiments.runner.figures import COSTS, QUALITIES
 from experiments.runner.run import Run
 from experiments.runner.store import Store
-from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT
+from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, ONLINE
 from labeltree.metrics import evaluate
 
 
@@ -59,7 +59,7 @@ class Series:
 
 def describe(run: Run) -> str:
     """A line about a run, with what is not of the baseline."""
-    usual = {**BASELINE, **BASELINE_OF_DESCENT}
+    usual = {**BASELINE, **BASELINE_OF_DESCENT} if run.system == OURS else {}
     others = [f"{name}={value}" for name, value in run.parameters.items() if usual.get(name) != value]
     about = [
         run.data,
@@ -75,7 +75,7 @@ def describe(run: Run) -> str:
 def execute(run: Run, limit_s: float) -> dict[str, Any]:
     """Run in fresh processes; raises `RunError`."""
     with tempfile.TemporaryDirectory() as folder:
-        return (_run_ours if run.system == OURS else _run_peer)(run, Path(folder), limit_s)
+        return (_run_ours if run.system in (OURS, ONLINE) else _run_peer)(run, Path(folder), limit_s)
 
 
 def _run_ours(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:

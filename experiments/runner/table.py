@@ -8,7 +8,10 @@ from typing import Any
 
 from benchmarks.peers import OURS
 
-from experiments.runner.figures import DECISION_QUALITIES, QUALITIES, Quality
+from experiments.runner.figures import COSTS, DECISION_QUALITIES, QUALITIES, Quality
+
+#: Our model that learns from a stream, as the system of a row.
+ONLINE = "online"
 
 #: What the paper sets for all its tables of design choices.
 BASELINE: Mapping[str, Any] = {
@@ -41,7 +44,8 @@ class Row:
         What the table calls it.
     parameters : mapping
         Parameters of `LabelTreeClassifier` that are not those of the baseline. A `tree` "taxonomy" is the hierarchy
-        that comes with the data.
+        that comes with the data, "stream" the complete tree of that arity that an online model of the same seed grows.
+        With the system `ONLINE`, parameters of `OnlineLabelTreeClassifier` that are not its defaults.
     features : str
         The features, as `experiments/runner/features.py` names them.
     data : sequence of str, optional
@@ -49,7 +53,7 @@ class Row:
     seeds : int, optional
         The most seeds that it is run with; fewer where runs are long or chance plays no role.
     system : str
-        Another package of `benchmarks/peers.py`, which then has its own parameters.
+        `ONLINE`, or another package of `benchmarks/peers.py`, which then has its own parameters.
     decide : mapping, optional
         Arguments of `fit_for`: label sets are decided for a metric. Without, labels are ranked.
     """
@@ -63,9 +67,9 @@ class Row:
     decide: Mapping[str, Any] | None = None
 
     def all_parameters(self) -> dict[str, Any]:
-        """The parameters with those of the baseline; nothing for other packages."""
+        """The parameters, of batch training with those of the baseline."""
         if self.system != OURS:
-            return {}
+            return dict(self.parameters)
         loss = self.parameters.get("loss", BASELINE["loss"])
         usual = dict(BASELINE)
         if self.parameters.get("solver", "descent") == "descent":
@@ -98,6 +102,10 @@ class Table:
         What else must be known to read it.
     batch_sizes : sequence of int
         Also measure prediction with so many rows at a time; 0 stands for all.
+    costs : mapping
+        What the columns of costs are called.
+    follows_stream : bool
+        Whether the picture is of P@1 over the stream.
     """
 
     name: str
@@ -108,6 +116,8 @@ class Table:
     notes: Sequence[str] = ()
     batch_sizes: Sequence[int] = ()
     here: str = ""
+    costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
+    follows_stream: bool = False
 
     @property
     def qualities(self) -> Mapping[str, Quality]:

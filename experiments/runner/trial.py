@@ -9,15 +9,19 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from experiments.runner.features import Problem, read_problem, take_rows
 from experiments.runner.figures import DECISION_QUALITIES, QUALITIES
 from experiments.runner.run import Run
-from labeltree import LabelTreeClassifier
+from experiments.runner.stream import progress, tree_of_stream
+from experiments.runner.table import ONLINE
+from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.metrics import evaluate, f_beta, hamming_loss
+
+_Model: TypeAlias = LabelTreeClassifier | OnlineLabelTreeClassifier
 
 K = 5
 #: All test rows are predicted so many times; the quickest counts, which other work on the machine disturbs least.
@@ -27,12 +31,14 @@ MOST_SAMPLES, MOST_SAMPLED_ROWS, FEWEST_SAMPLES = 50, 5_000, 5
 
 
 def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
-    """The figures of a run; the model is left at `path`."""
+    """The figures of a run of batch training; the model is left at `path`."""
     parameters = dict(run.parameters)
     if parameters["tree"] == "taxonomy":
         from experiments.runner.hierarchies import hierarchy_of
 
         parameters["tree"] = hierarchy_of(run.data)
+    elif parameters["tree"] == "stream":
+        parameters["tree"] = tree_of_stream(problem.y_train, parameters["arity"], run.seed)
     model = LabelTreeClassifier(**parameters, n_jobs=run.threads, random_state=run.seed, verbose=-1)
     started = time.perf_counter()
     if run.decide is None:
@@ -43,7 +49,23 @@ def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
     model.save(path)
     figures["model_mb"] = sum(file.stat().st_size for file in path.rglob("*")) / 1e6
 
-    model = LabelTreeClassifier.load(path).set_params(n_jobs=run.threads)
+    return {**figures, **ask(LabelTreeClassifier.load(path).set_params(n_jobs=run.threads), run, problem)}
+
+
+def learn_and_measure(run: Run, problem: Problem) -> dict[str, Any]:
+    """The figures of a run of an online model, with its precision along the stream."""
+    options = {**run.parameters, "n_jobs": run.threads, "random_state": run.seed, "verbose": -1}
+    model = OnlineLabelTreeClassifier(**options)
+    started = time.perf_counter()
+    model.fit(problem.X_train, problem.y_train)
+    figures = {"train_s": time.perf_counter() - started, "model_mb": model.memory_["total"] / 1e6}
+    figures |= ask(model, run, problem)
+    stream = OnlineLabelTreeClassifier(**options)
+    return {**figures, **progress(stream, problem.X_train, problem.y_train, run.seed)}
+
+
+def ask(model: _Model, run: Run, problem: Problem) -> dict[str, float]:
+    """How good the answers for the test rows are, and how quick."""
     answer, judge = (rank, judge_ranking) if run.decide is None else (decide, judge_decision)
     seconds = []
     for _ in range(REPEATS):
@@ -51,35 +73,34 @@ def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
         found = answer(model, problem.X_test)
         seconds.append(time.perf_counter() - started)
     n_rows = problem.y_test.shape[0]
-    figures["batch_ms"] = min(seconds) / n_rows * 1e3
-    figures |= judge(model, problem.y_test, found)
+    figures = {"batch_ms": min(seconds) / n_rows * 1e3, **judge(model, problem.y_test, found)}
     for size in run.batch_sizes:
         figures[f"batch_{size}_ms"] = time_batches(model, problem.X_test, n_rows, size or n_rows, run.seed)
     return figures
 
 
-def rank(model: LabelTreeClassifier, X: Any) -> Any:
+def rank(model: _Model, X: Any) -> Any:
     return model.predict_topk(X, K).labels
 
 
-def decide(model: LabelTreeClassifier, X: Any) -> Any:
+def decide(model: _Model, X: Any) -> Any:
     return model.predict(X)
 
 
-def judge_ranking(model: LabelTreeClassifier, y: Any, labels: Any) -> dict[str, float]:
+def judge_ranking(model: _Model, y: Any, labels: Any) -> dict[str, float]:
     """The `QUALITIES` of ranked labels."""
     quality = evaluate(y, labels)
     return {name: quality[name] for name in QUALITIES}
 
 
-def judge_decision(model: LabelTreeClassifier, y: Any, predicted: Any) -> dict[str, float]:
+def judge_decision(model: _Model, y: Any, predicted: Any) -> dict[str, float]:
     """The `DECISION_QUALITIES` of label sets."""
     wrong, f1 = hamming_loss(y, predicted) * y.shape[1], f_beta(y, predicted, average="micro")
     threshold, _ = model.decision_.bounds()
     return dict(zip(DECISION_QUALITIES, (f1, wrong, threshold), strict=True))
 
 
-def time_batches(model: LabelTreeClassifier, X: Any, n_rows: int, size: int, seed: int) -> float:
+def time_batches(model: _Model, X: Any, n_rows: int, size: int, seed: int) -> float:
     """Milliseconds per row in batches of `size` rows, drawn at random as in the paper."""
     rng = np.random.default_rng(seed)
     size = min(size, n_rows)
@@ -95,7 +116,11 @@ def main() -> None:
     facts = json.loads(sys.argv[1])
     run = Run(**{**facts, "batch_sizes": tuple(facts["batch_sizes"])})
     problem = read_problem(run.data, run.n_rows, run.features, run.threads)
-    print(json.dumps(train_and_measure(run, problem, Path(sys.argv[2]))))
+    if run.system == ONLINE:
+        figures = learn_and_measure(run, problem)
+    else:
+        figures = train_and_measure(run, problem, Path(sys.argv[2]))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":
