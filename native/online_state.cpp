@@ -141,8 +141,8 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
     part.has_auxiliary = has_auxiliary[b] != 0;
     part.n_seen = n_seen[b];
     part.penalty = penalty[b];
-    require(part.n_seen >= 0 && std::isfinite(part.penalty),
-            "a block has learned from no number of examples");
+    require(part.n_seen >= 0 && part.n_seen <= numbers[kExamples] && std::isfinite(part.penalty),
+            "a block has learned from more examples than there were");
     const int64_t n_lanes = part.n_children + part.has_auxiliary;
     const int64_t begin = row_begin[b], end = row_begin[b + 1];
     require(begin <= end && end < INT64_MAX / 65536, "the rows of blocks overlap");
