@@ -35,6 +35,30 @@ struct OnlineState {
   // next_block_number, the policy's state and steps, and OnlineCounts.
   std::vector<int64_t> numbers;
 
+  // Calls visit(name, array) for all of them.
+  template <class Visit>
+  static void visit_arrays(OnlineState& state, const Visit& visit) {
+    visit("label", state.label);
+    visit("node_block", state.node_block);
+    visit("open", state.open);
+    visit("child_begin", state.child_begin);
+    visit("child", state.child);
+    visit("block_number", state.block_number);
+    visit("has_auxiliary", state.has_auxiliary);
+    visit("n_seen", state.n_seen);
+    visit("penalty", state.penalty);
+    visit("row_begin", state.row_begin);
+    visit("feature", state.feature);
+    visit("weight", state.weight);
+    visit("square", state.square);
+    visit("shrunk", state.shrunk);
+    visit("table", state.table);
+    visit("seen_features", state.seen_features);
+    visit("label_count", state.label_count);
+    visit("last_seen", state.last_seen);
+    visit("numbers", state.numbers);
+  }
+
   static OnlineState of(const OnlineTree& tree);
   // Throws std::invalid_argument if the arrays contradict each other or the options.
   std::unique_ptr<OnlineTree> tree(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy) const;

@@ -210,21 +210,11 @@ nb::list explain(const OnlineTree& tree, const BoundFeatures& features, int64_t 
   return steps;
 }
 
-#define LABELTREE_STATE_ARRAYS(DO)                                                                          \
-  DO(label)                                                                                                 \
-  DO(node_block)                                                                                            \
-  DO(open)                                                                                                  \
-  DO(child_begin)                                                                                           \
-  DO(child)                                                                                                 \
-  DO(block_number) DO(has_auxiliary) DO(n_seen) DO(penalty) DO(row_begin) DO(feature) DO(weight) DO(square) \
-      DO(shrunk) DO(table) DO(seen_features) DO(label_count) DO(last_seen) DO(numbers)
-
 nb::dict state_arrays(const OnlineTree& tree) {
   OnlineState state = OnlineState::of(tree);
   nb::dict arrays;
-#define LABELTREE_GIVE(name) arrays[#name] = to_numpy(std::move(state.name));
-  LABELTREE_STATE_ARRAYS(LABELTREE_GIVE)
-#undef LABELTREE_GIVE
+  OnlineState::visit_arrays(
+      state, [&](const char* name, auto& values) { arrays[name] = to_numpy(std::move(values)); });
   return arrays;
 }
 
@@ -240,9 +230,7 @@ void take_array(const nb::dict& arrays, const char* name, std::vector<T>& values
 std::unique_ptr<OnlineTree> from_state(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy,
                                        const nb::dict& arrays) {
   OnlineState state;
-#define LABELTREE_TAKE(name) take_array(arrays, #name, state.name);
-  LABELTREE_STATE_ARRAYS(LABELTREE_TAKE)
-#undef LABELTREE_TAKE
+  OnlineState::visit_arrays(state, [&](const char* name, auto& values) { take_array(arrays, name, values); });
   return state.tree(options, std::move(policy));
 }
 
