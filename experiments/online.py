@@ -32,12 +32,12 @@ TABLE = Table(
     paper="with hash maps, online trees are as precise as batch training with the logistic loss on a complete "
     "binary tree; with feature hashing they lose much on large data sets, even in as much memory as the maps "
     "take; there is a large gap to k-means trees.",
-    here="the same with maps and with hashed vectors, which lose 2 and 9 points in the budget of the maps. The gap to "
-    "k-means trees is 1 to 2 points on eurlex57k and small on tate. A tree of arity 16 is better than a binary one or "
-    "as good, and several times as fast. The table that all nodes share is as precise as the maps in a quarter of "
-    "their memory, and loses a point in a sixteenth. Best fit at alpha 0.1 closes most of the gap on eurlex57k, but "
-    "makes trees that take more time and memory, four times as much on tate, where it is no better; at 0.5 it is as "
-    "the complete tree.",
+    here="the same with maps and with hashed vectors, which lose 2 and 9 points in the budget of the maps. The gap "
+    "to k-means trees is 1 to 2 points on eurlex57k and small on tate. A tree of arity 16 is better than a binary one "
+    "or as good, and several times as fast. The table that all nodes share is nearly as precise as the maps in a "
+    "quarter of their memory, and loses about a point in a sixteenth. Best fit at alpha 0.1 closes most of the gap on "
+    "eurlex57k, but its deep trees take more time and memory, four times as much on tate, where it is no better; at "
+    "0.5 it is as the complete tree.",
     rows=[
         Row("complete, arity 2, maps", {"arity": 2}, system=ONLINE),
         Row("complete, arity 16, maps", system=ONLINE),
@@ -56,8 +56,8 @@ TABLE = Table(
         "Memory is that of all weights, AdaGrad's sums, auxiliary classifiers, maps and the tree. Of batch training it "
         "is the size of the finished model, whose weights below 0.1 are dropped: training takes more.",
         "A budget for hashed weights is planned for 3 vectors per label, as in the paper, which a binary tree needs; a "
-        "tree of arity 16 uses about two thirds of it. Budgets are in MB of 2²⁰ bytes, as `memory_mb` is; the column "
-        "is in MB of 10⁶.",
+        "tree of arity 16 uses about two thirds of it. Budgets are in MB of 2²⁰ bytes, as `memory_mb`; the column is "
+        "in MB of 10⁶.",
     ],
     costs={"train_s": "training s", "batch_ms": "prediction ms/row", "model_mb": "memory MB"},
     follows_stream=True,
