@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contract.problem import assert_same_answers, lists, problem
-from tests.unit.test_online_classifier import KINDS, LEARNERS, assert_same_state, named_rows, online, state_of
+from tests.online_problem import KINDS, LEARNERS, assert_same_state, named_rows, online, state_of
 
 from labeltree import LabelTreeClassifier, ModelFileError, OnlineLabelTreeClassifier, _native
 from labeltree.model_file import load, read_info
