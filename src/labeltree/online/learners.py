@@ -13,8 +13,8 @@ class Learner:
     Attributes
     ----------
     learning_rate : dict of float
-        What is taken if none is given, by loss: the best on held-out rows of eurlex57k and tate together, with three
-        passes over 15,000 training rows and a complete tree of arity 16.
+        What is taken if none is given, by loss: good on held-out rows of eurlex57k and tate together, after one and
+        after three passes over 15,000 training rows, with a complete tree of arity 16 and one seed.
     regularization : dict of float
         The same of the penalty; empty if there is none.
     """
