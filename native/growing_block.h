@@ -50,7 +50,6 @@ class GrowingBlock {
   int n_lanes() const { return n_children_ + (has_auxiliary_ ? 1 : 0); }
   int width() const { return width_; }
   bool has_auxiliary() const { return has_auxiliary_; }
-  int64_t n_seen() const { return n_seen_; }
   int64_t n_rows() const { return n_rows_; }
   int64_t n_map_bytes() const { return map_.n_bytes(); }
   int64_t n_weight_bytes() const {
@@ -63,11 +62,12 @@ class GrowingBlock {
   void remove_last_child(const WeightSpace& space, bool was_last);
   // A child with weights of 0, for blocks that are made at once.
   void add_blank_child(const WeightSpace& space);
-  // A block for the same examples, with one child that all of them are of.
-  GrowingBlock over(const WeightSpace& space, int32_t number) const;  // has an auxiliary lane, as this must
+  // A block for the same examples, with one child that all of them are of. This must have an auxiliary lane.
+  GrowingBlock over(const WeightSpace& space, int32_t number) const;
   // Leaves out some children; those that stay keep their order.
   void keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept);
   void drop_auxiliary(const WeightSpace& space);
+  // A new one, which knows nothing of the examples so far.
   void start_auxiliary(const WeightSpace& space);
 
   // The scores of all lanes; `rows` is scratch.
@@ -139,7 +139,6 @@ class GrowingBlock {
   template <class Change>
   void change_rows(const WeightSpace& space, const Change& change);
   void fold_scale(const WeightSpace& space);
-  void blank(const WeightSpace& space);
 
   int32_t number_;
   int n_children_ = 0;

@@ -21,7 +21,7 @@ struct OnlineOptions {
   bool bias = true;
   WeightKind weights = WeightKind::map;
   int64_t length = 0;       // of hashed weights, or of the shared table
-  int most_lanes = 0;       // shared weights: the largest number of children
+  int most_lanes = 0;       // shared weights: the widest block there may be
   int32_t most_labels = 0;  // what the length was planned for; 0 for any number
 };
 
@@ -59,9 +59,9 @@ class OnlineTree {
   std::vector<uint32_t> seen_features() const;
 
   // -- learning
-  // One example. Labels must be numbers below n_labels() or, in this order, the next ones; each only once.
+  // One example. Labels must be numbers below n_labels() or, in this order, the next ones; each only once. If
+  // the policy throws, nothing has changed.
   void learn(const FeatureRow& row, const int32_t* labels, int64_t n_labels, float weight);
-  // If the policy throws, nothing has changed.
   const OnlineCounts& counts() const { return counts_; }
   // How many auxiliary classifiers there are; of regular ones every node has one.
   int64_t n_auxiliary() const;

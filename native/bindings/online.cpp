@@ -256,21 +256,6 @@ nb::tuple structure(const OnlineTree& tree) {
   return nb::make_tuple(to_numpy(std::move(parent)), to_numpy(std::move(label)));
 }
 
-// The classifiers of a node's children as a matrix: features, and a column of weights for each; of node -1,
-// that of the root. With those of the auxiliary classifier last, if there is one.
-nb::tuple weights_below(const OnlineTree& tree, int32_t node) {
-  require(node >= -1 && node < tree.n_nodes(), "there is no such node");
-  require(tree.space().kind != WeightKind::shared, "blocks with shared weights do not know their features");
-  const GrowingBlock& block = tree.block(node);
-  std::vector<uint32_t> features;
-  std::vector<float> weights;
-  block.visit(tree.space(), [&](uint32_t feature, const float* w) {
-    features.push_back(feature);
-    weights.insert(weights.end(), w, w + block.n_lanes());
-  });
-  return nb::make_tuple(to_numpy(std::move(features)), to_numpy(std::move(weights)), block.n_lanes());
-}
-
 }  // namespace
 
 void bind_online(nb::module_& m) {
@@ -383,8 +368,12 @@ void bind_online(nb::module_& m) {
            "The arrays of a tree that only answers.")
       .def("structure", &structure, "Per node, its parent and its label, -1 for none.")
       .def(
-          "children", [](const OnlineTree& tree, int32_t v) { return tree.children(v); }, nb::arg("node"))
-      .def("weights_below", &weights_below, nb::arg("node"), "The weights of a node's children.")
+          "children",
+          [](const OnlineTree& tree, int32_t v) {
+            require(v >= 0 && v < tree.n_nodes(), "there is no such node");
+            return tree.children(v);
+          },
+          nb::arg("node"))
       .def_prop_ro("n_nodes", &OnlineTree::n_nodes)
       .def_prop_ro("n_labels", &OnlineTree::n_labels)
       .def_prop_ro(

@@ -473,9 +473,6 @@ class OnlineTree:
 
     def children(self, node: int) -> list[int]: ...
 
-    def weights_below(self, node: int) -> tuple:
-        """The weights of a node's children."""
-
     @property
     def n_nodes(self) -> int: ...
 
