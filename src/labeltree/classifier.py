@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.hold_out import HoldOutLearner
+from labeltree.learning import LabelTreeLearner
 from labeltree.losses import LOSSES
 from labeltree.node_estimators import check_node_estimator
 from labeltree.prediction import LabelTreePredictor
@@ -67,7 +68,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 class LabelTreeClassifier(
-    PublishedSettings, HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+    PublishedSettings, LabelTreeLearner, HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
 ):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 

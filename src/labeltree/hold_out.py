@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from labeltree.decision_maker import DecisionMaker
 from labeltree.decisions import Tuning
+from labeltree.forest_learner import ForestLearner
 from labeltree.labels import LabelRows, read_labels
-from labeltree.learning import LabelTreeLearner
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.thresholds import OFO
 from labeltree.validation import Number, check_arguments, is_pair
@@ -20,7 +20,7 @@ from labeltree.validation import Number, check_arguments, is_pair
 _Estimator = TypeVar("_Estimator", bound="HoldOutLearner")
 
 
-class HoldOutLearner(LabelTreeLearner, DecisionMaker):
+class HoldOutLearner(ForestLearner, DecisionMaker):
     """Training and deciding in one, for the estimator whose parameters these are."""
 
     def fit_for(

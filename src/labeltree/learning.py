@@ -5,30 +5,37 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labeltree.examples import Examples
-from labeltree.fitting import EstimatorLearner, LinearLearner, Run, grower, train_forest
+from labeltree.fitting import (
+    EstimatorLearner,
+    LinearLearner,
+    NodeLearner,
+    Run,
+    TrainedForest,
+    grower,
+    train_forest,
+)
+from labeltree.forest_learner import ForestLearner
 from labeltree.label_weights import read_label_weight
 from labeltree.labels import LabelRows, read_labels, read_labels_of
 from labeltree.node_estimators import check_estimator_features
 from labeltree.progress import phases
 from labeltree.solvers import default_c, incremental_settings
-from labeltree.trained_trees import TrainedTrees
 from labeltree.training import SolverSettings, warn_if_all_is_pruned
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe, more_trees
-from labeltree.validation import adopt_features, check_count, check_features, check_sample_weight, n_threads
+from labeltree.validation import check_count, n_threads
 
 _Estimator = TypeVar("_Estimator", bound="LabelTreeLearner")
 
 
-class LabelTreeLearner(TrainedTrees):
+class LabelTreeLearner(ForestLearner):
     """Training, for the estimator whose parameters these are; docstrings and checks are with it."""
 
     n_trees: int
@@ -45,64 +52,12 @@ class LabelTreeLearner(TrainedTrees):
     epochs: int
     regularization: float | None
     prune: float
-    normalize: bool
     bias: bool
     node_estimator: Any
-    random_state: Any
-    verbose: int
-
-    def _check_training_parameters(self) -> None:
-        """Raise `ValueError` unless all parameters are what they must be to train."""
-        raise NotImplementedError
 
     def _link_of(self, loss: str) -> str:
         """The link that goes with a loss."""
         raise NotImplementedError
-
-    def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
-        """Train on the examples X with labels y.
-
-        Parameters
-        ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair of a sparse matrix and an array
-            A pair has the features of both, the sparse ones first.
-        y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
-            Rows without any label are welcome: the root then learns the probability that there is one.
-        sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default: its loss is multiplied by this.
-        """
-        self._check_training_parameters()
-        # Everything is stored at the end: a failed fit leaves an earlier model as it was.
-        checked = copy(self)
-        examples = self._examples(checked, X, read_labels(y), sample_weight)
-        learner = self._learner(checked, X)
-        with phases(self.verbose) as shown:
-            forest = train_forest(
-                self._tree_recipe().for_each(self.n_trees),
-                self._seeds(self.n_trees),
-                examples,
-                learner,
-                Run(n_threads(self.n_jobs), shown),
-            )
-        if isinstance(learner, LinearLearner):
-            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
-        self._warn_if_none_is_joint(forest.reports)
-        adopt_features(self, checked)
-        labels = examples.labels
-        self.classes_ = labels.classes
-        self.label_kind_ = labels.kind
-        self.label_counts_ = np.bincount(labels.indices, minlength=labels.n_labels).astype(np.int64)
-        self.n_samples_fit_ = labels.n_rows
-        self.weights_ = forest.weights
-        self._keep_report(forest.reports)
-        self.fit_seconds_ = forest.seconds
-        for name in ("C_", "C_scores_", "calibration_", "decision_"):
-            vars(self).pop(name, None)
-        if isinstance(learner, LinearLearner) and self.solver == "descent":
-            self.C_ = learner.settings.C
-            self.C_scores_ = learner.scores
-        self._renew_caches()
-        return self
 
     def add_trees(
         self: _Estimator, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
@@ -147,14 +102,13 @@ class LabelTreeLearner(TrainedTrees):
         n_old = len(self.weights_)
         with phases(self.verbose) as shown:
             forest = train_forest(
-                grown._tree_recipe().for_each(grown.n_trees)[n_old:],
+                grown._recipes()[n_old:],
                 grown._seeds(n_trees, n_old),
                 examples,
                 learner,
                 Run(n_threads(self.n_jobs), shown),
             )
-        if isinstance(learner, LinearLearner):
-            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
+        self._warn_of(learner, forest)
         self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
         self.weights_ = [*self.weights_, *forest.weights]
         self._keep_report([*self.training_report_, *forest.reports])
@@ -194,34 +148,13 @@ class LabelTreeLearner(TrainedTrees):
         """
         self._check_parameters()
         examples = self._examples(copy(self), X, read_labels(y), sample_weight)
-        recipe = self._tree_recipe().for_each(self.n_trees)[0]
+        recipe = self._recipes()[0]
         recipe.check(examples.labels.n_labels)
         with phases(self.verbose) as shown:
             return shown.run(
                 recipe.describe(examples.labels.n_labels),
                 grower(recipe, examples, self._seeds(1)[0], n_threads(self.n_jobs)),
             )
-
-    def _examples(
-        self, checked: LabelTreeLearner, X: Any, labels: LabelRows, sample_weight: Any, reset: bool = True
-    ) -> Examples:
-        """What is to be learned; the number and names of the features are recorded in `checked`, or compared."""
-        dense = None if reset or checked._has_node_estimators else checked.dense_features_
-        examples = Examples(
-            check_features(checked, X, normalize=self.normalize, reset=reset, dense_features=dense),
-            labels,
-            check_sample_weight(sample_weight, labels.n_rows),
-            read_label_weight(self.label_weight, labels),
-        )
-        examples.check()
-        return examples
-
-    def _seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
-        """One for each tree. An integer `random_state` gives the same ones whether trees are trained now or later."""
-        n_skipped = n_before if isinstance(self.random_state, Integral) else 0
-        random = check_random_state(self.random_state)
-        seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
-        return seeds[n_skipped:]
 
     def _learner(
         self, checked: LabelTreeLearner, X: Any, chosen: float | list[float] | None = None
@@ -249,14 +182,24 @@ class LabelTreeLearner(TrainedTrees):
             settings, choose = replace(settings, C=chosen), None
         return LinearLearner(settings, self._link_of(self.loss), choose)
 
-    def _warn_if_none_is_joint(self, reports: list[dict[str, int]]) -> None:
-        if self.siblings == "joint" and not any(report.get("n_joint", 0) for report in reports):
+    def _training_label_weight(self, labels: LabelRows) -> NDArray[np.float32] | None:
+        return read_label_weight(self.label_weight, labels)
+
+    def _warn_of(self, learner: NodeLearner, forest: TrainedForest) -> None:
+        if isinstance(learner, LinearLearner):
+            warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
+        if self.siblings == "joint" and not any(report.get("n_joint", 0) for report in forest.reports):
             warnings.warn(
                 "siblings='joint' found no node with at most five children, so that all are independent: use a smaller "
                 "arity and max_leaves, and frequent_share=0",
                 UserWarning,
                 stacklevel=3,
             )
+
+    def _keep_choices(self, learner: NodeLearner) -> None:
+        if isinstance(learner, LinearLearner) and self.solver == "descent":
+            self.C_ = learner.settings.C
+            self.C_scores_ = learner.scores
 
     def _given_c(self) -> float | list[float]:
         """C as it is given, or what it is by default, where a choice starts from."""
@@ -266,5 +209,10 @@ class LabelTreeLearner(TrainedTrees):
             return default_c(self.solver, self.loss, self.penalty)
         return [float(number) for number in self.C]
 
-    def _tree_recipe(self) -> TreeRecipe:
-        return TreeRecipe(**{field.name: getattr(self, field.name) for field in fields(TreeRecipe)})
+    def _recipes(self) -> list[TreeRecipe]:
+        return recipe_of(self).for_each(self.n_trees)
+
+
+def recipe_of(estimator: Any) -> TreeRecipe:
+    """What an estimator's tree parameters say."""
+    return TreeRecipe(**{field.name: getattr(estimator, field.name) for field in fields(TreeRecipe)})

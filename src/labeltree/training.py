@@ -102,5 +102,5 @@ def warn_if_all_is_pruned(prune: float, weights: list[TreeWeights], reports: lis
             f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
             "(normalize=False) or a small C make small weights: use a smaller prune",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
