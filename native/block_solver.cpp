@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "aligned_floats.h"
+#include "block_rows.h"
 #include "group_solver.h"
 #include "group_weights.h"
 #include "incremental_solver.h"
@@ -14,7 +15,7 @@
 #include "parallel_for.h"
 #include "primal_descent.h"
 #include "random.h"
-#include "single_features.h"
+#include "softmax_descent.h"
 
 namespace labeltree {
 
@@ -22,9 +23,7 @@ namespace {
 
 // The examples of one block, made by the first of its column groups that runs, freed by the last.
 struct SharedRows {
-  LocalBlock local;
-  SingleFeatures singles;
-  std::vector<float> squared_norm;
+  BlockRows rows;
   std::vector<float> cost;
 };
 
@@ -79,21 +78,16 @@ std::vector<uint32_t> row_codes(const Block& block, int32_t n_children, const No
   return positive_children(block, children, n_children, assignment);
 }
 
-// Bit j of row i: whether example i is positive in the group's j-th column.
-std::vector<uint32_t> positive_lanes(const Block& block, const Group& group, int32_t n_children,
-                                     const NodeAssignment& assignment) {
-  if (block.codes.empty()) {
-    return positive_children(block, block.columns.data() + group.begin, group.end - group.begin, assignment);
+// The code of every row of a joint block, as its class.
+ClassShares code_shares(const Block& block, int32_t n_children, const NodeAssignment& assignment) {
+  ClassShares shares;
+  for (const uint32_t code : row_codes(block, n_children, assignment)) {
+    const auto at = std::lower_bound(block.codes.begin(), block.codes.end(), code);
+    shares.add(static_cast<int32_t>(at - block.codes.begin()), 1.0f);
+    shares.end_row();
   }
-  std::vector<uint32_t> positive = row_codes(block, n_children, assignment);
-  for (uint32_t& code : positive) {
-    code = 1u << (std::lower_bound(block.codes.begin(), block.codes.end(), code) - block.codes.begin());
-  }
-  return positive;
+  return shares;
 }
-
-// A weight of 0 must not divide by 0, nor a huge one overflow.
-float bounded_cost(float cost) { return std::clamp(cost, 1e-10f, 1e10f); }
 
 class Trainer {
  public:
@@ -124,7 +118,15 @@ class Trainer {
   void add_codes(Block& block, int32_t n_children);
   int32_t n_children(int32_t block) const { return block == 0 ? 1 : tree_.n_children(inner_[block - 1]); }
   void solve();
-  void solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver, AlignedFloats& lane_cost);
+  struct Worker {
+    LocalBlockMaker maker;
+    std::unique_ptr<GroupSolver> solver;
+    SoftmaxDescent joint_solver;
+    AlignedFloats lane_cost;
+  };
+  void solve_group(size_t task, Worker& worker);
+  void keep_group(size_t task, const GroupProblem& problem, const SingleFeatures& singles,
+                  const LaneWeights& learned);
   void fill_lane_cost(const Block& block, const Group& group, const std::vector<float>& cost,
                       AlignedFloats& lane_cost) const;
   std::shared_ptr<SharedRows> shared_rows(Block& block, LocalBlockMaker& maker) const;
@@ -230,55 +232,74 @@ void Trainer::solve() {
   for (const Group& group : groups_) total += blocks_[group.block]->n_rows;
   progress_.start(total);
   const int n_workers = std::max(options_.n_threads, 1);
-  std::vector<std::unique_ptr<LocalBlockMaker>> makers(n_workers);
-  std::vector<std::unique_ptr<GroupSolver>> solvers(n_workers);
-  std::vector<AlignedFloats> lane_costs(n_workers);
-  parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int worker) {
+  std::vector<std::unique_ptr<Worker>> workers(n_workers);
+  parallel_for(n_workers, static_cast<int64_t>(tasks.size()), [&](int64_t task, int number) {
     progress_.check();
-    if (!makers[worker]) {
-      makers[worker] = std::make_unique<LocalBlockMaker>(features_.n_features());
-      solvers[worker] = make_group_solver(options_);
+    std::unique_ptr<Worker>& worker = workers[number];
+    if (!worker) {
+      worker.reset(new Worker{LocalBlockMaker(features_.n_features()),
+                              make_group_solver(options_),
+                              SoftmaxDescent(options_.tol, options_.max_iter),
+                              {}});
     }
-    solve_group(tasks[task], *makers[worker], *solvers[worker], lane_costs[worker]);
+    solve_group(tasks[task], *worker);
     progress_.advance(blocks_[groups_[tasks[task]].block]->n_rows);
   });
 }
 
-void Trainer::solve_group(size_t task, LocalBlockMaker& maker, GroupSolver& solver,
-                          AlignedFloats& lane_cost) {
+void Trainer::solve_group(size_t task, Worker& worker) {
   const Group& group = groups_[task];
   Block& block = *blocks_[group.block];
-  const std::shared_ptr<SharedRows> shared = shared_rows(block, maker);
+  const bool is_joint = !block.codes.empty();
+  const std::shared_ptr<SharedRows> shared = shared_rows(block, worker.maker);
+  const BlockRows& rows = shared->rows;
   const int n_columns = group.end - group.begin;
-  const std::vector<uint32_t> positive = positive_lanes(block, group, n_children(group.block), assignment_);
-  if (!assignment_.weight.empty()) fill_lane_cost(block, group, shared->cost, lane_cost);
-  const GroupProblem problem{shared->local,
+  const std::vector<uint32_t> positive =
+      is_joint ? std::vector<uint32_t>(block.n_rows, ~0u)
+               : positive_children(block, block.columns.data() + group.begin, n_columns, assignment_);
+  if (!assignment_.weight.empty()) fill_lane_cost(block, group, shared->cost, worker.lane_cost);
+  const GroupProblem problem{rows.local,
                              block.rows,
-                             shared->squared_norm.data(),
-                             shared->singles.squared_norm.data(),
+                             rows.squared_norm.data(),
+                             rows.singles.squared_norm.data(),
                              shared->cost.data(),
-                             assignment_.weight.empty() ? nullptr : lane_cost.data(),
+                             assignment_.weight.empty() ? nullptr : worker.lane_cost.data(),
                              positive,
-                             n_columns,
-                             !block.codes.empty()};
-  solver.run(problem, mix_seed(options_.seed, task), progress_);
-  const int32_t* columns = block.columns.data() + group.begin;
-  results_[task] = kept_weights(problem, shared->singles, solver, columns, options_.bias != 0,
-                                features_.dense(), options_.prune);
-  // They go where they stay: no other group has the same columns.
-  const int64_t panel_size = features_.dense().size() * kPanelColumns;
-  keep_dense_weights(problem, solver, columns, features_.dense(),
-                     arrays_.dense_weight.data() + block.first_panel * panel_size);
-  {
+                             n_columns};
+  const uint64_t seed = mix_seed(options_.seed, task);
+  const auto solved_by = [&](const auto& solver, int n_unconverged) {
     const std::lock_guard lock(report_mutex_);
-    report_.n_unconverged += solver.n_unconverged();
+    report_.n_unconverged += n_unconverged;
     report_.n_row_visits += solver.n_row_visits();
     report_.n_pruned += results_[task].n_pruned;
     report_.n_passes = std::max(report_.n_passes, solver.n_passes());
+  };
+  if (is_joint) {
+    SoftmaxDescent& solver = worker.joint_solver;
+    solver.run(problem, code_shares(block, n_children(group.block), assignment_), seed, progress_);
+    keep_group(task, problem, rows.singles, solver.learned(0));
+    solved_by(solver, solver.converged() ? 0 : n_columns);
+  } else {
+    GroupSolver& solver = *worker.solver;
+    solver.run(problem, seed, progress_);
+    keep_group(task, problem, rows.singles, solver.learned());
+    solved_by(solver, solver.n_unconverged());
   }
+}
+
+void Trainer::keep_group(size_t task, const GroupProblem& problem, const SingleFeatures& singles,
+                         const LaneWeights& learned) {
+  const Group& group = groups_[task];
+  const Block& block = *blocks_[group.block];
+  const int32_t* columns = block.columns.data() + group.begin;
+  results_[task] = kept_weights(problem, singles, learned, columns, options_.bias != 0, features_.dense(),
+                                options_.prune);
+  // They go where they stay: no other group has the same columns.
+  const int64_t panel_size = features_.dense().size() * kPanelColumns;
+  keep_dense_weights(problem.rows, learned, columns, problem.n_columns, features_.dense(),
+                     arrays_.dense_weight.data() + block.first_panel * panel_size);
   if (options_.bias == 0) return;
-  const float* bias =
-      solver.weights() + static_cast<int64_t>(shared->local.n_features() - 1) * solver.lanes();
+  const float* bias = learned.weights + int64_t{problem.rows.n_features() - 1} * learned.lanes;
   float* target = block.codes.empty() ? arrays_.bias.data() + block.first_node
                                       : arrays_.code_bias.data() + arrays_.code_begin[group.block];
   for (int32_t c = group.begin; c < group.end; ++c) {
@@ -302,24 +323,13 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
   const std::lock_guard lock(block.mutex);
   if (!block.shared) {
     auto shared = std::make_shared<SharedRows>();
-    const bool only_entries = !takes_singles(options_);
-    shared->local = maker.make(features_, block.rows, block.n_rows, options_.bias, progress_, only_entries);
-    LocalBlock& local = shared->local;
-    shared->squared_norm.resize(block.n_rows);
+    shared->rows = make_block_rows(maker, features_, block.rows, block.n_rows, options_.bias,
+                                   takes_singles(options_), progress_);
     shared->cost.resize(block.n_rows);
     for (int64_t i = 0; i < block.n_rows; ++i) {
-      double sum = 0;
-      for (int64_t k = local.row_begin[i]; k < local.row_begin[i + 1]; ++k) {
-        sum += static_cast<double>(local.value[k]) * local.value[k];
-      }
-      for (int64_t d = i * local.n_dense; d < (i + 1) * local.n_dense; ++d) {
-        sum += static_cast<double>(local.dense[d]) * local.dense[d];
-      }
-      shared->squared_norm[i] = static_cast<float>(sum);
       const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
       shared->cost[i] = bounded_cost(block.C * weight);
     }
-    shared->singles = take_singles(local, takes_singles(options_));
     block.shared = std::move(shared);
   }
   std::shared_ptr<SharedRows> shared = block.shared;

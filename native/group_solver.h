@@ -23,8 +23,17 @@ struct GroupProblem {
   const float* lane_cost;     // [row][lane] of lanes_for(n_columns), where labels have weights; or null
   const std::vector<uint32_t>& positive;
   int n_columns;
-  // The problems are one: each row has exactly one of the classes, and the loss is that of their softmax.
-  bool joint;
+};
+
+// What was learned of up to 32 problems: the weight of a feature in problem j is
+// weights[feature * lanes + j]. Dense features come after those with a local number. What a row with label y
+// adds to the weights of its features is y * alpha[row * lanes + j] times their values; so the weights of
+// single features are known without the solver ever seeing them. `alpha` is null if the solver has no such
+// numbers.
+struct LaneWeights {
+  const float* weights;
+  const float* alpha;
+  int lanes;
 };
 
 // One per worker: it keeps its memory from one group to the next.
@@ -35,14 +44,8 @@ class GroupSolver {
   // The result depends on nothing but the arguments.
   virtual void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) = 0;
 
-  // Problem j is lane j: the weight of a feature is weights()[feature * lanes() + j]. Dense features come
-  // after those with a local number.
-  virtual const float* weights() const = 0;
-  virtual int lanes() const = 0;
-  // What a row with label y adds to the weights of its features is y * alpha()[row * lanes() + j] times their
-  // values. So the weights of single features are known without the solver ever seeing them. Null if the
-  // solver has no such numbers; it then wants to see all features, and the dense ones as entries.
-  virtual const float* alpha() const = 0;
+  // Problem j is lane j. A solver without `alpha` wants to see all features, and the dense ones as entries.
+  virtual LaneWeights learned() const = 0;
 
   virtual int n_unconverged() const = 0;
   virtual int64_t n_row_visits() const = 0;
@@ -50,7 +53,7 @@ class GroupSolver {
 };
 
 // Whether features that only one row has are kept from the solver, and dense features are a matrix: see
-// alpha().
+// LaneWeights.
 bool takes_singles(const SolverOptions& options);
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options);

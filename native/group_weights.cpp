@@ -25,11 +25,9 @@ std::pair<int32_t, int32_t> local_range(const LocalBlock& rows, const FeatureRan
 
 // A block has two rows or more, so the bias is never a single feature.
 GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& singles,
-                          const GroupSolver& solver, const int32_t* columns, bool has_bias,
+                          const LaneWeights& learned, const int32_t* columns, bool has_bias,
                           const FeatureRange& dense, float prune) {
-  const int lanes = solver.lanes();
-  const float* weights = solver.weights();
-  const float* alpha = solver.alpha();
+  const auto [weights, alpha, lanes] = learned;
   const int64_t n_rows = problem.rows.n_rows();
   const auto [dense_begin, dense_end] = local_range(problem.rows, dense);
   // Dense features are the first or the last.
@@ -82,16 +80,15 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
   return kept;
 }
 
-void keep_dense_weights(const GroupProblem& problem, const GroupSolver& solver, const int32_t* columns,
-                        const FeatureRange& dense, float* panels) {
+void keep_dense_weights(const LocalBlock& rows, const LaneWeights& learned, const int32_t* columns,
+                        int n_columns, const FeatureRange& dense, float* panels) {
   const auto keep = [&](int64_t d, int64_t local) {
-    const float* weights = solver.weights() + local * solver.lanes();
-    for (int lane = 0; lane < problem.n_columns; ++lane) {
+    const float* weights = learned.weights + local * learned.lanes;
+    for (int lane = 0; lane < n_columns; ++lane) {
       const int64_t row = columns[lane] / kPanelColumns * dense.size() + d;
       panels[row * kPanelColumns + columns[lane] % kPanelColumns] = weights[lane];
     }
   };
-  const LocalBlock& rows = problem.rows;
   for (int64_t d = 0; d < rows.n_dense; ++d) keep(d, rows.n_features() + d);
   if (rows.n_dense > 0) return;
   const auto [begin, end] = local_range(rows, dense);

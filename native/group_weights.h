@@ -24,12 +24,12 @@ struct GroupWeights {
 // The weights of a group's columns that are at least `prune`, without the bias and the features `dense`.
 // Lane j is columns[j].
 GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& singles,
-                          const GroupSolver& solver, const int32_t* columns, bool has_bias,
+                          const LaneWeights& learned, const int32_t* columns, bool has_bias,
                           const FeatureRange& dense, float prune);
 
 // Writes all weights of the features `dense` to where the panels of the block begin.
-void keep_dense_weights(const GroupProblem& problem, const GroupSolver& solver, const int32_t* columns,
-                        const FeatureRange& dense, float* panels);
+void keep_dense_weights(const LocalBlock& rows, const LaneWeights& learned, const int32_t* columns,
+                        int n_columns, const FeatureRange& dense, float* panels);
 
 // Joins groups to blocks: group g belongs to block_of_group[g], which does not decrease. The groups are given
 // up one by one. Leaves arrays.bias alone.

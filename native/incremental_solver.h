@@ -26,9 +26,7 @@ class IncrementalSolver final : public GroupSolver {
   // The order depends on the seed of the tree, not on that of the group.
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
 
-  const float* weights() const override { return weights_.data(); }
-  int lanes() const override { return lanes_; }
-  const float* alpha() const override { return nullptr; }
+  LaneWeights learned() const override { return {weights_.data(), nullptr, lanes_}; }
   int n_unconverged() const override { return 0; }
   int64_t n_row_visits() const override { return n_row_visits_; }
   int64_t n_passes() const override { return options_.epochs; }

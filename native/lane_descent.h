@@ -2,17 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "aligned_floats.h"
 #include "group_solver.h"
 #include "lane_kernels.h"
 #include "progress.h"
+#include "row_schedule.h"
 
 namespace labeltree {
 
-// Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i); if they are joint, all of them
-// together sum_j |w_j|^2 / 2 - sum_i cost_i * log(softmax(w.x_i) of the row's class).
+// Each problem minimises  |w|^2 / 2 + sum_i cost_i * loss(y_i * w.x_i).
 class LaneDescent final : public GroupSolver {
  public:
   // A lane moves if it violates its optimality condition by more than tol / 2; max_iter bounds the passes
@@ -21,24 +20,20 @@ class LaneDescent final : public GroupSolver {
 
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
 
-  const float* weights() const override { return weights_.data(); }
-  // The dual variables; negative only for the squared loss.
-  const float* alpha() const override { return alpha_.data(); }
-  int lanes() const override { return lanes_; }
+  // The alpha are the dual variables; negative only for the squared loss.
+  LaneWeights learned() const override { return {weights_.data(), alpha_.data(), lanes_}; }
   int n_unconverged() const override { return __builtin_popcount(running_); }
   int64_t n_row_visits() const override { return n_row_visits_; }
-  int64_t n_passes() const override { return n_passes_; }
+  int64_t n_passes() const override { return schedule_.n_passes(); }
 
  private:
   Loss loss_;
   float tol_;
   int max_iter_;
   AlignedFloats weights_, alpha_;
-  std::vector<uint32_t> order_;
-  std::vector<uint8_t> moved_, nap_;
-  std::vector<int32_t> wake_;
+  RowSchedule schedule_;
   int lanes_ = 0;
-  int64_t n_row_visits_ = 0, n_passes_ = 0;
+  int64_t n_row_visits_ = 0;
   uint32_t running_ = 0;  // lanes that have not converged
 };
 

@@ -4,12 +4,12 @@
 
 #include "descent_kernel.h"
 #include "incremental_kernel.h"
-#include "joint_kernel.h"
 #include "online_kernel.h"
 #include "panel_products.h"
 #include "primal_kernel.h"
 #include "row_products.h"
 #include "simd.h"
+#include "softmax_kernel.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
@@ -95,7 +95,7 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<descent_pass>::run,
-                             Flushed<static_cast<JointPass>(joint_pass)>::run,
+                             Flushed<static_cast<PassOfSoftmax>(softmax_pass)>::run,
                              Flushed<incremental_pass>::run,
                              Flushed<score_growing>::run,
                              Flushed<gradient_of_lanes>::run,

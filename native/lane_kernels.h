@@ -51,6 +51,33 @@ struct DescentPass {
   uint32_t moved_lanes;
 };
 
+// One pass of dual coordinate descent over some rows for one problem whose classes are the lanes, in chunks
+// of `lanes`: chunk c has the weights from weights + c * chunk_size on, and alpha[(c * n_rows + i) * lanes]
+// on for row i. Row i is of class share_class[k] to the part share[k], for k from share_begin[i] up to
+// share_begin[i + 1], which sum to 1; alpha is the cost times the difference of that and the probability.
+struct SoftmaxPass {
+  LocalRows rows;
+  int64_t n_rows;
+  const float* squared_norm;
+  const float* single_norm;
+  const float* cost;
+  const int64_t* share_begin;
+  const int32_t* share_class;
+  const float* share;
+  float* weights;
+  int64_t chunk_size;
+  float* alpha;
+  float* scratch;  // five numbers for every lane of all chunks, aligned like weights
+  int n_chunks;
+  int n_classes;
+  const uint32_t* order;
+  int64_t n_order;
+  float tolerance;  // a row moves only if it violates an optimality condition by more
+  // What came of it: whether a visited row moved, and whether any did so far.
+  uint8_t* moved;
+  bool any_moved;
+};
+
 // One pass of incremental learning over some rows: each updates every used lane once, in turn.
 struct IncrementalPass {
   LocalRows rows;
@@ -110,7 +137,7 @@ struct FeaturePass {
   uint32_t moved_lanes;
 };
 
-using JointPass = void (*)(int lanes, DescentPass& pass);
+using PassOfSoftmax = void (*)(int lanes, SoftmaxPass& pass);
 
 // Primal coordinate descent goes in rounds. A round starts by adding `share` (per lane) of the last one's
 // step to the scores of rows [begin, end) and replacing the losses there by parabolas;
@@ -126,9 +153,7 @@ struct LaneKernels {
   const char* name;
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
-  // The same with one problem whose classes are the lanes: bit j of positive[i] tells that row i is of class
-  // j, and alpha is cost times the probability of class j, or for the row's own class that of all others.
-  JointPass joint_pass;
+  PassOfSoftmax softmax_pass;
   // The solver is not `descent`; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
   // The scores of the first `width` lanes of a growing block: 1, 2 or a multiple of 4. A lane is computed

@@ -25,9 +25,7 @@ class PrimalDescent final : public GroupSolver {
 
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
 
-  const float* weights() const override { return weights_.data(); }
-  const float* alpha() const override { return nullptr; }
-  int lanes() const override { return lanes_; }
+  LaneWeights learned() const override { return {weights_.data(), nullptr, lanes_}; }
   int n_unconverged() const override { return __builtin_popcount(running_); }
   // Features are what is visited: as many rows as have so many entries. In double, for the product of two
   // large counts may not fit into 64 bits.
