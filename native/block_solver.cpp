@@ -292,8 +292,8 @@ void Trainer::keep_group(size_t task, const GroupProblem& problem, const SingleF
   const Group& group = groups_[task];
   const Block& block = *blocks_[group.block];
   const int32_t* columns = block.columns.data() + group.begin;
-  results_[task] = kept_weights(problem, singles, learned, columns, options_.bias != 0, features_.dense(),
-                                options_.prune);
+  results_[task] =
+      kept_weights(problem, singles, learned, columns, options_.bias != 0, features_.dense(), options_.prune);
   // They go where they stay: no other group has the same columns.
   const int64_t panel_size = features_.dense().size() * kPanelColumns;
   keep_dense_weights(problem.rows, learned, columns, problem.n_columns, features_.dense(),

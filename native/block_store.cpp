@@ -260,11 +260,17 @@ void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) cons
   score_sparse(block, query, out);
   const float* row = query.dense.data();
   if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_scores(block), &out);
+  if (is_mirrored(block)) out[1] = -out[0];
 }
 
 void BlockStore::node_scores(int32_t block, const FeatureRow& query, float* out) const {
-  if (n_codes(block) == 0) return scores(block, query, out);
-  score_jointly(block, query, out);
+  if (n_codes(block) > 0) {
+    score_jointly(block, query, out);
+  } else {
+    scores(block, query, out);
+    if (!is_softmax(block)) return;
+    apply_softmax(block, out);
+  }
   for (int32_t c = 0; c < n_columns(block); ++c) out[c] = log_odds(out[c]);
 }
 
@@ -274,7 +280,11 @@ void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool norm
     score_jointly(block, query, out);
     return;  // every code has a child: the probabilities sum to 1 or more
   }
-  node_scores(block, query, out);
+  if (maps_.empty()) {
+    scores(block, query, out);
+  } else {
+    node_scores(block, query, out);
+  }
   apply_links(block, normalize_siblings, out);
 }
 
@@ -295,17 +305,46 @@ void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow
     lane_kernels().add_products(rows.data(), static_cast<int>(rows.size()), n_dense(), panels(block),
                                 n_columns(block), out.data());
   }
-  for (float* p : out) apply_links(block, normalize_siblings, p);
+  for (float* p : out) {
+    if (is_mirrored(block)) p[1] = -p[0];
+    if (is_softmax(block) && !maps_.empty()) {
+      apply_softmax(block, p);
+      for (int32_t c = 0; c < n_columns(block); ++c) p[c] = log_odds(p[c]);
+    }
+    apply_links(block, normalize_siblings, p);
+  }
 }
 
 void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out) const {
   const int32_t n = n_columns(block);
-  if (maps_.empty()) {
-    for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link_, out[c]);
+  if (maps_.empty() && is_softmax(block)) {
+    apply_softmax(block, out);
+  } else if (maps_.empty()) {
+    const Link link = link_ == Link::softmax ? Link::sigmoid : link_;  // of the root
+    for (int32_t c = 0; c < n; ++c) out[c] = apply_link(link, out[c]);
   } else {
     maps_.apply(level_[block], out, n);
   }
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
+}
+
+void BlockStore::apply_softmax(int32_t block, float* out) const {
+  const int32_t n = n_columns(block);
+  if (n == 2) {
+    for (int32_t c = 0; c < n; ++c) out[c] = apply_link(Link::sigmoid, out[c]);
+    return;
+  }
+  const float largest = *std::max_element(out, out + n);
+  float sum = 0;
+  for (int32_t c = 0; c < n; ++c) {
+    // Huge features may make infinite scores, whose difference is not a number.
+    out[c] = out[c] == largest ? 1.0f : std::exp(out[c] - largest);
+    sum += out[c];
+  }
+  // Nor may a score itself be one, from such features or a hostile file: then no child is better than
+  // another.
+  const bool known = sum >= 1;
+  for (int32_t c = 0; c < n; ++c) out[c] = known ? out[c] / sum : 1.0f / static_cast<float>(n);
 }
 
 void BlockStore::score_jointly(int32_t block, const FeatureRow& query, float* out) const {

@@ -17,9 +17,20 @@
 namespace labeltree {
 
 // How a score becomes a probability. Those named exp have their exponent for a number; sigmoid2 is the
-// sigmoid of twice the score.
-enum class Link : int { sigmoid = 0, clip = 1, exp2 = 2, exp3 = 3, exp4 = 4, exp5 = 5, sigmoid2 = 6 };
+// sigmoid of twice the score. With softmax it takes the scores of all siblings; of two, the second's is the
+// negative of the first's, which alone is stored, and their probabilities are the sigmoids.
+enum class Link : int {
+  sigmoid = 0,
+  clip = 1,
+  exp2 = 2,
+  exp3 = 3,
+  exp4 = 4,
+  exp5 = 5,
+  sigmoid2 = 6,
+  softmax = 7
+};
 
+// Not for softmax.
 float apply_link(Link link, float score);
 
 // Scales the probabilities of siblings to sum to 1 if they sum to less.
@@ -100,7 +111,7 @@ class BlockStore {
   // normalisation step). A block's insides are checked the first time it is used: a model opens in
   // milliseconds, and what is never asked is never read.
   void scores(int32_t block, const FeatureRow& query, float* out) const;
-  // One for each of its nodes: in a joint block, where columns are none, their log-odds.
+  // One for each of its nodes: in a joint block, where columns are none, and with softmax their log-odds.
   void node_scores(int32_t block, const FeatureRow& query, float* out) const;
   void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
 
@@ -123,6 +134,10 @@ class BlockStore {
   // The scores without the dense features.
   void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
   void apply_links(int32_t block, bool normalize_siblings, float* out) const;
+  bool is_softmax(int32_t block) const { return link_ == Link::softmax && block > 0; }
+  bool is_mirrored(int32_t block) const { return is_softmax(block) && n_columns(block) == 2; }
+  // From the scores of siblings.
+  void apply_softmax(int32_t block, float* out) const;
   int64_t n_dense() const { return views_.dense.size(); }
   const float* panels(int32_t block) const {
     return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
@@ -170,7 +185,9 @@ inline float decode_weight(int8_t w) { return w; }
 template <class Visit>
 void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
   index(block);  // checks the block
-  const float scale = scales(block) != nullptr ? scales(block)[column] : 1.0f;
+  const float sign = column == 1 && is_mirrored(block) ? -1.0f : 1.0f;
+  if (sign < 0) column = 0;
+  const float scale = sign * (scales(block) != nullptr ? scales(block)[column] : 1.0f);
   std::visit(
       [&](const auto& columns, const auto& weights) {
         const int64_t entries = views_.block_entry_begin[block];
@@ -184,7 +201,7 @@ void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit)
       views_.column, views_.weight);
   for (int64_t d = 0; d < n_dense(); ++d) {
     const int64_t row = column / kPanelColumns * n_dense() + d;
-    const float weight = panels(block)[row * kPanelColumns + column % kPanelColumns];
+    const float weight = sign * panels(block)[row * kPanelColumns + column % kPanelColumns];
     if (weight != 0) visit(static_cast<int32_t>(views_.dense.begin + d), weight);
   }
 }

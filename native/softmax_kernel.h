@@ -95,8 +95,7 @@ void best_probabilities(const ClassLanes<Lanes>& lanes, const float* base, float
   };
   const auto inverse_at = [&](int at) { return 1.0f / (1.0f + reach * load<Floats>(p + at)); };
   float level = lanes.largest([&](int at, Ints) { return load<Floats>(base + at); }) - reach;
-  lanes.for_vectors(
-      [&](int at, Ints) { store(u + at, minimum(load<Floats>(base + at) - level, Floats{})); });
+  lanes.for_vectors([&](int at, Ints) { store(u + at, minimum(load<Floats>(base + at) - level, Floats{})); });
   for (int step = 0; step < kMostSteps; ++step) {
     const float sum = lanes.sum([&](int at, Ints used) {
       const Floats power = power_of_u(at, used);
@@ -105,9 +104,8 @@ void best_probabilities(const ClassLanes<Lanes>& lanes, const float* base, float
       return power;
     });
     const float slope = lanes.sum([&](int at, Ints) { return load<Floats>(p + at) * inverse_at(at); });
-    const float change = lanes.sum([&](int at, Ints) {
-      return load<Floats>(p + at) * inverse_at(at) * load<Floats>(residual + at);
-    });
+    const float change = lanes.sum(
+        [&](int at, Ints) { return load<Floats>(p + at) * inverse_at(at) * load<Floats>(residual + at); });
     const float raise = (sum - 1.0f + change) / slope;
     level += raise;
     const float moved = lanes.largest([&](int at, Ints) {
@@ -165,8 +163,7 @@ void softmax_pass(SoftmaxPass& pass) {
 
     const float largest = lanes.largest([&](int at, Ints) { return load<Floats>(score + at); });
     const float total = lanes.sum([&](int at, Ints used) {
-      const Floats power =
-          used ? exponential<Floats, Ints>(load<Floats>(score + at) - largest) : Floats{};
+      const Floats power = used ? exponential<Floats, Ints>(load<Floats>(score + at) - largest) : Floats{};
       store(target + at, power);
       return power;
     });
@@ -186,9 +183,8 @@ void softmax_pass(SoftmaxPass& pass) {
     pass.any_moved = true;
 
     const float reach = std::min(pass.squared_norm[row] * cost, kMostReach);
-    lanes.for_vectors([&](int at, Ints) {
-      store(score + at, load<Floats>(score + at) + reach * load<Floats>(p + at));
-    });
+    lanes.for_vectors(
+        [&](int at, Ints) { store(score + at, load<Floats>(score + at) + reach * load<Floats>(p + at)); });
     best_probabilities(lanes, score, reach, u, residual, p);
     // What the row adds to the weights from now on.
     lanes.for_vectors([&](int at, Ints) { store(target + at, -cost * load<Floats>(p + at)); });

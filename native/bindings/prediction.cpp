@@ -225,7 +225,8 @@ void bind_prediction(nb::module_& m) {
       .value("exp3", Link::exp3)
       .value("exp4", Link::exp4)
       .value("exp5", Link::exp5)
-      .value("sigmoid2", Link::sigmoid2);
+      .value("sigmoid2", Link::sigmoid2)
+      .value("softmax", Link::softmax);
   m.def("apply_link", &apply_link, nb::arg("link"), nb::arg("score"),
         "The probability that a score stands for.");
 

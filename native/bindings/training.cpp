@@ -8,6 +8,7 @@
 #include "bindings.h"
 #include "block_solver.h"
 #include "blocks.h"
+#include "softmax_trainer.h"
 
 namespace labeltree {
 
@@ -24,6 +25,23 @@ nb::tuple assign(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_lab
     assignment = assign_to_nodes(tree, labels, nullptr, n_threads, Progress());
   }
   return nb::make_tuple(to_numpy(std::move(assignment.row_begin)), to_numpy(std::move(assignment.rows)));
+}
+
+// What train_blocks and train_softmax return: the arrays, and under "report" what there is to tell.
+nb::dict trained(BlockArrays arrays, bool has_dense, const TrainingReport& report, bool tells_joint) {
+  AlignedVector dense_weight = std::move(arrays.dense_weight);
+  nb::dict result = to_numpy(std::move(arrays));
+  if (has_dense) result["dense_weight"] = to_numpy(std::move(dense_weight));
+  nb::dict told;
+  told["n_columns"] = report.n_columns;
+  told["n_unconverged"] = report.n_unconverged;
+  told["n_constant"] = report.n_constant;
+  told["n_row_visits"] = report.n_row_visits;
+  told["n_pruned"] = report.n_pruned;
+  told["n_passes"] = report.n_passes;
+  if (tells_joint) told["n_joint"] = report.n_joint;
+  result["report"] = told;
+  return result;
 }
 
 nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
@@ -45,20 +63,24 @@ nb::dict train(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_label
         tree, labels, label_weight ? label_weight->data() : nullptr, options.n_threads, progress);
     arrays = train_blocks(tree, features.matrix, assignment, weight, options, progress, report);
   }
-  const bool has_dense = features.matrix.dense().size() > 0;
-  AlignedVector dense_weight = std::move(arrays.dense_weight);
-  nb::dict result = to_numpy(std::move(arrays));
-  if (has_dense) result["dense_weight"] = to_numpy(std::move(dense_weight));
-  nb::dict told;
-  told["n_columns"] = report.n_columns;
-  told["n_unconverged"] = report.n_unconverged;
-  told["n_constant"] = report.n_constant;
-  told["n_row_visits"] = report.n_row_visits;
-  told["n_pruned"] = report.n_pruned;
-  told["n_passes"] = report.n_passes;
-  if (options.joint_siblings) told["n_joint"] = report.n_joint;
-  result["report"] = told;
-  return result;
+  return trained(std::move(arrays), features.matrix.dense().size() > 0, report, options.joint_siblings);
+}
+
+nb::dict train_with_softmax(Array<int32_t> child_begin, Array<int32_t> label, int32_t n_labels,
+                            const BoundFeatures& features, Array<int64_t> label_indptr,
+                            Array<int32_t> label_indices, std::optional<Array<float>> sample_weight,
+                            const SolverOptions& options, Progress& progress) {
+  const LabelTreeView tree = tree_view(child_begin, label, n_labels);
+  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
+  const float* weight = optional_weights(sample_weight, labels.n_rows);
+  BlockArrays arrays;
+  TrainingReport report;
+  {
+    nb::gil_scoped_release release;
+    const NodeAssignment assignment = assign_to_nodes(tree, labels, nullptr, options.n_threads, progress);
+    arrays = train_softmax(tree, features.matrix, labels, assignment, weight, options, progress, report);
+  }
+  return trained(std::move(arrays), features.matrix.dense().size() > 0, report, false);
 }
 
 }  // namespace
@@ -108,6 +130,11 @@ void bind_training(nb::module_& m) {
         nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(),
         nb::arg("label_weight").noconvert().none(), nb::arg("options"), nb::arg("progress"),
         "Train all node classifiers of a tree; returns the arrays of the blocks and a report.");
+  m.def("train_softmax", &train_with_softmax, nb::arg("child_begin").noconvert(),
+        nb::arg("label").noconvert(), nb::arg("n_labels"), nb::arg("features"),
+        nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
+        nb::arg("sample_weight").noconvert().none(), nb::arg("options"), nb::arg("progress"),
+        "Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.");
 }
 
 }  // namespace labeltree

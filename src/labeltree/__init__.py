@@ -7,12 +7,14 @@ if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
     from labeltree.online import OnlineLabelTreeClassifier
+    from labeltree.softmax import HierarchicalSoftmaxClassifier
     from labeltree.trees import LabelTree
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DataFormatError",
+    "HierarchicalSoftmaxClassifier",
     "LabelTree",
     "LabelTreeClassifier",
     "LabelTreeError",
@@ -24,6 +26,7 @@ __all__ = [
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
+    "HierarchicalSoftmaxClassifier": "labeltree.softmax",
     "LabelTree": "labeltree.trees",
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",

@@ -9,7 +9,7 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import HierarchicalSoftmaxClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier
 
 _WEIGHTS = (
     "the order in which a solver meets the rows differs once rows are removed or repeated, and it stops at a "
@@ -22,6 +22,7 @@ EXPECTED_FAILURES = {
 NOT_FOR_US = (
     "SCIPY_ARRAY_API is not set",
     "LabelTreeClassifier does not have a decision_function method",
+    "HierarchicalSoftmaxClassifier does not have a decision_function method",
     "OnlineLabelTreeClassifier does not have a decision_function method",
 )
 
@@ -32,6 +33,7 @@ NOT_FOR_US = (
         LabelTreeClassifier(),
         LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
         OnlineLabelTreeClassifier(epochs=20),
+        HierarchicalSoftmaxClassifier(),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

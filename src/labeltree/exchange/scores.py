@@ -15,6 +15,9 @@ from labeltree.exchange.guided_search import GuidedSearch
 from labeltree.top_labels import TopLabels
 from labeltree.trees import LabelTree
 
+#: What makes a probability of the score of a node alone.
+LINKS = tuple(link for link in _native.Link.__members__ if link != "softmax")
+
 #: ``score(rows, nodes)`` returns a number for each pair.
 ScoreFunction = Callable[[NDArray[np.int64], NDArray[np.int64]], ArrayLike]
 
@@ -182,10 +185,8 @@ class _Learner:
     """Answers for wanted blocks with probabilities, from a matrix or a function."""
 
     def __init__(self, tree: LabelTree, scores: Any, n_rows: int | None, link: str | None) -> None:
-        if link is not None and link not in _native.Link.__members__:
-            raise ValueError(
-                f"link must be None or one of {', '.join(_native.Link.__members__)}, got {link!r}"
-            )
+        if link is not None and link not in LINKS:
+            raise ValueError(f"link must be None or one of {', '.join(LINKS)}, got {link!r}")
         self._link = None if link is None else _native.Link[link]
         if callable(scores):
             if n_rows is None:

@@ -32,6 +32,7 @@ from labeltree.trees import LabelTree
 
 #: The estimators that a model file may name, and where they are.
 ESTIMATORS = {
+    "HierarchicalSoftmaxClassifier": "labeltree.softmax.classifier",
     "LabelTreeClassifier": "labeltree.classifier",
     "OnlineLabelTreeClassifier": "labeltree.online.classifier",
 }
