@@ -21,6 +21,7 @@ from labeltree.cli.help_page import reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
 from labeltree.cli.predict import predict
+from labeltree.cli.rival.application import rival_app
 from labeltree.cli.train import train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune
@@ -78,6 +79,7 @@ app = typer.Typer(
 for command in (train, tune, learn, evaluate, decide, predict, explain, info, convert, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
+app.add_typer(rival_app)
 
 
 def _print_version(wanted: bool) -> None:

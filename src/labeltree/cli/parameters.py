@@ -67,12 +67,25 @@ ONLINE_PANELS = {
     "The run": ("n_jobs", "random_state"),
 }
 
-_PANELS_OF = {"LabelTreeClassifier": PANELS, "OnlineLabelTreeClassifier": ONLINE_PANELS}
+#: The same for `HierarchicalSoftmaxClassifier`.
+SOFTMAX_PANELS = {
+    "The tree": PANELS["The tree"],
+    "The node classifiers": ("C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The search for labels": ("search", "beam", "tree_weight", "missing_estimates"),
+    "The run": ("n_jobs", "random_state", "verbose"),
+}
+
+_PANELS_OF = {
+    "LabelTreeClassifier": PANELS,
+    "OnlineLabelTreeClassifier": ONLINE_PANELS,
+    "HierarchicalSoftmaxClassifier": SOFTMAX_PANELS,
+}
 
 #: The files that the estimators are in.
 _HOMES = {
     "LabelTreeClassifier": "classifier.py",
     "OnlineLabelTreeClassifier": "online/classifier.py",
+    "HierarchicalSoftmaxClassifier": "softmax/classifier.py",
 }
 
 
@@ -202,7 +215,8 @@ def is_given(context: typer.Context, name: str) -> bool:
 
 def _option(parameter: Parameter, panels: dict[str, tuple[str, ...]], optional: bool) -> inspect.Parameter:
     name = parameter.name
-    here = _ON_THE_COMMAND_LINE.get(name, {})
+    # A plain number is typed as what it is, whatever a parameter of the same name takes elsewhere.
+    here = {} if parameter.annotation == "float" else _ON_THE_COMMAND_LINE.get(name, {})
     kind = here.get("kind") or (Literal[parameter.words] if parameter.words else _KINDS[parameter.annotation])
     default = here.get("default", parameter.default)
     panel = next((panel for panel, members in panels.items() if name in members), "More parameters")

@@ -88,7 +88,8 @@ class HierarchicalSoftmaxClassifier(HoldOutLearner, LabelTreePredictor, Classifi
     label_vector_prune : float
         Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
     C : float
-        The weight of the examples against the penalty, half the sum of the squared weights.
+        The weight of the examples against the penalty, half the sum of the squared weights. An example with several
+        labels is divided among them, so that this is larger than for label trees.
     tol : float
         A node is trained until no example violates its optimality conditions by more than half of this, in units of
         the score.
@@ -165,7 +166,7 @@ class HierarchicalSoftmaxClassifier(HoldOutLearner, LabelTreePredictor, Classifi
         collapse: int = 1,
         label_vectors: Any = "features",
         label_vector_prune: float = 0.01,
-        C: float = 8.0,
+        C: float = 16.0,
         tol: float = 0.2,
         max_iter: int = 10,
         prune: float = 0.1,

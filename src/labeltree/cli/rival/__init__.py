@@ -1,0 +1,1 @@
+"""`labeltree rival`: training of the methods that label trees are compared with."""

@@ -1,0 +1,119 @@
+"""What the sub-commands of `labeltree rival` are: the same command for other estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from labeltree.cli import options
+from labeltree.cli.parameters import with_parameters
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A method: the name of its command and of its estimator, and what its help page says."""
+
+    name: str
+    estimator: str
+    help: str
+
+
+RIVALS = (
+    Rival(
+        "softmax",
+        "HierarchicalSoftmaxClassifier",
+        """Train hierarchical softmax on labelled rows and save it.
+
+        At every node of a tree of labels a softmax decides which child to go to. Made for one label per row; rows with
+        several are learned as if one had been picked at random.
+
+        [bold]Examples[/bold]
+
+            labeltree rival softmax train.txt --model softmax.labeltree
+            labeltree rival softmax train.txt --model softmax.labeltree --tree huffman --arity 2
+        """,
+    ),
+)
+
+
+def rival_command(rival: Rival) -> Callable[..., None]:
+    """The command that trains a rival, with the parameters of its estimator as options."""
+
+    @with_parameters(estimator=rival.estimator)
+    def command(
+        data: options.Data,
+        model: Annotated[
+            Path,
+            typer.Option(
+                metavar="DIR", help="Where the model goes: a directory, made or replaced at the very end."
+            ),
+        ],
+        format: options.Format = "auto",
+        one_based: options.OneBased = None,
+        n_features: options.NFeatures = None,
+        n_labels: options.NLabels = None,
+        json: options.Json = False,
+        **parameters: Any,
+    ) -> None:
+        import labeltree
+        from labeltree.cli.console import print_json, print_next, standard_output, titled
+        from labeltree.cli.data_file import DataFile, format_of
+        from labeltree.cli.figures import (
+            Stopwatch,
+            bytes_text,
+            directory_bytes,
+            peak_memory_bytes,
+            seconds_text,
+        )
+        from labeltree.cli.trained_model import untrained
+        from labeltree.cli.tree.hierarchy import fit_for_columns, tree_parameter
+        from labeltree.model_file.directory import check_replaceable
+
+        tree_text = parameters.get("tree")
+        if tree_text is not None:
+            parameters["tree"] = tree_parameter(tree_text)
+        classifier = untrained(getattr(labeltree, rival.estimator), parameters)
+        check_replaceable(model)
+        stopwatch = Stopwatch()
+        with stopwatch.phase("reading"):
+            source = DataFile(data, format_of(data, format), one_based)
+            X, y = source.read(n_features, n_labels)
+        if tree_text is not None:
+            classifier.tree = fit_for_columns(classifier.tree, None, y.shape[1], source.first_label)
+        with stopwatch.phase("training"):
+            classifier.fit(X, y)
+        with stopwatch.phase("saving"):
+            classifier.save(model)
+        if json:
+            told = {} if tree_text is None else {"tree": tree_text}
+            print_json(
+                {
+                    "model": str(model),
+                    "model_bytes": directory_bytes(model),
+                    "estimator": rival.estimator,
+                    "data": data,
+                    "rows": X.shape[0],
+                    "features": X.shape[1],
+                    "labels": y.shape[1],
+                    "parameters": {**classifier.get_params(), **told},
+                    "training_report": classifier.training_report_,
+                    "seconds": stopwatch.seconds,
+                    "peak_memory_bytes": peak_memory_bytes(),
+                }
+            )
+            return
+        console = standard_output()
+        console.print(
+            f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels "
+            f"({y.nnz / X.shape[0]:.1f} per row), read in {seconds_text(stopwatch.seconds['reading'])}"
+        )
+        console.print(f"trained in {seconds_text(stopwatch.seconds['training'])}")
+        console.print(titled(model, f": {rival.estimator}, {bytes_text(directory_bytes(model))}"))
+        print_next(f"labeltree evaluate {model} TEST_DATA")
+
+    command.__name__ = rival.name.replace("-", "_")
+    return command
