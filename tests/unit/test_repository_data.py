@@ -20,7 +20,7 @@ import pytest
 from tests.archive_server import TEST, TINY, TRAIN, serving, zipped
 
 from labeltree import datasets
-from labeltree.datasets.repository import CATALOGUE, download, fetching
+from labeltree.datasets.repository import CATALOGUE, download, fetching, partial_file
 from labeltree.datasets.repository.cache_folder import cache_folder, only_writer
 from labeltree.datasets.repository.catalogue import find
 from labeltree.errors import ChecksumError, DownloadError, LabelTreeError
@@ -271,7 +271,18 @@ def test_what_the_system_refuses_is_told_with_what_to_do(site, tmp_path, monkeyp
         DownloadError, match=rf"tiny-2: {os.strerror(number)}: {advice}.* LABELTREE_DATA_HOME"
     ):
         datasets.fetch("tiny-2")
-    monkeypatch.undo()
+
+
+def test_a_disk_that_fills_up_on_the_way_is_no_reason_to_try_again(site, tmp_path, monkeypatch):
+    def refuse(self, block):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(partial_file.PartialFile, "write", refuse)
+        with pytest.raises(DownloadError, match="No space left on device: make room and try again"):
+            datasets.fetch("tiny-2")
+    assert len(site.requests) == 1
+    assert datasets.fetch("tiny-2").train.read_bytes() == TRAIN
 
 
 def test_an_archive_that_could_not_be_unpacked_for_want_of_room_is_not_fetched_again(site, monkeypatch):

@@ -226,6 +226,24 @@ def test_pages_that_lead_to_pages_come_to_an_end(site, tmp_path):
     assert len(site.requests) == 3
 
 
+def test_redirections_are_followed(site, tmp_path):
+    site.first.append(lambda handler: handler.answer(303, b"", {"Location": "/file"}))
+    assert get(site, tmp_path, "/moved")[0] == CONTENT
+
+
+def test_what_begins_encrypted_does_not_go_on_in_the_open():
+    request = urllib.request.Request("https://data.invalid/file")
+    redirects = module._SafeRedirects()
+    target = "https://elsewhere.invalid/file"
+    followed = redirects.redirect_request(request, None, 302, "Found", {}, target)
+    assert followed is not None
+    assert followed.full_url == target
+    with pytest.raises(
+        DownloadError, match=r"it leads to http://elsewhere.invalid/file, which is not encrypted"
+    ):
+        redirects.redirect_request(request, None, 302, "Found", {}, "http://elsewhere.invalid/file")
+
+
 def test_a_page_leads_only_to_web_addresses():
     page = WebPage(b'<a id="uc-download-link" href="file:///etc/passwd">', "http://example.org")
     assert page.download_address is None

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -52,11 +53,7 @@ class Archive:
         self._members: dict[str, list[Member]] = {}
         for member in members:
             self._members.setdefault(member.name, []).append(member)
-        claimed = sum(member.size for member in members)
-        if claimed > MOST_EXPANSION * archive_bytes + _BLOCK_BYTES:
-            raise DownloadError(
-                f"the archive of {archive_bytes:,} bytes claims to hold {claimed:,}: no data set does"
-            )
+        _check_claim(sum(member.size for member in members), archive_bytes)
 
     @property
     def names(self) -> list[str]:
@@ -116,7 +113,7 @@ def _zip_members(zipped: zipfile.ZipFile) -> list[Member]:
     entries = [entry for entry in zipped.infolist() if not entry.is_dir()]
     _check_number(len(entries))
     return [
-        Member(name, entry.file_size, lambda entry=entry: _unzipped(zipped, entry))  # type: ignore[misc]
+        Member(name, entry.file_size, partial(_unzipped, zipped, entry))
         for entry in entries
         if (name := _base_name(entry.filename)) and _is_regular(entry.external_attr >> 16)
     ]
@@ -131,17 +128,14 @@ def _unzipped(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 def _tar_members(tape: tarfile.TarFile, archive_bytes: int) -> list[Member]:
     members: list[Member] = []
     claimed = 0
-    for entry in tape:
+    for number, entry in enumerate(tape, start=1):
         # Before the next one is looked for, which means decompressing all of this one.
         claimed += entry.size
-        if claimed > MOST_EXPANSION * archive_bytes + _BLOCK_BYTES:
-            raise DownloadError(
-                f"the archive of {archive_bytes:,} bytes claims to hold {claimed:,}: no data set does"
-            )
-        _check_number(len(members))
+        _check_claim(claimed, archive_bytes)
+        _check_number(number)
         name = _base_name(entry.name)
         if entry.isreg() and not entry.issparse() and name:
-            members.append(Member(name, entry.size, lambda entry=entry: _extracted(tape, entry)))  # type: ignore[misc]
+            members.append(Member(name, entry.size, partial(_extracted, tape, entry)))
     return members
 
 
@@ -173,3 +167,10 @@ def _is_regular(mode: int) -> bool:
 def _check_number(n_members: int) -> None:
     if n_members > _MOST_MEMBERS:
         raise DownloadError(f"the archive has more than {_MOST_MEMBERS:,} files: no data set does")
+
+
+def _check_claim(claimed_bytes: int, archive_bytes: int) -> None:
+    if claimed_bytes > MOST_EXPANSION * archive_bytes + _BLOCK_BYTES:
+        raise DownloadError(
+            f"the archive of {archive_bytes:,} bytes claims to hold {claimed_bytes:,}: no data set does"
+        )

@@ -47,6 +47,21 @@ class _PassingError(Exception):
         self.pause = pause
 
 
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """What begins encrypted must not go on in the open: until there are checksums, nothing else vouches for it."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        _refuse_downgrade(req.full_url, newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _refuse_downgrade(address: str, target: str) -> None:
+    if address.startswith("https:") and not target.startswith("https:"):
+        raise DownloadError(f"{address}: it leads to {target}, which is not encrypted")
+
+
 def download(address: str, path: Path, *, timeout: float, report: Report) -> None:
     """Fetch a file to `path`, going on where an earlier try was cut off.
 
@@ -120,7 +135,7 @@ def _transfer(address: str, partial: PartialFile, timeout: float, report: Report
 
 def _open(address: str, partial: PartialFile, timeout: float) -> tuple[Any, bytes] | None:
     """The answer with the file, and its first block; None when there is nothing more to come."""
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()), _SafeRedirects)
     opener.addheaders = [("User-Agent", f"labeltree/{labeltree.__version__}")]
     place = address
     for _ in range(_PAGES):
@@ -157,6 +172,7 @@ def _open(address: str, partial: PartialFile, timeout: float) -> tuple[Any, byte
                 f"{address}: expected an archive, got a web page{f' ({page.title})' if page.title else ''}: the file "
                 f"may have moved, need an account, or have been asked for too often today"
             )
+        _refuse_downgrade(place, page.download_address)
         place = page.download_address
     raise DownloadError(f"{address}: expected an archive, got one web page after the other")
 
