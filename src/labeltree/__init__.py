@@ -42,6 +42,7 @@ _SUBPACKAGES = (
     "metrics",
     "online",
     "report",
+    "text",
     "thresholds",
     "trees",
     "tuning",
