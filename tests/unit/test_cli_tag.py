@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import make_rows, run, run_json, write_rows
-from tests.texts import labelled_texts
+from tests.labelled_texts import labelled_texts
 
 from labeltree import LabelTreeClassifier
 from labeltree.text import Tagger, TextVectorizer

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from tests.texts import labelled_texts
+from tests.labelled_texts import labelled_texts
 
 from labeltree import (
     HierarchicalSoftmaxClassifier,
