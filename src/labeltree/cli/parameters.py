@@ -76,7 +76,7 @@ SOFTMAX_PANELS = {
 }
 
 #: How texts become features, where a command is given texts; `n_features` and `n_jobs` are options already.
-TEXT_PANELS = {
+TEXT_PANELS: dict[str, tuple[str, ...]] = {
     "Texts": (
         "analyzer",
         "ngram_range",
