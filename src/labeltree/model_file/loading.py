@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 ESTIMATORS = {
     "HierarchicalSoftmaxClassifier": "labeltree.softmax.classifier",
     "LabelTreeClassifier": "labeltree.classifier",
+    "OneVsRestClassifier": "labeltree.one_vs_rest.classifier",
     "OnlineLabelTreeClassifier": "labeltree.online.classifier",
 }
 
