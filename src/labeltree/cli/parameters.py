@@ -95,11 +95,18 @@ TEXT_PANELS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+#: The same for `OneVsRestClassifier`.
+ONE_VS_REST_PANELS = {
+    "The classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The run": ("checkpoint", "n_jobs", "random_state", "verbose"),
+}
+
 _PANELS_OF: dict[str, dict[str, tuple[str, ...]]] = {
     "TextVectorizer": TEXT_PANELS,
     "LabelTreeClassifier": PANELS,
     "OnlineLabelTreeClassifier": ONLINE_PANELS,
     "HierarchicalSoftmaxClassifier": SOFTMAX_PANELS,
+    "OneVsRestClassifier": ONE_VS_REST_PANELS,
 }
 
 #: The files that the estimators are in.
@@ -108,6 +115,7 @@ _HOMES = {
     "OnlineLabelTreeClassifier": "online/classifier.py",
     "HierarchicalSoftmaxClassifier": "softmax/classifier.py",
     "TextVectorizer": "text/vectorizer.py",
+    "OneVsRestClassifier": "one_vs_rest/classifier.py",
 }
 
 
@@ -153,6 +161,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "stop_words": {"kind": Literal["english"] | None, "note": "Here: english."},
     "min_df": {"kind": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "max_df": {"kind": str, "parser": _count_or_share, "metavar": "NUMBER"},
+    "checkpoint": {"kind": str | None, "metavar": "DIR"},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }

@@ -107,18 +107,8 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took.
     n_iter_ : int
         The most passes over the rows that a group of labels took.
-    calibration_ : Calibration
-        Once `calibrate` was called: the map that takes the place of the link.
-    label_counts_ : array of shape (n_labels,)
-        How many training rows had each label.
-    n_samples_fit_ : int
-        The number of training rows.
-    decision_ : Decision
-        What `predict` gives: labels of probability 0.5 or more, unless `decide_for` or `fit_for` says otherwise.
-    fit_seconds_ : dict
-        How long training took. Not saved with a model.
-    dense_features_ : (int, int)
-        The range of features that are handled as dense ones: the first of them and the one after the last.
+    label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_, dense_features_
+        As of `LabelTreeClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -236,30 +226,14 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
     # -- storage ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
-        """Write the model to a directory, atomically: a reader sees the old model or the new one.
-
-        Parameters
-        ----------
-        path : path of a directory
-            Made if it is not there. A directory with anything but a model in it is refused.
-        weights : {"float32", "bfloat16", "int8"}, optional
-            How weights are stored; the smaller ones cost a little precision. By default as they are: float32 after
-            training.
-        """
+        """Write the model to a directory, atomically: as `LabelTreeClassifier.save`."""
         from labeltree.model_file import save_classifier
 
         save_classifier(self, path, weights=weights)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = False) -> OneVsRestClassifier:
-        """Open a saved model. Its weights are mapped, not read: opening takes milliseconds.
-
-        Parameters
-        ----------
-        path : path of a directory
-        verify : bool
-            Read everything and compare it with the checksums.
-        """
+        """Open a saved model: as `LabelTreeClassifier.load`."""
         from labeltree.model_file import load_classifier
 
         return load_classifier(cls, path, verify=verify)

@@ -37,6 +37,20 @@ RIVALS = (
             labeltree rival softmax train.txt --model softmax.labeltree --tree huffman --arity 2
         """,
     ),
+    Rival(
+        "one-vs-rest",
+        "OneVsRestClassifier",
+        """Train one linear classifier per label on all rows and save them.
+
+        As DiSMEC: precise, and slow where labels are many. With --checkpoint a run that was stopped goes on when it is
+        started again with the same options.
+
+        [bold]Examples[/bold]
+
+            labeltree rival one-vs-rest train.txt --model flat.labeltree
+            labeltree rival one-vs-rest train.txt --model flat.labeltree --checkpoint flat.checkpoint --random-state 0
+        """,
+    ),
 )
 
 
