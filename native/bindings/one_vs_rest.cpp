@@ -35,12 +35,19 @@ nb::dict chunk_arrays(ColumnChunk&& chunk) {
 }
 
 void train(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
-           int32_t n_labels, std::optional<Array<float>> sample_weight, Array<int32_t> label,
-           Array<int64_t> group_begin, int64_t chunk_groups, Array<int64_t> chunks,
-           const SolverOptions& options, nb::callable finished, Progress& progress) {
+           int32_t n_labels, std::optional<Array<float>> sample_weight,
+           std::optional<Array<int64_t>> negative_indptr, std::optional<Array<int32_t>> negative_indices,
+           int64_t n_random, Array<int32_t> label, Array<int64_t> group_begin, int64_t chunk_groups,
+           Array<int64_t> chunks, const SolverOptions& options, nb::callable finished, Progress& progress) {
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
   require(group_begin.size() > 0 && chunk_groups > 0, "there must be groups, and chunks of them");
+  std::optional<Negatives> negatives;
+  if (negative_indptr) {
+    require(negative_indices.has_value(), "negatives have both indptr and indices");
+    negatives = {label_view(*negative_indptr, *negative_indices, labels.n_rows), n_random};
+    check_labels(negatives->labels, negative_indices->size(), n_labels);
+  }
   const ColumnPlan plan{label.data(), group_begin.data(), static_cast<int64_t>(group_begin.size()) - 1,
                         chunk_groups, chunks.data(),      static_cast<int64_t>(chunks.size())};
   const ChunkSink hand_over = [&](int64_t chunk, ColumnChunk&& trained) {
@@ -48,7 +55,8 @@ void train(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int
     finished(chunk, chunk_arrays(std::move(trained)));
   };
   const nb::gil_scoped_release release;
-  train_columns(features.matrix, labels, n_labels, weight, plan, options, hand_over, progress);
+  train_columns(features.matrix, labels, n_labels, weight, negatives ? &*negatives : nullptr, plan, options,
+                hand_over, progress);
 }
 
 template <class T>
@@ -93,10 +101,12 @@ nb::dict merge(const std::vector<nb::dict>& chunks, const std::vector<int32_t>& 
 void bind_one_vs_rest(nb::module_& m) {
   m.def("train_columns", &train, nb::arg("features"), nb::arg("label_indptr").noconvert(),
         nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
-        nb::arg("sample_weight").noconvert().none(), nb::arg("label").noconvert(),
+        nb::arg("sample_weight").noconvert().none(), nb::arg("negative_indptr").noconvert().none(),
+        nb::arg("negative_indices").noconvert().none(), nb::arg("n_random"), nb::arg("label").noconvert(),
         nb::arg("group_begin").noconvert(), nb::arg("chunk_groups"), nb::arg("chunks").noconvert(),
         nb::arg("options"), nb::arg("finished"), nb::arg("progress"),
-        "Train the columns of labels against all rows; finished(number, arrays) is called for every chunk.");
+        "Train the columns of labels against all rows, or some; finished(number, arrays) is called for every "
+        "chunk.");
   m.def("merge_columns", &merge, nb::arg("chunks"), nb::arg("always"), nb::arg("n_labels"),
         nb::arg("n_features"), nb::arg("n_dense"),
         "The arrays of the flat tree whose columns were trained in chunks.");

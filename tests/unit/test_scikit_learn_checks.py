@@ -41,6 +41,7 @@ NOT_FOR_US = (
         OnlineLabelTreeClassifier(epochs=20),
         HierarchicalSoftmaxClassifier(),
         OneVsRestClassifier(),
+        OneVsRestClassifier(negatives="tree", n_negatives=2),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

@@ -97,7 +97,18 @@ TEXT_PANELS: dict[str, tuple[str, ...]] = {
 
 #: The same for `OneVsRestClassifier`.
 ONE_VS_REST_PANELS = {
-    "The classifiers": ("loss", "link", "C", "tol", "max_iter", "prune", "normalize", "bias"),
+    "The classifiers": (
+        "loss",
+        "link",
+        "C",
+        "tol",
+        "max_iter",
+        "prune",
+        "negatives",
+        "n_negatives",
+        "normalize",
+        "bias",
+    ),
     "The run": ("checkpoint", "n_jobs", "random_state", "verbose"),
 }
 

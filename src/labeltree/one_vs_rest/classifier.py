@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from labeltree.fitting import NodeLearner, TrainedForest
 from labeltree.hold_out import HoldOutLearner
 from labeltree.losses import LOSSES
+from labeltree.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.one_vs_rest.training import OneVsRestLearner
 from labeltree.prediction import LabelTreePredictor
 from labeltree.training import SolverSettings, warn_if_all_is_pruned
@@ -38,6 +39,8 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "prune": Number(0),
     "normalize": Flag(),
     "bias": Flag(),
+    "negatives": Choice(("all", "tree")),
+    "n_negatives": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "checkpoint": Choice((), (str, os.PathLike), optional=True),
     "n_jobs": Number(integer=True, optional=True),
     "verbose": Number(integer=True),
@@ -76,6 +79,16 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         The largest number of passes over the examples.
     prune : float
         Weights below this are dropped after training; those of dense features are all kept.
+    negatives : {"all", "tree"}
+        What a label learns from beside the rows that have it: all others, or those which are hard to tell from its own.
+        For "tree" a `LabelTreeClassifier` is trained first, and a row that has the label among its best ones is a
+        negative example; so are those of the labels that it is trained together with, its siblings in the tree, and
+        1,000 rows drawn at random. This is not in the paper. It makes training several times as fast, more so with more
+        labels, for about the same precision at 1 and less at 5; prediction costs what it does otherwise. Scores of
+        labels that were not taught by the same rows compare less well, and probabilities are too high.
+    n_negatives : int, optional
+        With ``negatives="tree"``: how many labels the tree proposes for each row, those it has among them; by default
+        20.
     normalize : bool
         Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
         part to half of it, by squares.
@@ -138,6 +151,8 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         tol: float = 0.01,
         max_iter: int = 1000,
         prune: float = 0.01,
+        negatives: str = "all",
+        n_negatives: int | None = None,
         normalize: bool = True,
         bias: bool = True,
         checkpoint: Any = None,
@@ -151,6 +166,8 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         self.tol = tol
         self.max_iter = max_iter
         self.prune = prune
+        self.negatives = negatives
+        self.n_negatives = n_negatives
         self.normalize = normalize
         self.bias = bias
         self.checkpoint = checkpoint
@@ -166,6 +183,10 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
 
     def _check_training_parameters(self) -> None:
         self._check_parameters()
+        if self.negatives == "all" and self.n_negatives is not None:
+            raise ValueError(
+                f"n_negatives goes with negatives='tree', got n_negatives={self.n_negatives} with negatives='all'"
+            )
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
             raise ValueError(
                 "checkpoint needs an integer for random_state, so that a run that resumes starts from the same seed, "
@@ -181,6 +202,7 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         return [_FLAT]
 
     def _learner(self, checked: Any, X: Any) -> NodeLearner:
+        n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
         return OneVsRestLearner(
             SolverSettings(
                 solver="descent",
@@ -194,6 +216,7 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
                 bias=float(self.bias),
                 prune=float(self.prune),
             ),
+            n_negatives if self.negatives == "tree" else None,
             self.checkpoint,
         )
 

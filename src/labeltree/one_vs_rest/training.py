@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from labeltree import _native
 from labeltree.examples import Examples
 from labeltree.fitting import Run, Seconds
 from labeltree.one_vs_rest.checkpoint import Arrays, Checkpoint
+from labeltree.one_vs_rest.negatives import RANDOM_ROWS, Negatives, find_negatives
 from labeltree.training import SolverSettings, solver_options
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
@@ -53,6 +55,17 @@ class ColumnPlan:
         label = order[(counts[order] > 0) & (counts[order] < n_rows)].astype(np.int32)
         return cls(label, np.append(np.arange(0, len(label), GROUP_LABELS), len(label)))
 
+    @classmethod
+    def by_siblings(cls, tree: LabelTree, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
+        """Siblings of a tree together: labels that are alike are proposed for the same rows."""
+        parent = np.concatenate([[-1], np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_begin))])
+        leaf = np.flatnonzero(tree.label >= 0)
+        leaf = leaf[(counts[tree.label[leaf]] > 0) & (counts[tree.label[leaf]] < n_rows)]
+        leaf = leaf[np.lexsort((-counts[tree.label[leaf]], parent[leaf]))]
+        place = np.arange(len(leaf)) - np.searchsorted(parent[leaf], parent[leaf])  # among its siblings
+        begin = np.flatnonzero(place % GROUP_LABELS == 0)
+        return cls(tree.label[leaf], np.append(begin, len(leaf)))
+
     @property
     def n_chunks(self) -> int:
         return -(-(len(self.group_begin) - 1) // CHUNK_GROUPS)
@@ -67,10 +80,13 @@ class ColumnPlan:
 class OneVsRestLearner:
     """A linear classifier per label, each learned from all rows.
 
-    Finished chunks of labels are kept in the directory `checkpoint`, if there is one, and taken from there.
+    With `n_negatives` it is learned from its own rows, those for which it is among so many labels that a label tree
+    proposes, and some drawn at random. Finished chunks of labels are kept in the directory `checkpoint`, if there is
+    one, and taken from there.
     """
 
     settings: SolverSettings
+    n_negatives: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
 
     def train(
@@ -78,8 +94,15 @@ class OneVsRestLearner:
     ) -> tuple[TreeWeights, dict[str, int]]:
         features, labels = examples.features, examples.labels
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
-        plan = ColumnPlan.by_frequency(counts, labels.n_rows)
-        chunks = _Chunks(plan, self._open_checkpoint(examples, seed, plan, run))
+        negatives = None
+        if self.n_negatives is None:
+            plan = ColumnPlan.by_frequency(counts, labels.n_rows)
+        else:
+            started = time.perf_counter()
+            negatives = find_negatives(examples, self.n_negatives, seed, run)
+            seconds["finding_negatives"] = time.perf_counter() - started
+            plan = ColumnPlan.by_siblings(negatives.tree, counts, labels.n_rows)
+        chunks = _Chunks(plan, self._open_checkpoint(examples, seed, plan, negatives, run))
         missing = chunks.missing()
         what = f"{sum(len(plan.labels_of(number)) for number in missing):,} labels"
         if len(missing) < plan.n_chunks:
@@ -93,6 +116,9 @@ class OneVsRestLearner:
                 labels.indices,
                 labels.n_labels,
                 examples.sample_weight,
+                None if negatives is None else negatives.indptr,
+                None if negatives is None else negatives.indices,
+                RANDOM_ROWS,
                 plan.label,
                 plan.group_begin,
                 CHUNK_GROUPS,
@@ -116,7 +142,7 @@ class OneVsRestLearner:
         return TreeWeights.from_training(tree, arrays, dense), report
 
     def _open_checkpoint(
-        self, examples: Examples, seed: int, plan: ColumnPlan, run: Run
+        self, examples: Examples, seed: int, plan: ColumnPlan, negatives: Negatives | None, run: Run
     ) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
@@ -130,8 +156,9 @@ class OneVsRestLearner:
                 "X": f"{fingerprint:016x}",
                 "y": _sha256(examples.labels.indptr, examples.labels.indices),
                 "sample_weight": None if examples.sample_weight is None else _sha256(examples.sample_weight),
-                "parameters": asdict(self.settings),
+                "parameters": {**asdict(self.settings), "n_negatives": self.n_negatives},
                 "seed": seed,
+                "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
                 "order of labels": _sha256(plan.label, plan.group_begin),
                 "chunk_groups": CHUNK_GROUPS,
             },
