@@ -11,4 +11,5 @@ NB_MODULE(_native, m) {
   labeltree::bind_training(m);
   labeltree::bind_online(m);
   labeltree::bind_clustering(m);
+  labeltree::bind_fastxml(m);
 }

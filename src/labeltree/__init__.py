@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.fastxml import FastXMLClassifier, PfastreXMLClassifier
     from labeltree.online import OnlineLabelTreeClassifier
     from labeltree.trees import LabelTree
 
@@ -13,28 +14,33 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataFormatError",
+    "FastXMLClassifier",
     "LabelTree",
     "LabelTreeClassifier",
     "LabelTreeError",
     "ModelFileError",
     "OnlineLabelTreeClassifier",
+    "PfastreXMLClassifier",
     "__version__",
 ]
 
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
+    "FastXMLClassifier": "labeltree.fastxml",
     "LabelTree": "labeltree.trees",
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
     "OnlineLabelTreeClassifier": "labeltree.online",
+    "PfastreXMLClassifier": "labeltree.fastxml",
 }
 _SUBPACKAGES = (
     "calibration",
     "data",
     "datasets",
     "exchange",
+    "fastxml",
     "losses",
     "metrics",
     "online",

@@ -9,7 +9,12 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    FastXMLClassifier,
+    LabelTreeClassifier,
+    OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
+)
 
 _WEIGHTS = (
     "the order in which a solver meets the rows differs once rows are removed or repeated, and it stops at a "
@@ -23,6 +28,8 @@ NOT_FOR_US = (
     "SCIPY_ARRAY_API is not set",
     "LabelTreeClassifier does not have a decision_function method",
     "OnlineLabelTreeClassifier does not have a decision_function method",
+    "FastXMLClassifier does not have a decision_function method",
+    "PfastreXMLClassifier does not have a decision_function method",
 )
 
 
@@ -32,6 +39,8 @@ NOT_FOR_US = (
         LabelTreeClassifier(),
         LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
         OnlineLabelTreeClassifier(epochs=20),
+        FastXMLClassifier(n_trees=5),
+        PfastreXMLClassifier(n_trees=5),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
