@@ -5,12 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include "feature_columns.h"
 #include "local_block.h"
 #include "parallel_for.h"
+#include "primal_descent.h"
 #include "random.h"
 #include "ranking_split.h"
-#include "sparse_separator.h"
 
 namespace labeltree {
 
@@ -54,7 +53,7 @@ class Grower {
         options_(options),
         maker_(problem.features.n_features()),
         split_(problem.gains),
-        separator_(options.tol, options.max_iter),
+        separator_(Loss::logistic, static_cast<float>(options.tol), options.max_iter, options.bias),
         frequency_(problem.gains.n_labels, 0.0) {}
 
   ExampleTreeArrays grow(uint64_t seed, Progress& progress) {
@@ -97,15 +96,12 @@ class Grower {
     split_.run(rows, n_rows, positive_, progress);
     if (!has_both_sides()) return false;
     weigh(rows, n_rows);
-    std::vector<int32_t> feature;
-    {
-      LocalBlock block = maker_.make(problem_.features, rows, n_rows, options_.bias, progress, true);
-      columns_.assign(block);
-      feature = std::move(block.feature);
-    }
-    separator_.run(columns_, positive_, cost_, random.next(), progress);
-    tree.n_rounds[0] = std::max<int64_t>(tree.n_rounds[0], separator_.n_rounds());
-    return add_separator(feature, tree);
+    const LocalBlock block = maker_.make(problem_.features, rows, n_rows, options_.bias, progress, true);
+    const std::vector<uint32_t> positive(positive_.begin(), positive_.end());
+    const GroupProblem group{block, rows, nullptr, nullptr, cost_.data(), nullptr, positive, 1, false};
+    separator_.run(group, random.next(), progress);
+    tree.n_rounds[0] = std::max<int64_t>(tree.n_rounds[0], separator_.n_passes());
+    return add_separator(block, tree);
   }
 
   bool has_both_sides() const {
@@ -119,34 +115,37 @@ class Grower {
     for (int64_t i = 0; i < n_rows; ++i) sum[positive_[i]] += problem_.weight[rows[i]];
     cost_.resize(n_rows);
     for (int64_t i = 0; i < n_rows; ++i) {
-      cost_[i] = options_.C * problem_.weight[rows[i]] * (sum[0] + sum[1]) / sum[positive_[i]];
+      cost_[i] =
+          static_cast<float>(options_.C * problem_.weight[rows[i]] * (sum[0] + sum[1]) / sum[positive_[i]]);
     }
   }
 
-  bool add_separator(const std::vector<int32_t>& feature, ExampleTreeArrays& tree) {
+  bool add_separator(const LocalBlock& block, ExampleTreeArrays& tree) {
+    const float* weights = separator_.weights();
+    const int lanes = separator_.lanes();
+    // By the weights as they are stored: training and prediction send a row the same way.
+    for (int64_t i = 0; i < block.n_rows(); ++i) {
+      double score = 0;
+      for (int64_t k = block.row_begin[i]; k < block.row_begin[i + 1]; ++k) {
+        score += static_cast<double>(weights[block.index[k] * lanes]) * block.value[k];
+      }
+      positive_[i] = score >= 0;
+    }
+    if (!has_both_sides()) return false;
     const auto n_features = static_cast<int32_t>(problem_.features.n_features());
     float bias = 0;
     kept_.clear();
-    // By the weights as they are stored: training and prediction send a row the same way.
-    score_.assign(positive_.size(), 0.0);
-    for (size_t f = 0; f < feature.size(); ++f) {
-      const auto weight = static_cast<float>(separator_.weights()[f]);
-      if (weight == 0) continue;
-      if (feature[f] == n_features) {
+    for (int64_t f = 0; f < block.n_features(); ++f) {
+      const float weight = weights[f * lanes];
+      if (block.feature[f] == n_features) {
         bias = weight * options_.bias;
-        for (double& score : score_) score += bias;
-        continue;
-      }
-      kept_.push_back({feature[f], weight});
-      for (int64_t k = columns_.begin[f]; k < columns_.begin[f + 1]; ++k) {
-        score_[columns_.row[k]] += static_cast<double>(weight) * columns_.value[k];
+      } else if (weight != 0) {
+        kept_.push_back({block.feature[f], weight});
       }
     }
-    for (size_t i = 0; i < positive_.size(); ++i) positive_[i] = score_[i] >= 0;
-    if (!has_both_sides()) return false;
     std::sort(kept_.begin(), kept_.end());
-    for (const auto& [of, weight] : kept_) {
-      tree.feature.push_back(of);
+    for (const auto& [feature, weight] : kept_) {
+      tree.feature.push_back(feature);
       tree.weight.push_back(weight);
     }
     tree.bias.push_back(bias);
@@ -202,11 +201,11 @@ class Grower {
   const ExampleTreeOptions& options_;
   LocalBlockMaker maker_;
   RankingSplit split_;
-  SparseSeparator separator_;
-  FeatureColumns columns_;
+  PrimalDescent separator_;
   std::vector<int32_t> rows_, moved_, found_;
   std::vector<uint8_t> positive_;
-  std::vector<double> cost_, score_, frequency_;
+  std::vector<float> cost_;
+  std::vector<double> frequency_;
   std::vector<std::pair<int32_t, float>> kept_;
 };
 

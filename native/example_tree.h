@@ -26,12 +26,12 @@ struct ExampleTreeArrays {
   std::vector<int64_t> pair_begin{0};
   std::vector<int32_t> label;
   std::vector<float> probability;
-  std::vector<int64_t> n_rounds;  // per tree, of the separator that took most
+  std::vector<int64_t> n_rounds;  // per tree, of the separator that took most of them
 };
 
 struct ExampleTreeOptions {
   double C = 1;
-  double tol = 0.01;
+  double tol = 0.2;  // tol and max_iter: see PrimalDescent
   int max_iter = 10;
   float bias = 1;         // the value of the bias feature; 0 for none
   int64_t max_leaf = 10;  // a node with at most so many rows is a leaf

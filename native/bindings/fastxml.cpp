@@ -15,7 +15,6 @@
 #include "example_tree.h"
 #include "label_means.h"
 #include "ranking_split.h"
-#include "sparse_separator.h"
 
 namespace labeltree {
 
@@ -65,7 +64,6 @@ nb::dict means_of_labels(const BoundFeatures& features, Array<int64_t> label_ind
   return arrays;
 }
 
-// The two steps of a split, each on its own.
 void split_by_ranking(Array<int64_t> label_indptr, Array<int32_t> label_indices, int32_t n_labels,
                       Array<double> row_gain, std::optional<Array<double>> label_gain,
                       OutArray<uint8_t> positive) {
@@ -80,25 +78,6 @@ void split_by_ranking(Array<int64_t> label_indptr, Array<int32_t> label_indices,
   RankingSplit split({labels, n_labels, row_gain.data(), weights_of_labels(label_gain, n_labels)});
   split.run(rows.data(), n_rows, sides, Progress());
   std::copy(sides.begin(), sides.end(), positive.data());
-}
-
-auto separate(const BoundFeatures& features, Array<uint8_t> positive, Array<double> cost, float bias,
-              double tol, int max_iter, uint64_t seed) {
-  const int64_t n_rows = features.matrix.n_rows(), n_features = features.matrix.n_features();
-  require(static_cast<int64_t>(positive.size()) == n_rows && static_cast<int64_t>(cost.size()) == n_rows,
-          "positive and cost must have one entry per row");
-  std::vector<int32_t> rows(n_rows);
-  for (int64_t i = 0; i < n_rows; ++i) rows[i] = static_cast<int32_t>(i);
-  LocalBlockMaker maker(n_features);
-  const LocalBlock block = maker.make(features.matrix, rows.data(), n_rows, bias, Progress(), true);
-  FeatureColumns columns;
-  columns.assign(block);
-  SparseSeparator separator(tol, max_iter);
-  separator.run(columns, {positive.data(), positive.data() + n_rows}, {cost.data(), cost.data() + n_rows},
-                seed, Progress());
-  std::vector<double> weights(n_features + 1, 0.0);
-  for (size_t f = 0; f < block.feature.size(); ++f) weights[block.feature[f]] = separator.weights()[f];
-  return to_numpy(std::move(weights));
 }
 
 struct BoundExampleForest {
@@ -209,10 +188,6 @@ void bind_fastxml(nb::module_& m) {
         nb::arg("label_indices").noconvert(), nb::arg("n_labels"), nb::arg("row_gain").noconvert(),
         nb::arg("label_gain").noconvert().none(), nb::arg("positive").noconvert(),
         "Alternate rankings of two sides and the sides of rows until both are stable; from `positive` on.");
-  m.def("separate", &separate, nb::arg("features"), nb::arg("positive").noconvert(),
-        nb::arg("cost").noconvert(), nb::arg("bias"), nb::arg("tol"), nb::arg("max_iter"), nb::arg("seed"),
-        "The weights of a logistic regression with an L1 penalty, that of the bias last.");
-
   nb::class_<BoundExampleForest>(m, "ExampleForest", "Trees over examples, asked together.")
       .def(
           "__init__",

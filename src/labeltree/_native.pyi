@@ -663,11 +663,6 @@ def split_by_ranking(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(N
     Alternate rankings of two sides and the sides of rows until both are stable; from `positive` on.
     """
 
-def separate(features: FeatureMatrix, positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: float, tol: float, max_iter: int, seed: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """
-    The weights of a logistic regression with an L1 penalty, that of the bias last.
-    """
-
 class ExampleForest:
     """Trees over examples, asked together."""
 

@@ -67,12 +67,27 @@ ONLINE_PANELS = {
     "The run": ("n_jobs", "random_state"),
 }
 
-_PANELS_OF = {"LabelTreeClassifier": PANELS, "OnlineLabelTreeClassifier": ONLINE_PANELS}
+#: The same for `FastXMLClassifier` and `PfastreXMLClassifier`.
+EXAMPLE_TREE_PANELS = {
+    "The trees": ("n_trees", "max_leaf", "leaf_labels"),
+    "Rare labels": ("propensity_A", "propensity_B", "gamma", "alpha"),
+    "The separators": ("C", "max_iter", "tol", "normalize", "bias"),
+    "The run": ("n_jobs", "random_state", "verbose"),
+}
+
+_PANELS_OF = {
+    "FastXMLClassifier": EXAMPLE_TREE_PANELS,
+    "LabelTreeClassifier": PANELS,
+    "OnlineLabelTreeClassifier": ONLINE_PANELS,
+    "PfastreXMLClassifier": EXAMPLE_TREE_PANELS,
+}
 
 #: The files that the estimators are in.
 _HOMES = {
+    "FastXMLClassifier": "fastxml/classifier.py",
     "LabelTreeClassifier": "classifier.py",
     "OnlineLabelTreeClassifier": "online/classifier.py",
+    "PfastreXMLClassifier": "fastxml/classifier.py",
 }
 
 

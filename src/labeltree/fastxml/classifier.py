@@ -68,8 +68,7 @@ class FastXMLClassifier(ExampleTreeLearner, ClassifierMixin, BaseEstimator):
     max_iter : int
         The largest number of Newton steps of a separator.
     tol : float
-        A separator is trained until its optimality conditions are violated by no more than this share of what they were
-        at first.
+        A separator is trained until no weight would move a score by more than a tenth of this.
     normalize : bool
         Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
         part to half of it, by squares.
@@ -125,7 +124,7 @@ class FastXMLClassifier(ExampleTreeLearner, ClassifierMixin, BaseEstimator):
         max_leaf: int = 10,
         leaf_labels: int = 100,
         max_iter: int = 10,
-        tol: float = 0.01,
+        tol: float = 0.2,
         normalize: bool = True,
         bias: bool = True,
         n_jobs: int | None = None,
@@ -214,8 +213,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
     max_iter : int
         The largest number of Newton steps of a separator.
     tol : float
-        A separator is trained until its optimality conditions are violated by no more than this share of what they were
-        at first.
+        A separator is trained until no weight would move a score by more than a tenth of this.
     normalize : bool
         Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
         part to half of it, by squares. Distances are always those of rows of unit length.
@@ -259,7 +257,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
         gamma: float = 30.0,
         alpha: float = 0.8,
         max_iter: int = 10,
-        tol: float = 0.01,
+        tol: float = 0.2,
         normalize: bool = True,
         bias: bool = True,
         n_jobs: int | None = None,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import labeltree
 from labeltree.fastxml.answers import ExampleTreePredictor
-from labeltree.fastxml.example_trees import ExampleTrees
+from labeltree.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS, ExampleTrees
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter, blaming
 from labeltree.model_file.example_document import ExampleDocument
@@ -96,9 +96,10 @@ def open_model(cls: type[_Estimator], directory: Path, document: ExampleDocument
             estimator.feature_names_in_ = decode_texts(name_tensors, document.n_features)
     if document.decision is not None:
         estimator.decision_ = read_decision(directory, document, document.n_labels, verify)
-    estimator.example_trees_ = _read_trees(directory, document, estimator._tree_arrays(), verify)
+    trees = estimator.example_trees_ = read_trees(directory, document, verify)
     with blaming(document.tree_file.name):
-        trees = estimator.example_trees_
+        if trees.arrays.keys() != estimator._tree_arrays().keys():
+            raise ValueError(f"these are not the tensors of a {cls.__name__}: {sorted(trees.arrays)}")
         if not trees.n_trees == len(document.training_report) == estimator.n_trees:
             raise ValueError("there are not as many trees as model.json says")
         estimator._renew_caches()  # the kernel looks at the shape of the trees
@@ -107,16 +108,16 @@ def open_model(cls: type[_Estimator], directory: Path, document: ExampleDocument
     return estimator  # type: ignore[no-any-return]
 
 
-def _read_trees(
-    directory: Path, document: ExampleDocument, expected: Mapping[str, str], verify: bool
-) -> ExampleTrees:
+def read_trees(directory: Path, document: ExampleDocument, verify: bool = False) -> ExampleTrees:
+    """Map the trees of a model, if they have the tensors they must have."""
     tensors = read_tensors(directory, document.tree_file, verify)
+    expected = TREE_ARRAYS | (MEAN_ARRAYS if "mean_begin" in tensors else {})
     with blaming(document.tree_file.name):
         if tensors.keys() != expected.keys():
             raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")
         for name, kind in expected.items():
             values = tensors[name].values
-            if values.ndim != 1 or values.dtype != np.dtype(kind) or tensors[name].dtype == "BF16":
+            if values.ndim != 1 or values.dtype != np.dtype(kind):
                 raise ValueError(
                     f"{name} must be of one dimension and of type {kind}, got {values.dtype} of shape {values.shape}"
                 )
