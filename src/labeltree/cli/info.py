@@ -10,7 +10,6 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.parameters import classifier_parameters
 
-
 #: More trees than these are described together.
 MOST_TREES = 10
 

@@ -115,6 +115,10 @@ class ExampleTreePredictor(LabelTreePredictor):
         feature_names: Sequence[str] | None,
     ) -> list[list[Step]]:
         """The way through every tree: certain at every separator, and in the end what the leaf says of the label."""
+        # The kernel goes the same way first, and raises where the file of the model is damaged.
+        self._forest().pairs(
+            features, np.zeros(1, np.int64), np.array([index], np.int32), False, 1, np.empty(1, np.float32)
+        )
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees_
         return [_path(trees, tree, values, index, n_features, feature_names) for tree in range(trees.n_trees)]

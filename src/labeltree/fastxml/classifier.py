@@ -16,7 +16,7 @@ from labeltree.examples import Examples
 from labeltree.explanation import Explanation
 from labeltree.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS
 from labeltree.fastxml.learning import ExampleTreeLearner
-from labeltree.fastxml.tail import RerankedExplanation, inverse_propensities, squared_distance
+from labeltree.fastxml.tail import RerankedExplanation, inverse_propensities, nearness
 from labeltree.progress import Phases
 from labeltree.validation import (
     LARGEST_INTEGER,
@@ -327,7 +327,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
         index = int(self._label_names().positions([label])[0])
         features = self._features_of_one(x)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
-        near = 1 / (1 + np.exp(self.gamma * squared_distance(self.example_trees_, index, values)))
+        near = nearness(self.example_trees_, index, values, self.gamma)
         trees = of_trees.probability
         score = trees**self.alpha * near ** (1 - self.alpha) if trees > 0 else 0.0
-        return RerankedExplanation(label, float(score), of_trees.paths, trees, float(near), self.alpha)
+        return RerankedExplanation(label, float(score), of_trees.paths, trees, near, self.alpha)

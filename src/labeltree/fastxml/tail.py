@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from labeltree.examples import Examples
 from labeltree.explanation import Explanation
@@ -25,8 +26,8 @@ def inverse_propensities(examples: Examples, A: float, B: float) -> NDArray[np.f
     return inverse_propensity_of_counts(counts, int(counts_row.sum()), A, B)
 
 
-def squared_distance(trees: ExampleTrees, label: int, values: Mapping[int, float]) -> float:
-    """Of a row, scaled to unit length, from the mean of a label's rows."""
+def nearness(trees: ExampleTrees, label: int, values: Mapping[int, float], gamma: float) -> float:
+    """Of a row, scaled to unit length, to the mean of a label's rows: 1/2 where they are the same, else less."""
     begin, end = trees.arrays["mean_begin"][label : label + 2].tolist()
     mean = zip(
         trees.arrays["mean_feature"][begin:end].tolist(),
@@ -36,7 +37,8 @@ def squared_distance(trees: ExampleTrees, label: int, values: Mapping[int, float
     product = sum(value * values.get(feature, 0.0) for feature, value in mean)
     length = float(np.linalg.norm(list(values.values()))) if values else 0.0
     square = float(trees.arrays["mean_square"][label])
-    return max(square + 1 - 2 * product / length, 0.0) if length > 0 else square
+    distance = max(square + 1 - 2 * product / length, 0.0) if length > 0 else square
+    return float(expit(-gamma * distance))
 
 
 @dataclass(frozen=True)
