@@ -16,6 +16,8 @@ namespace labeltree {
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
+// A mean with so many times the features of a row is searched for these, not gone through.
+constexpr int64_t kSearchFrom = 8;
 
 [[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
@@ -182,9 +184,19 @@ void ExampleForest::vote(const FeatureMatrix& features, int64_t row, Scratch& sc
 double ExampleForest::nearness(int32_t label, const Scratch& scratch, double square) const {
   const int64_t begin = means_.begin[label], end = means_.begin[label + 1];
   double product = 0;
-  for (int64_t k = begin; k < end; ++k) {
-    check_index(means_.feature[k], n_features_, "the feature of a mean");
-    product += static_cast<double>(means_.value[k]) * scratch.value[means_.feature[k]];
+  if (end - begin > kSearchFrom * static_cast<int64_t>(scratch.row.index.size())) {
+    const int32_t* first = means_.feature.data + begin;
+    const int32_t* last = means_.feature.data + end;
+    for (size_t k = 0; k < scratch.row.index.size(); ++k) {
+      const int32_t* found = std::lower_bound(first, last, scratch.row.index[k]);
+      if (found == last || *found != scratch.row.index[k]) continue;
+      product += static_cast<double>(means_.value[found - means_.feature.data]) * scratch.row.value[k];
+    }
+  } else {
+    for (int64_t k = begin; k < end; ++k) {
+      check_index(means_.feature[k], n_features_, "the feature of a mean");
+      product += static_cast<double>(means_.value[k]) * scratch.value[means_.feature[k]];
+    }
   }
   // The row is scaled to unit length here, whether or not the matrix did so.
   const double length = std::sqrt(square);

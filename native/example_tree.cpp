@@ -122,7 +122,7 @@ class Grower {
 
   bool add_separator(const LocalBlock& block, ExampleTreeArrays& tree) {
     const float* weights = separator_.weights();
-    const int lanes = separator_.lanes();
+    const int64_t lanes = separator_.lanes();
     // By the weights as they are stored: training and prediction send a row the same way.
     for (int64_t i = 0; i < block.n_rows(); ++i) {
       double score = 0;
