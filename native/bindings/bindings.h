@@ -7,6 +7,7 @@ namespace labeltree {
 
 void bind_clustering(nanobind::module_& m);
 void bind_exchange(nanobind::module_& m);
+void bind_fastxml(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_one_vs_rest(nanobind::module_& m);

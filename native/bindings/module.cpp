@@ -13,4 +13,5 @@ NB_MODULE(_native, m) {
   labeltree::bind_one_vs_rest(m);
   labeltree::bind_online(m);
   labeltree::bind_clustering(m);
+  labeltree::bind_fastxml(m);
 }

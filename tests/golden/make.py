@@ -17,7 +17,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    FastXMLClassifier,
+    LabelTree,
+    LabelTreeClassifier,
+    OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
+)
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -151,6 +157,47 @@ def decided_cases() -> dict[str, tuple[Case, str]]:
     }
 
 
+def example_cases() -> dict[str, Case]:
+    """Models of version 5: trees over examples."""
+    small = {"n_trees": 4, "C": 20.0, "max_leaf": 2, "random_state": 0}
+    return {
+        "fastxml": Case(cases()["float32"].y, parameters=small),
+        "fastxml-text": Case(cases()["text"].y, parameters=small, with_feature_names=True),
+        "fastxml-decided": Case(cases()["integers"].y, parameters=small),
+        "pfastrexml": Case(cases()["text"].y, parameters={**small, "gamma": 10.0, "alpha": 0.7}),
+        "pfastrexml-mixed": Case(cases()["multiclass-text"].y, parameters=small, mixed=True),
+    }
+
+
+def make_missing_examples(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, case in example_cases().items():
+        if (directory / name).exists():
+            continue
+        X = mixed_features() if case.mixed else features()
+        names = [f"feature {j}" for j in range(X.shape[1])]
+        rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
+        kind = PfastreXMLClassifier if name.startswith("pfastrexml") else FastXMLClassifier
+        model: Any = kind(**case.parameters).fit(rows, case.y)
+        if name.endswith("decided"):
+            model.decide_for("macro_f1", rows, case.y)
+        model.save(directory / name)
+        found = model.predict_topk(rows, k=3)
+        predicted = model.predict(rows)
+        expected = {
+            "estimator": kind.__name__,
+            "classes": model.classes_.tolist(),
+            "label_counts": model.label_counts_.tolist(),
+            "nodes": [shape.n_nodes for shape in model.example_trees_.shapes()],
+            "feature_names": names if case.with_feature_names else None,
+            "X": X.tolist(),
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+            "predicted": predicted.toarray().tolist() if sp.issparse(predicted) else list(predicted),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
 def make_missing_decided(directory: Path) -> None:
     directory.mkdir(exist_ok=True)
     for name, (case, metric) in decided_cases().items():
@@ -207,6 +254,7 @@ def main() -> None:
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_decided(GOLDEN / "version-4")
+    make_missing_examples(GOLDEN / "version-5")
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:
