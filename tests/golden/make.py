@@ -19,11 +19,14 @@ import scipy.sparse as sp
 
 from labeltree import (
     FastXMLClassifier,
+    HierarchicalSoftmaxClassifier,
     LabelTree,
     LabelTreeClassifier,
+    OneVsRestClassifier,
     OnlineLabelTreeClassifier,
     PfastreXMLClassifier,
 )
+from labeltree.text import Tagger, TextVectorizer
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -198,6 +201,44 @@ def make_missing_examples(directory: Path) -> None:
         (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
 
 
+#: What the taggers are trained on.
+TEXTS = ["A boat at SEA", "the sea, the blåbær", "cats & dogs", "a dog's life", "Ein Boot, der Hund"]
+TEXT_LABELS = [["sea", "boat"], ["sea"], ["cat", "dog"], ["dog"], ["boat", "dog"]]
+
+
+def tagger_cases() -> dict[str, Tagger]:
+    """Models of version 6: taggers, with every way to make features of texts, and of linear blocks."""
+    words, one_vs_rest = LabelTreeClassifier(random_state=0), OneVsRestClassifier(random_state=0)
+    softmax = HierarchicalSoftmaxClassifier(arity=2, max_leaves=2, random_state=0)
+    return {
+        "words": Tagger(words),
+        "words-and-characters": Tagger(one_vs_rest, TextVectorizer(char_ngram_range=(2, 3), norm="l1")),
+        "hashed": Tagger(softmax, TextVectorizer(n_features=64, ngram_range=(1, 2))),
+        "hashed-decided": Tagger(words, TextVectorizer(n_features=64, use_idf=False, stop_words="english")),
+        "characters": Tagger(words, TextVectorizer(analyzer="char", ngram_range=(2, 2), sublinear_tf=True)),
+    }
+
+
+def make_missing_taggers(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, tagger in tagger_cases().items():
+        if (directory / name).exists():
+            continue
+        tagger.fit(TEXTS, TEXT_LABELS)
+        if name.endswith("decided"):
+            tagger.decide_for("micro_f1", TEXTS, TEXT_LABELS)
+        tagger.save(directory / name)
+        found = tagger.predict_topk(TEXTS, k=3)
+        expected = {
+            "estimator": type(tagger.classifier_).__name__,
+            "texts": TEXTS,
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+            "predicted": tagger.predict(TEXTS),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
 def make_missing_decided(directory: Path) -> None:
     directory.mkdir(exist_ok=True)
     for name, (case, metric) in decided_cases().items():
@@ -255,6 +296,7 @@ def main() -> None:
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
+    make_missing_taggers(GOLDEN / "version-6")
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:
