@@ -430,6 +430,62 @@ def train_softmax(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,
     Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.
     """
 
+class MaxMarginOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def C(self) -> float: ...
+
+    @C.setter
+    def C(self, arg: float, /) -> None: ...
+
+    @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
+
+    @property
+    def tol(self) -> float: ...
+
+    @tol.setter
+    def tol(self, arg: float, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def bias(self) -> float: ...
+
+    @bias.setter
+    def bias(self, arg: float, /) -> None: ...
+
+    @property
+    def prune(self) -> float: ...
+
+    @prune.setter
+    def prune(self, arg: float, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
+    @n_threads.setter
+    def n_threads(self, arg: int, /) -> None: ...
+
+def train_max_margin(n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: MaxMarginOptions, progress: Progress) -> dict:
+    """
+    Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.
+    """
+
 def train_columns(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_random: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunk_groups: int, chunks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SolverOptions, finished: Callable, progress: Progress) -> None:
     """
     Train the columns of labels against all rows, or some; finished(number, arrays) is called for every chunk.
