@@ -18,6 +18,8 @@ namespace {
 constexpr int64_t kRowsPerTask = 64;
 // A mean with so many times the features of a row is searched for these, not gone through.
 constexpr int64_t kSearchFrom = 8;
+// From here on log(1 + exp(x)) is x, to the last digit.
+constexpr double kFar = 40;
 
 [[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
@@ -175,13 +177,15 @@ void ExampleForest::vote(const FeatureMatrix& features, int64_t row, Scratch& sc
   for (ScoredLabel& s : scratch.voted) {
     double p = scratch.sum[s.label] / static_cast<double>(n_trees);
     if (means_.begin.size > 0) {
-      p = std::pow(p, means_.alpha) * std::pow(nearness(s.label, scratch, square), 1 - means_.alpha);
+      const double tail = 1 - means_.alpha;
+      const double score = means_.alpha * std::log(p) + tail * log_nearness(s.label, scratch, square);
+      p = std::exp(score / (1 + tail * means_.gamma));
     }
     s.probability = static_cast<float>(std::min(p, 1.0));
   }
 }
 
-double ExampleForest::nearness(int32_t label, const Scratch& scratch, double square) const {
+double ExampleForest::log_nearness(int32_t label, const Scratch& scratch, double square) const {
   const int64_t begin = means_.begin[label], end = means_.begin[label + 1];
   double product = 0;
   if (end - begin > kSearchFrom * static_cast<int64_t>(scratch.row.index.size())) {
@@ -203,7 +207,8 @@ double ExampleForest::nearness(int32_t label, const Scratch& scratch, double squ
   const double of_unit = square > 0 ? product / length : 0;
   const double distance = std::max(means_.square[label] + (square > 0 ? 1 : 0) - 2 * of_unit, 0.0);
   if (!std::isfinite(distance)) corrupt("the mean of a label is not finite");
-  return 1 / (1 + std::exp(means_.gamma * distance));
+  const double far = means_.gamma * distance;
+  return far < kFar ? -std::log1p(std::exp(far)) : -far;
 }
 
 void ExampleForest::top_k(const FeatureMatrix& features, int64_t k, float threshold,

@@ -25,10 +25,11 @@ struct ExampleTreeViews {
   Span<float> probability;
 };
 
-// See LabelMeans. With these, what the trees say of a label is weighed against how near the row is to its
-// mean:
-//   trees^alpha * near^(1 - alpha),  near = 1 / (1 + exp(gamma * squared distance)),
-// the row being of unit length. Without (no entries in `begin`), the trees alone are asked.
+// See LabelMeans. With these, what the trees say of a label is weighed against how near the row, scaled to
+// unit length, is to its mean:
+//   alpha * log(trees) + (1 - alpha) * log(near),  near = 1 / (1 + exp(gamma * squared distance)).
+// The probability is the exponential of this over 1 + (1 - alpha) * gamma, which changes no ranking and keeps
+// it from vanishing. Without (no entries in `begin`), the trees alone are asked.
 struct LabelMeanViews {
   Span<int64_t> begin;
   Span<int32_t> feature;
@@ -80,7 +81,8 @@ class ExampleForest {
   // Fills scratch.voted, labels in the order in which they came.
   void vote(const FeatureMatrix& features, int64_t row, Scratch& scratch) const;
   int64_t leaf_of(int64_t tree, Scratch& scratch) const;
-  double nearness(int32_t label, const Scratch& scratch, double square) const;
+  // The logarithm of how near the row, of this squared length, is to the label's mean.
+  double log_nearness(int32_t label, const Scratch& scratch, double square) const;
   template <class Ranking>
   void top_k(const FeatureMatrix& features, int64_t k, float threshold, const SearchOptions& options,
              const Ranking& ranking, int32_t* labels, float* probabilities, int64_t* evaluations) const;

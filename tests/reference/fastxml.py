@@ -21,7 +21,8 @@ def discounts(n: int) -> np.ndarray:
 def ideal_dcg(y: np.ndarray) -> np.ndarray:
     """The DCG of each row if its labels are ranked first; 1 if there are none."""
     sums = np.concatenate([[1.0], np.cumsum(discounts(y.shape[1]))])
-    return sums[(y > 0).sum(axis=1)]
+    ideal: np.ndarray = sums[(y > 0).sum(axis=1)]
+    return ideal
 
 
 def rank_discount(sums: np.ndarray) -> np.ndarray:
@@ -117,7 +118,8 @@ class FastXML:
     def scores(self, X: sp.csr_matrix) -> np.ndarray:
         """What the trees say on average: (n_rows, n_labels)."""
         X = normalize(X)
-        return sum(self._ask(tree, X) for tree in self.trees) / self.n_trees
+        mean: np.ndarray = np.mean([self._ask(tree, X) for tree in self.trees], axis=0)
+        return mean
 
     def _ask(self, node: Any, X: sp.csr_matrix) -> np.ndarray:
         if isinstance(node, Leaf):
@@ -156,4 +158,5 @@ def rerank(trees: np.ndarray, means: np.ndarray, X: sp.csr_matrix, gamma: float,
     distance = np.array([((row - means) ** 2).sum(axis=1) for row in rows])
     near = 1 / (1 + np.exp(gamma * distance))
     with np.errstate(divide="ignore"):
-        return np.exp(alpha * np.log(trees) + (1 - alpha) * np.log(near))
+        score: np.ndarray = np.exp(alpha * np.log(trees) + (1 - alpha) * np.log(near))
+    return score

@@ -160,9 +160,20 @@ def test_scores_are_the_published_ones(halves: tuple[Any, Any, Any, Any], alpha:
     votes = model.set_params(alpha=1.0).predict_proba(X_test, None).toarray()
     counts = np.maximum(np.asarray(y.sum(axis=0)).ravel(), 1)
     means = (y.T @ normalize(X)).toarray() / counts[:, None]
-    published = twin.rerank(votes, means, X_test, 30.0, alpha) * (votes > 0)
+    published = twin.rerank(votes, means, X_test, 30.0, alpha)
     found = model.set_params(alpha=alpha).predict_proba(X_test, None).toarray()
-    np.testing.assert_allclose(found, published, rtol=2e-4, atol=1e-7)
+    np.testing.assert_allclose(found, published ** (1 / (1 + (1 - alpha) * 30)), rtol=2e-5)
+    best = np.sort(published, axis=1)[:, ::-1]
+    top = model.predict_topk(X_test, 5).labels
+    np.testing.assert_allclose(np.take_along_axis(published, top, 1), best[:, :5], rtol=2e-4)
+
+
+def test_labels_far_away_are_told_apart_still() -> None:
+    X, y = documents(80, 20, 8)
+    model = PfastreXMLClassifier(3, gamma=1e9, random_state=0).fit(X, y)
+    scores = model.predict_proba(X, None)
+    assert scores.data.min() > 0.001
+    assert len(np.unique(scores[0].data)) == scores[0].nnz > 3
 
 
 def test_trees_weigh_labels_by_their_rarity() -> None:

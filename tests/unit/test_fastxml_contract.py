@@ -19,7 +19,7 @@ class TestFastXMLClassifier(ClassifierContract):
     @pytest.fixture
     def make_classifier(self) -> Callable[..., Any]:
         return lambda **parameters: FastXMLClassifier(
-            **{"n_trees": 10, "C": 10.0, "max_leaf": 3, "random_state": 0, **parameters}
+            **{"n_trees": 6, "C": 10.0, "max_leaf": 3, "random_state": 0, **parameters}
         )
 
     def test_a_whole_weight_is_as_good_as_repetition(self, make_classifier: Callable[..., Any]) -> None:
@@ -35,7 +35,7 @@ class TestPfastreXMLClassifier(TestFastXMLClassifier):
     @pytest.fixture
     def make_classifier(self) -> Callable[..., Any]:
         return lambda **parameters: PfastreXMLClassifier(
-            **{"n_trees": 10, "C": 10.0, "max_leaf": 3, "random_state": 0, **parameters}
+            **{"n_trees": 6, "C": 10.0, "max_leaf": 3, "random_state": 0, **parameters}
         )
 
     def test_a_whole_weight_is_as_good_as_repetition(self, make_classifier: Callable[..., Any]) -> None:

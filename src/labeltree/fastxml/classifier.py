@@ -188,9 +188,9 @@ class PfastreXMLClassifier(FastXMLClassifier):
     favour rare labels. Then the labels that the trees propose are ranked anew, by
     ``alpha * log(trees) + (1 - alpha) * log(near)``: `trees` is their average, `near` is
     ``1 / (1 + exp(gamma * d))`` with d the squared distance of the row from the mean of the label's training rows, all
-    of unit length. What is given as the probability of a label is the exponential of that score, with what the leaves
-    say divided by the largest inverse propensity so that it lies between 0 and 1. It ranks, but it is no probability:
-    `decide_for` finds thresholds for it.
+    of unit length. What is given as the probability of a label is the exponential of that score over
+    ``1 + (1 - alpha) * gamma``, with what the leaves say divided by the largest inverse propensity: so it lies between
+    0 and 1, and ranks in the same order. But it is no probability: `decide_for` finds thresholds for it.
 
     Parameters
     ----------
@@ -328,6 +328,4 @@ class PfastreXMLClassifier(FastXMLClassifier):
         features = self._features_of_one(x)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         near = nearness(self.example_trees_, index, values, self.gamma)
-        trees = of_trees.probability
-        score = trees**self.alpha * near ** (1 - self.alpha) if trees > 0 else 0.0
-        return RerankedExplanation(label, float(score), of_trees.paths, trees, near, self.alpha)
+        return RerankedExplanation.of(of_trees, near, self.alpha, self.gamma)

@@ -46,16 +46,25 @@ class RerankedExplanation(Explanation):
     """The paths of an `Explanation`, and how their average became the score.
 
     `trees` is the average of what the trees say, `near` what nearness to the mean of the label's training rows says;
-    `probability` is ``trees ** alpha * near ** (1 - alpha)``.
+    `probability` is ``(trees ** alpha * near ** (1 - alpha)) ** (1 / (1 + (1 - alpha) * gamma))``.
     """
 
     trees: float
     near: float
     alpha: float
+    gamma: float
+
+    @classmethod
+    def of(cls, of_trees: Explanation, near: float, alpha: float, gamma: float) -> RerankedExplanation:
+        """From what the trees say."""
+        trees = of_trees.probability
+        published = trees**alpha * near ** (1 - alpha) if trees > 0 else 0.0
+        score = published ** (1 / (1 + (1 - alpha) * gamma))
+        return cls(of_trees.label, score, of_trees.paths, trees, near, alpha, gamma)
 
     def __str__(self) -> str:
         score = (
-            f"{self.label}: score {self.probability:.4f} "
-            f"= {self.trees:.4f}^{self.alpha:g} (trees) · {self.near:.4f}^{1 - self.alpha:g} (nearness)"
+            f"{self.label}: score {self.probability:.4f}, "
+            f"from {self.trees:.4f} of the trees and nearness {self.near:.2e}"
         )
         return "\n".join([score, *super().__str__().splitlines()[1:]])
