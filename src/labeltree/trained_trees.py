@@ -23,6 +23,7 @@ from labeltree.validation import check_features, check_tree_weight, is_rows_of_n
 
 if TYPE_CHECKING:  # calibration asks models, and so imports this
     from labeltree.calibration.level_maps import Calibration
+    from labeltree.text.vectorizer import TextVectorizer
 
 
 class TrainedTrees:
@@ -49,6 +50,7 @@ class TrainedTrees:
     weights_: list[TreeWeights]
     training_report_: list[dict[str, int]]
     calibration_: Calibration  # only once it is calibrated
+    vectorizer_: TextVectorizer  # only of a tagger: what makes features of texts
 
     @property
     def tree_(self) -> LabelTree:

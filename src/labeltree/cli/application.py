@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 import labeltree
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
+from labeltree.cli.datasets.application import data_app
 from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
@@ -23,6 +24,7 @@ from labeltree.cli.learn import learn
 from labeltree.cli.predict import predict
 from labeltree.cli.rival.application import rival_app
 from labeltree.cli.serve import serve
+from labeltree.cli.tag import tag
 from labeltree.cli.train import train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune
@@ -77,10 +79,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, tune, learn, evaluate, decide, predict, explain, info, convert, serve, demo):
+for command in (train, tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 app.add_typer(rival_app)
+app.add_typer(data_app)
 
 
 def _print_version(wanted: bool) -> None:

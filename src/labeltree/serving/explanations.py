@@ -12,6 +12,7 @@ from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import ExplainRequest
+from labeltree.text.text_explanation import explain_text
 
 _WORD = re.compile(r"\w\w+")
 
@@ -48,10 +49,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
 def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
     model, label, n_features = served.model, request.label, request.n_features
     if request.text is not None and hasattr(model, "vectorizer_"):
-        from labeltree.text.text_explanation import explain_text
-
-        found: Explanation = explain_text(model, model.vectorizer_, request.text, label, n_features)
-        return found
+        return explain_text(model, model.vectorizer_, request.text, label, n_features)
     if request.text is not None:
         X = rows.of_texts(served, [request.text])
     elif request.row is not None:

@@ -15,6 +15,7 @@ from labeltree.model_file import load
 from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
+from labeltree.text.text_input import takes_text
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,7 @@ class ServedModel:
 
     @cached_property
     def takes_text(self) -> bool:
-        """Whether it is a tagger's, or an online model that knows words by name."""
-        return self.takes_features or hasattr(self.model, "vectorizer_")
+        return takes_text(self.model)
 
     @property
     def labels(self) -> LabelSearch:

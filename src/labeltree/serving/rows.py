@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.data.words import word_counts
 from labeltree.serving.errors import Refusal
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Features, Row
+from labeltree.text.text_input import text_features
 
 
 def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
@@ -25,9 +25,7 @@ def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
             f"the model {served.name} was trained on rows of numbers and takes no texts: send 'rows'",
             "wrong_input",
         )
-    if served.takes_features:
-        return [word_counts(text) for text in texts]
-    return served.model.vectorizer_.transform(texts)
+    return text_features(served.model, texts)
 
 
 def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:

@@ -1,0 +1,7 @@
+"""Texts in, names of labels out."""
+
+from .tagger import Tag, Tagger
+from .text_explanation import Highlight, TextExplanation
+from .vectorizer import TextVectorizer
+
+__all__ = ["Highlight", "Tag", "Tagger", "TextExplanation", "TextVectorizer"]
