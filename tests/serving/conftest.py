@@ -12,6 +12,7 @@ from tests.small_models import small_model
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.serving import Limits, Settings, Tokens
+from labeltree.text import Tagger
 
 TEXTS = [
     {"boat": 1.0, "sea": 2.0},
@@ -19,6 +20,7 @@ TEXTS = [
     {"sea": 1.0, "storm": 1.0},
     {"cat": 1.0, "seated": 1.0},
 ]
+SENTENCES = ["A boat, the sea and the sea", "A woman, seated", "The sea in a storm", "A cat, seated"]
 LABELS = [["sea", "boat"], ["portrait"], ["sea"], ["cat", "portrait"]]
 
 
@@ -29,16 +31,18 @@ def online_model() -> OnlineLabelTreeClassifier:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One of each kind: trained on numbers with names as labels, with numbers as labels, online."""
+    """One of each kind: trained on numbers with names as labels, with numbers as labels, online, on texts."""
     folder = tmp_path_factory.mktemp("models")
     small_model().save(folder / "small.labeltree")
     X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] * 2
     LabelTreeClassifier(random_state=0).fit(X, [[10], [20], [30]] * 2).save(folder / "numbers")
     online_model().save(folder / "online")
+    Tagger(LabelTreeClassifier(random_state=0)).fit(SENTENCES, LABELS).save(folder / "tags.labeltree")
     return {
         "small": folder / "small.labeltree",
         "numbers": folder / "numbers",
         "online": folder / "online",
+        "tags": folder / "tags.labeltree",
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+import scipy.sparse as sp
 from pydantic import BaseModel
 from tests.servers import BEARER
 from tests.small_models import N_FEATURES, NAMES, small_data
@@ -14,6 +15,7 @@ from tests.small_models import N_FEATURES, NAMES, small_data
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.data import word_counts
 from labeltree.serving import schemas
+from labeltree.text import Tagger
 
 
 def post(client: httpx.Client, path: str, body: Any, answer: type[BaseModel]) -> dict[str, Any]:
@@ -115,6 +117,32 @@ def test_texts_are_words_to_online_models(client: httpx.Client, models: dict[str
     assert post(client, path, {"features": features}, schemas.PredictAnswer)["predictions"] == expected
 
 
+def test_texts_are_predicted_as_by_the_tagger(client: httpx.Client, models: dict[str, Path]) -> None:
+    texts = ["The Sea, the SEA", "a woman with a cat", "", "nothing of it is known"]
+    tagger = Tagger.load(models["tags"])
+    expected = predictions_of(tagger, texts, k=3)
+    path = "/v1/models/tags/predict"
+    assert post(client, path, {"texts": texts, "k": 3}, schemas.PredictAnswer)["predictions"] == expected
+    for text, tags in zip(texts, expected, strict=True):
+        body = {"text": text, "k": 3}
+        assert post(client, path, body, schemas.PredictAnswer)["predictions"] == [tags]
+    row = {"indices": [0, 2], "values": [1.0, 0.5]}
+    X = sp.csr_matrix(([1.0, 0.5], [0, 2], [0, 2]), shape=(1, tagger.classifier_.n_features_in_))
+    found = post(client, path, {"rows": [row]}, schemas.PredictAnswer)["predictions"]
+    assert found == predictions_of(tagger.classifier_, X)
+
+
+def test_texts_are_explained_as_by_the_tagger(client: httpx.Client, models: dict[str, Path]) -> None:
+    text = "In the STORM, a boat"
+    found = post(client, "/v1/models/tags/explain", {"text": text, "label": "sea"}, schemas.ExplainAnswer)
+    expected = Tagger.load(models["tags"]).explain(text, "sea")
+    assert found["probability"] == expected.probability
+    assert found["highlights"] == [highlight._asdict() for highlight in expected.highlights]
+    assert "STORM" in {text[h["begin"] : h["end"]] for h in found["highlights"]}
+    features = [c["feature"] for step in found["paths"][0] for c in step["contributions"]]
+    assert features == [c.feature for step in expected.paths[0] for c in step.contributions]
+
+
 def test_rows_are_explained_as_by_the_model(client: httpx.Client, models: dict[str, Path]) -> None:
     X, _ = small_data(seed=1)
     body = {"row": as_rows(X[:1])[0], "label": NAMES[3], "n_features": 2}
@@ -206,7 +234,7 @@ def test_children_come_in_pages(client: httpx.Client) -> None:
 
 def test_models_are_described(client: httpx.Client) -> None:
     found = {model["name"]: model for model in get(client, "/v1/models", schemas.ModelsAnswer)["models"]}
-    assert list(found) == ["small", "numbers", "online"]
+    assert list(found) == ["small", "numbers", "online", "tags"]
     small, online = found["small"], found["online"]
     assert (small["estimator"], small["n_labels"], small["n_features"]) == (
         "LabelTreeClassifier",
