@@ -80,6 +80,8 @@ class TrainedTrees:
         return len(self.weights_) == 1
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
+        if isinstance(X, _native.FeatureMatrix):  # whoever made it knows what this model takes
+            return X
         self._check_trained()
         if self._has_node_estimators:  # which read X themselves; their forest knows
             features = check_estimator_features(self, X, normalize=self.normalize_)

@@ -1,0 +1,188 @@
+"""The clients ask what they are told, read the answers, and ask again only where that is right."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.servers import TOKEN, serving
+
+from labeltree.serving import AsyncClient, Client, ServiceError, ServiceUnavailableError, Settings, Tokens
+from labeltree.serving import calls as client_calls
+from labeltree.serving.calls import LabelCount, Tag
+
+ROW = {"indices": [1], "values": [1.0]}
+
+
+class Waiting:
+    """An `AsyncClient` with the methods of a `Client`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._new = lambda: AsyncClient(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            async def asked() -> Any:
+                async with self._new() as client:
+                    return await getattr(client, name)(*arguments, **options)
+
+            return asyncio.run(asked())
+
+        return call
+
+
+@pytest.fixture(params=[Client, Waiting], ids=["sync", "async"])
+def make(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Makes clients, of either kind, that are closed when the test ends."""
+    with ExitStack() as stack:
+
+        def client(*arguments: Any, **options: Any) -> Any:
+            made = request.param(*arguments, **options)
+            return stack.enter_context(made) if isinstance(made, Client) else made
+
+        yield client
+
+
+def test_everything_can_be_asked(make: Any, models: dict[str, Path], tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(models["online"], tmp_path / "online")
+    paths = {**models, "online": tmp_path / "online"}
+    with serving(Settings(paths, tokens=Tokens([TOKEN]), learn=True)) as (http, _):
+        client = make(str(http.base_url), token=TOKEN)
+        described = {model.name: model for model in client.models()}
+        assert described["online"].learns
+        assert described["small"].n_labels == 12
+        (tags,) = client.predict("tags", ["the sea"], k=2)
+        assert isinstance(tags[0], Tag)
+        assert tags[0].label == "sea"
+        assert client.predict("small", rows=[ROW], k=1, allow={"läbel 2"})[0][0].label == "läbel 2"
+        assert client.predict("online", features=[{"cat": 1.0}], deny=["sea"], threshold=0.01)
+        weighted = client.predict("numbers", rows=[ROW], k=3, label_weight={20: 0.0})
+        assert weighted[0][-1].label == 20
+        assert client.explain("tags", "the sea", label="sea", n_features=1)["highlights"]
+        assert client.explain("small", row=ROW, label="läbel 2")["label"] == "läbel 2"
+        assert client.labels("small", "LABEL 11") == [LabelCount("läbel 11", client.labels("small", "11")[0].count)]
+        assert client.reload("small").complete
+        assert client.learn("online", [{"text": "a dog", "labels": ["dog"]}]) == 5
+        with pytest.raises(ServiceError, match="there is no model of this name") as raised:
+            client.predict("fish", ["a"])
+        assert (raised.value.status, raised.value.code) == (404, "no_such_model")
+        with pytest.raises(ServiceError, match=r"texts\[0\]: ") as raised:
+            client.predict("tags", [3])
+        assert raised.value.status == 422
+        with pytest.raises(ServiceError) as raised:
+            make(str(http.base_url)).reload("small")
+        assert raised.value.status == 401
+
+
+def transport(answer: Callable[[httpx.Request], httpx.Response]) -> httpx.MockTransport:
+    return httpx.MockTransport(answer)
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long clients would have waited."""
+    waited: list[float] = []
+    wait = client_calls.seconds_to_wait
+
+    def no_time(retry_after: str | None, attempt: int) -> float:
+        waited.append(wait(retry_after, attempt))
+        return 0.0
+
+    monkeypatch.setattr(client_calls, "seconds_to_wait", no_time)
+    return waited
+
+
+def test_questions_are_asked_again_when_the_server_says_so(make: Any, waits: list[float]) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        if len(asked) < 3:
+            body = {"error": {"code": "overloaded", "message": "come again"}}
+            return httpx.Response(503, json=body, headers={"Retry-After": "7"})
+        return httpx.Response(200, json={"models": []})
+
+    assert make("http://x", transport=transport(answer)).models() == []
+    assert asked == ["/v1/models"] * 3
+    assert waits == [7.0, 7.0]
+
+
+def test_questions_are_asked_again_when_nobody_answers(make: Any, waits: list[float]) -> None:
+    n_asked = 0
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal n_asked
+        n_asked += 1
+        raise httpx.ConnectError("refused")
+
+    with pytest.raises(ServiceUnavailableError, match="there was no answer: refused") as raised:
+        make("http://x", transport=transport(answer), retries=2).predict("pets", ["a"])
+    assert n_asked == 3
+    assert raised.value.status == 0
+    assert waits == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("change", ["learn", "reload"])
+def test_what_changes_something_is_never_sent_twice(make: Any, waits: list[float], change: str) -> None:
+    n_asked = 0
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal n_asked
+        n_asked += 1
+        return httpx.Response(503, json={"error": {"code": "overloaded", "message": "come again"}})
+
+    client = make("http://x", transport=transport(answer))
+    with pytest.raises(ServiceUnavailableError, match="come again"):
+        client.learn("pets", []) if change == "learn" else client.reload("pets")
+    assert n_asked == 1
+    assert waits == []
+
+
+def test_names_cannot_lead_elsewhere(make: Any) -> None:
+    seen: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.raw_path)
+        return httpx.Response(200, json={"predictions": []})
+
+    make("http://x", transport=transport(answer)).predict("../a b?c#d", ["x"])
+    assert seen == [b"/v1/models/..%2Fa%20b%3Fc%23d/predict"]
+
+
+def test_answers_of_others_are_errors(make: Any) -> None:
+    client = make("http://x", transport=transport(lambda request: httpx.Response(502, text="<html>")))
+    with pytest.raises(ServiceError, match="the server gave no reason") as raised:
+        client.models()
+    assert raised.value.status == 502
+
+
+def test_only_what_is_given_is_sent(make: Any) -> None:
+    bodies: list[Any] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        bodies.append(json.loads(request.content))
+        return httpx.Response(200, json={"predictions": []})
+
+    make("http://x", transport=transport(answer)).predict("pets", ["x"])
+    assert bodies == [{"texts": ["x"], "k": 5, "threshold": 0.0}]
+
+
+def test_both_clients_can_be_asked_the_same() -> None:
+    for name, method in inspect.getmembers(Client, inspect.isfunction):
+        if not name.startswith("_"):
+            assert inspect.signature(method) == inspect.signature(getattr(AsyncClient, name))
+
+
+def test_errors_survive_pickling() -> None:
+    error = pickle.loads(pickle.dumps(ServiceUnavailableError(503, "overloaded", "come again")))
+    assert str(error) == "come again (overloaded, status 503)"
