@@ -25,20 +25,21 @@ struct alignas(64) LaneArray {
   }
 };
 
-// The classes of a softmax: `n_chunks` times `Lanes` floats, of which the first `n_used` are classes.
-template <int Lanes>
+// The classes of a softmax: `n_chunks` times `Lanes` floats, of which the first `n_used` are classes. One
+// chunk is by far the most frequent; if `IsOne` says so, loops are unrolled and numbers kept in registers.
+template <int Lanes, bool IsOne>
 class ClassLanes {
  public:
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   using Ints = typename V::Ints;
 
-  ClassLanes(int n_chunks, int n_used) : n_chunks_(n_chunks), n_used_(n_used) {}
+  ClassLanes(int n_chunks, int n_used) : n_chunks_(IsOne ? 1 : n_chunks), n_used_(n_used) {}
 
   // Calls body(at, used) for every vector of lanes: where it begins, and which of its lanes are classes.
   template <class Body>
   void for_vectors(const Body& body) const {
-    for (int chunk = 0; chunk < n_chunks_; ++chunk) {
+    for (int chunk = 0; chunk < (IsOne ? 1 : n_chunks_); ++chunk) {
       const uint32_t used = used_of(chunk);
       for (int j = 0; j < V::kCount; ++j) {
         const int first = j * V::kWidth;
@@ -83,9 +84,10 @@ class ClassLanes {
 //   log p_j + reach * p_j = base_j - level  for all j,  sum_j p_j = 1.
 // Newton's method on all u_j = log p_j and the level at once, from where the largest p is 1: there the sum is
 // not too small and the u_j are not, so that it moves down towards the solution.
-template <int Lanes>
-void best_probabilities(const ClassLanes<Lanes>& lanes, const float* base, float reach, float* u,
-                        float* residual, float* p) {
+template <int Lanes, bool IsOne>
+[[gnu::always_inline]] inline void best_probabilities(const ClassLanes<Lanes, IsOne>& lanes,
+                                                      const float* base, float reach, float* u,
+                                                      float* residual, float* p) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   using Ints = typename V::Ints;
@@ -127,15 +129,17 @@ void best_probabilities(const ClassLanes<Lanes>& lanes, const float* base, float
 // alpha of 0 is not a number; and its step, which only has to be short, is as good.
 constexpr float kMostReach = 1e30f;
 
-template <int Lanes>
+template <int Lanes, bool IsOne>
 void softmax_pass(SoftmaxPass& pass) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
   using Ints = typename V::Ints;
-  const ClassLanes<Lanes> lanes(pass.n_chunks, pass.n_classes);
-  const int64_t n_lanes = int64_t{pass.n_chunks} * Lanes;
+  const ClassLanes<Lanes, IsOne> lanes(pass.n_chunks, pass.n_classes);
+  const int n_chunks = IsOne ? 1 : pass.n_chunks;
+  const int64_t n_lanes = int64_t{n_chunks} * Lanes;
   // Five numbers per lane that only this row needs.
-  float* score = pass.scratch;
+  alignas(64) float own_scratch[IsOne ? 5 * Lanes : 1];
+  float* score = IsOne ? own_scratch : pass.scratch;
   float* p = score + n_lanes;
   float* target = p + n_lanes;
   float* u = target + n_lanes;
@@ -147,7 +151,7 @@ void softmax_pass(SoftmaxPass& pass) {
     const auto alpha_at = [&](int at) {
       return pass.alpha + (at / Lanes * pass.n_rows + row) * Lanes + at % Lanes;
     };
-    for (int chunk = 0; chunk < pass.n_chunks; ++chunk) {
+    for (int chunk = 0; chunk < n_chunks; ++chunk) {
       Floats sum[V::kCount];
       multiply_row<Lanes>(pass.rows, row, pass.weights + chunk * pass.chunk_size, Lanes, sum);
       for (int j = 0; j < V::kCount; ++j) store(score + chunk * Lanes + j * V::kWidth, sum[j]);
@@ -189,7 +193,7 @@ void softmax_pass(SoftmaxPass& pass) {
     // What the row adds to the weights from now on.
     lanes.for_vectors([&](int at, Ints) { store(target + at, -cost * load<Floats>(p + at)); });
     for (int64_t k = share_begin; k < share_end; ++k) target[pass.share_class[k]] += cost * pass.share[k];
-    for (int chunk = 0; chunk < pass.n_chunks; ++chunk) {
+    for (int chunk = 0; chunk < n_chunks; ++chunk) {
       Floats step[V::kCount];
       for (int j = 0; j < V::kCount; ++j) {
         const int at = chunk * Lanes + j * V::kWidth;
@@ -203,7 +207,9 @@ void softmax_pass(SoftmaxPass& pass) {
 }
 
 void softmax_pass(int lanes, SoftmaxPass& pass) {
-  with_lanes(lanes, [&](auto n) { softmax_pass<n()>(pass); });
+  with_lanes(lanes, [&](auto n) {
+    pass.n_chunks == 1 ? softmax_pass<n(), true>(pass) : softmax_pass<n(), false>(pass);
+  });
 }
 
 }  // namespace

@@ -14,5 +14,6 @@ void bind_prediction(nanobind::module_& m);
 void bind_text_format(nanobind::module_& m);
 void bind_texts(nanobind::module_& m);
 void bind_training(nanobind::module_& m);
+void bind_vectorizer(nanobind::module_& m);
 
 }  // namespace labeltree

@@ -8,6 +8,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_exchange(m);
   labeltree::bind_text_format(m);
   labeltree::bind_texts(m);
+  labeltree::bind_vectorizer(m);
   labeltree::bind_training(m);
   labeltree::bind_online(m);
   labeltree::bind_clustering(m);

@@ -226,6 +226,65 @@ def decode_texts(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     The strings whose UTF-8 bytes are one after another in text, the i-th from begin[i] to begin[i + 1].
     """
 
+class CharacterTable:
+    """What characters are, and what they become in terms."""
+
+    def __init__(self, word_ranges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], space_ranges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], changed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class AnalyzerKind(enum.Enum):
+    """What terms are made of."""
+
+    WORD = 0
+
+    CHAR = 1
+
+    CHAR_WB = 2
+
+class RowNorm(enum.Enum):
+    """What the values of a row are divided by."""
+
+    NONE = 0
+
+    L1 = 1
+
+    L2 = 2
+
+class TextPart:
+    """Columns of one analyzer: known, hashed or to be learned."""
+
+    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+
+class TextCounter:
+    """Counts the terms of texts."""
+
+    def __init__(self, parts: Sequence[TextPart], keep_rows: bool, count_texts: bool, n_threads: int) -> None: ...
+
+    def add(self, texts: object, character_table: object, small_sigma: object | None) -> None:
+        """Count the terms of texts, from any iterable."""
+
+    @property
+    def n_texts(self) -> int: ...
+
+    def hashed_texts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """How many texts have each hashed column."""
+
+    def finish(self, part: int, fewest_texts: int, most_texts: int) -> tuple:
+        """
+        How many texts have each term, and how often; only terms of so many texts, in their order.
+        """
+
+    def select(self, part: int, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep only some of the terms."""
+
+    def terms(self, part: int) -> tuple:
+        """The bytes of the terms, and where each begins."""
+
+    def rows(self, binary: bool, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+        """indptr, indices and data of the texts' rows."""
+
+def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None) -> list[tuple[int, int, int]]:
+    """Column, begin and end of every known term of a text."""
+
 class Cancelled(Exception):
     pass
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -123,8 +123,10 @@ class WordOrMatrix:
         return bool(value.ndim == 2 and value.dtype.kind in "fiub")
 
 
-#: What a parameter may be.
-Constraint: TypeAlias = Number | Choice | WordOrNumber | Flag | WordOrMatrix
+class Constraint(Protocol):
+    """What a parameter may be; as a string, in words."""
+
+    def accepts(self, value: Any) -> bool: ...
 
 
 def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:

@@ -1,0 +1,5 @@
+"""Raw texts in: features of texts."""
+
+from .vectorizer import TextVectorizer
+
+__all__ = ["TextVectorizer"]
