@@ -193,8 +193,13 @@ void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
   // A label may be below the threshold in one tree and above it on average.
   const float bound = single ? threshold : 0.0f;
   const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
+  if (options.progress != nullptr) options.progress->start(features.n_rows());
   for_rows(
       features.n_rows(), options.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+        if (options.progress != nullptr) {
+          options.progress->check();
+          options.progress->advance(static_cast<int64_t>(n));
+        }
         for (size_t i = 0; i < n; ++i)
           start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
         for (size_t t = 0; t < trees_.size(); ++t) {

@@ -9,6 +9,7 @@
 
 #include "block_store.h"
 #include "feature_matrix.h"
+#include "progress.h"
 #include "tree_search.h"
 
 namespace labeltree {
@@ -20,6 +21,7 @@ struct SearchOptions {
   const uint8_t* label_allowed = nullptr;  // a flag per label
   const double* label_weight = nullptr;    // per label: top_k ranks by worth; see ranking.h
   int n_threads = 1;
+  Progress* progress = nullptr;  // of top_k, in rows
 };
 
 // Probabilities are averaged over the trees, by their weights. With one tree exact search is exact. With

@@ -180,12 +180,13 @@ void check_features(const BoundForest& f, const BoundFeatures& features) {
 void top_k(const BoundForest& f, const BoundFeatures& features, float threshold, bool normalize_siblings,
            int beam, bool missing_as_zero, Mask allowed, int n_threads, OutMatrix<int32_t> labels,
            OutMatrix<float> probabilities, std::optional<OutArray<int64_t>> evaluations,
-           std::optional<Array<double>> label_weight) {
+           std::optional<Array<double>> label_weight, Progress* progress) {
   check_features(f, features);
   SearchOptions options = search_options(f, normalize_siblings, allowed, n_threads);
   options.beam = beam;
   options.missing_as_zero = missing_as_zero;
   options.label_weight = weights_of_labels(label_weight, f.forest->n_labels());
+  options.progress = progress;
   check_best(labels, probabilities, features.matrix.n_rows());
   int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
   nb::gil_scoped_release release;
@@ -289,6 +290,7 @@ void bind_prediction(nb::module_& m) {
            nb::arg("beam"), nb::arg("missing_as_zero"), nb::arg("allowed").noconvert().none(),
            nb::arg("n_threads"), nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
            nb::arg("evaluations").noconvert().none(), nb::arg("label_weight").noconvert() = nb::none(),
+           nb::arg("progress") = nb::none(),
            "Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search. "
            "Best are the most probable, or with weights those with the largest weight times probability.")
       .def("above", &above, nb::arg("features"), nb::arg("k"), nb::arg("threshold"),

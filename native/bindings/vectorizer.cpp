@@ -66,8 +66,9 @@ class TextBatch {
 
   void add(nb::object text, int64_t row) {
     if (!PyUnicode_Check(text.ptr())) {
-      const std::string type = nb::cast<std::string>(nb::str(text.type().attr("__name__")));
-      throw nb::value_error(("text " + std::to_string(row) + ": expected a string, got " + type).c_str());
+      const nb::str type(text.type().attr("__name__"));
+      throw nb::value_error(
+          ("text " + std::to_string(row) + ": expected a string, got " + type.c_str()).c_str());
     }
     const bool ascii = nb::cast<bool>(is_ascii_(text));
     Py_ssize_t size = 0;

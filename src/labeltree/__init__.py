@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.one_vs_rest import OneVsRestClassifier
     from labeltree.online import OnlineLabelTreeClassifier
     from labeltree.softmax import HierarchicalSoftmaxClassifier
     from labeltree.trees import LabelTree
@@ -19,6 +20,7 @@ __all__ = [
     "LabelTreeClassifier",
     "LabelTreeError",
     "ModelFileError",
+    "OneVsRestClassifier",
     "OnlineLabelTreeClassifier",
     "__version__",
 ]
@@ -31,6 +33,7 @@ _HOMES = {
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
+    "OneVsRestClassifier": "labeltree.one_vs_rest",
     "OnlineLabelTreeClassifier": "labeltree.online",
 }
 _SUBPACKAGES = (
@@ -42,6 +45,7 @@ _SUBPACKAGES = (
     "metrics",
     "online",
     "report",
+    "text",
     "thresholds",
     "trees",
     "tuning",

@@ -82,7 +82,7 @@ class ForestLearner(TrainedTrees):
         self.weights_ = forest.weights
         self._keep_report(forest.reports)
         self.fit_seconds_ = forest.seconds
-        for name in ("C_", "C_scores_", "calibration_", "decision_"):
+        for name in ("C_", "C_scores_", "calibration_", "decision_", "vectorizer_"):
             vars(self).pop(name, None)
         self._keep_choices(learner)
         self._renew_caches()

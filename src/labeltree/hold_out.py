@@ -65,11 +65,16 @@ class HoldOutLearner(ForestLearner, DecisionMaker):
         if tuning.method_for(chosen) == "fixed":
             return self.fit(X, labels, sample_weight).decide_for(chosen, method=method)
         trained, aside = set_aside(X, labels, sample_weight, holdout, self.random_state)
-        first = clone(self).fit(*trained)
+        first = self._for_some_rows().fit(*trained)
         decision = first.decide_for(chosen, aside.X, aside.y, method=method, floor=floor).decision_
         self.fit(X, labels, sample_weight)
         self.decision_ = decision
         return self
+
+    def _for_some_rows(self: _Estimator) -> _Estimator:
+        """An untrained copy, for the rows that are not set aside."""
+        copied: _Estimator = clone(self)
+        return copied
 
 
 class Rows(NamedTuple):

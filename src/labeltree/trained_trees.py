@@ -23,6 +23,7 @@ from labeltree.validation import check_features, check_tree_weight, is_rows_of_n
 
 if TYPE_CHECKING:  # calibration asks models, and so imports this
     from labeltree.calibration.level_maps import Calibration
+    from labeltree.text.vectorizer import TextVectorizer
 
 
 class TrainedTrees:
@@ -49,6 +50,7 @@ class TrainedTrees:
     weights_: list[TreeWeights]
     training_report_: list[dict[str, int]]
     calibration_: Calibration  # only once it is calibrated
+    vectorizer_: TextVectorizer  # only of a tagger: what makes features of texts
 
     @property
     def tree_(self) -> LabelTree:
@@ -74,6 +76,8 @@ class TrainedTrees:
         return len(self.weights_) == 1
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
+        if isinstance(X, _native.FeatureMatrix):  # whoever made it knows what this model takes
+            return X
         self._check_trained()
         if self._has_node_estimators:  # which read X themselves; their forest knows
             features = check_estimator_features(self, X, normalize=self.normalize_)

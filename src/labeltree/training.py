@@ -36,24 +36,14 @@ class SolverSettings:
     prune: float
 
 
-def train_tree(
-    tree: LabelTree,
-    examples: Examples,
-    settings: SolverSettings,
-    seed: int,
-    n_threads: int,
-    phases: Phases,
-    name: str = "",
-) -> tuple[TreeWeights, dict[str, Any]]:
-    """Train all nodes; returns the weights and the kernel's report."""
+def solver_options(settings: SolverSettings, seed: int, n_threads: int) -> _native.SolverOptions:
+    """The settings as the kernel wants them; what concerns the levels of a tree is not among them."""
     options = _native.SolverOptions()
     options.solver = getattr(_native.Solver, settings.solver)
     options.loss = getattr(_native.Loss, settings.loss)
     options.penalty = getattr(_native.Penalty, settings.penalty)
     options.joint_siblings = settings.siblings == "joint"
-    if isinstance(settings.C, Sequence):
-        options.block_C = block_values(tree, settings.C)
-    else:
+    if not isinstance(settings.C, Sequence):
         options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter
@@ -65,6 +55,22 @@ def train_tree(
     options.prune = settings.prune
     options.seed = seed
     options.n_threads = n_threads
+    return options
+
+
+def train_tree(
+    tree: LabelTree,
+    examples: Examples,
+    settings: SolverSettings,
+    seed: int,
+    n_threads: int,
+    phases: Phases,
+    name: str = "",
+) -> tuple[TreeWeights, dict[str, Any]]:
+    """Train all nodes; returns the weights and the kernel's report."""
+    options = solver_options(settings, seed, n_threads)
+    if isinstance(settings.C, Sequence):
+        options.block_C = block_values(tree, settings.C)
     arrays = phases.run(
         f"{name}training {tree.n_nodes:,} nodes",
         lambda progress: _native.train_blocks(

@@ -19,7 +19,19 @@ from labeltree.cli.datasets.application import data_app
 from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 
-COMMANDS = ("train", "tune", "learn", "evaluate", "decide", "predict", "explain", "info", "convert", "demo")
+COMMANDS = (
+    "train",
+    "tune",
+    "learn",
+    "evaluate",
+    "decide",
+    "predict",
+    "tag",
+    "explain",
+    "info",
+    "convert",
+    "demo",
+)
 TREE_COMMANDS = ("build", "show", "import", "export")
 DATA_COMMANDS = ("list", "fetch", "path")
 

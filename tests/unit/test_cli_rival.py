@@ -20,6 +20,7 @@ from labeltree.model_file import load
 #: What makes a small model of each.
 QUICK: dict[str, dict[str, Any]] = {
     "softmax": {"arity": 3, "max_leaves": 4, "C": 4.0},
+    "one-vs-rest": {"loss": "logistic", "C": 4.0},
 }
 
 

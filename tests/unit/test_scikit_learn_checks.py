@@ -9,7 +9,12 @@ from unittest import SkipTest
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labeltree import HierarchicalSoftmaxClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    HierarchicalSoftmaxClassifier,
+    LabelTreeClassifier,
+    OneVsRestClassifier,
+    OnlineLabelTreeClassifier,
+)
 
 _WEIGHTS = (
     "the order in which a solver meets the rows differs once rows are removed or repeated, and it stops at a "
@@ -23,6 +28,7 @@ NOT_FOR_US = (
     "SCIPY_ARRAY_API is not set",
     "LabelTreeClassifier does not have a decision_function method",
     "HierarchicalSoftmaxClassifier does not have a decision_function method",
+    "OneVsRestClassifier does not have a decision_function method",
     "OnlineLabelTreeClassifier does not have a decision_function method",
 )
 
@@ -34,6 +40,8 @@ NOT_FOR_US = (
         LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
         OnlineLabelTreeClassifier(epochs=20),
         HierarchicalSoftmaxClassifier(),
+        OneVsRestClassifier(),
+        OneVsRestClassifier(negatives="tree", n_negatives=2),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

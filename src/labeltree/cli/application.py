@@ -23,6 +23,8 @@ from labeltree.cli.info import info
 from labeltree.cli.learn import learn
 from labeltree.cli.predict import predict
 from labeltree.cli.rival.application import rival_app
+from labeltree.cli.serve import serve
+from labeltree.cli.tag import tag
 from labeltree.cli.train import train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune
@@ -77,7 +79,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (train, tune, learn, evaluate, decide, predict, explain, info, convert, demo):
+for command in (train, tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 app.add_typer(rival_app)

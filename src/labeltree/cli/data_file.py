@@ -28,6 +28,12 @@ def format_of(path: str, format: StreamFormat) -> Literal["xmlc", "libsvm"]:
     return "libsvm" if name.endswith((".svm", ".libsvm")) else "xmlc"
 
 
+def is_json_lines(path: str, format: StreamFormat) -> bool:
+    """Whether JSON lines are meant: by ``auto``, if the name of the file says so."""
+    name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
+    return format == "jsonl" or (format == "auto" and name.endswith((".jsonl", ".ndjson")))
+
+
 @dataclass(frozen=True)
 class DataFile:
     """A file named on the command line, or standard input (``-``), and how to read it.
@@ -70,10 +76,10 @@ class DataFile:
             yield X
 
     def examples_for(self, model: Any) -> tuple[Any, list[list[Any]]]:
-        """All rows for an online model, and the lists of their labels, whether it knows them or not."""
+        """All rows for an online model or a tagger's, and lists of their labels, whether it knows them or not."""
         batches = list(self._batches_for(model, labelled=True))
         y = [labels for batch in batches for labels in batch.y]
-        if model.named_features_:
+        if getattr(model, "named_features_", False):
             return [row for batch in batches for row in batch.X], y
         matrices: list[Any] = [batch.X for batch in batches]
         for X in matrices:
@@ -86,6 +92,7 @@ class DataFile:
             self.format,
             one_based=self.one_based,
             labelled=labelled,
+            whole_texts=hasattr(model, "vectorizer_"),
             block_bytes=BLOCK_BYTES,
             n_threads=n_threads(-1),
         )
@@ -106,6 +113,8 @@ class DataFile:
         return int(self.format == "xmlc" and bool(self.one_based))
 
     def _for_model(self, X: Any, model: Any, first_row: int) -> Any:
+        if isinstance(X, list) and hasattr(model, "vectorizer_"):
+            return model.vectorizer_.transform(X)
         wants_names = learns_from_streams(model) and model.named_features_
         if isinstance(X, list) != wants_names:
             wanted, found = ("names", "numbers") if wants_names else ("numbers", "names")

@@ -52,9 +52,11 @@ def explain(
 
     classifier = open_model(model, {})
     names = LabelNames(classifier, labels)
-    features = (
-        None if feature_names is None else read_names(feature_names, "feature", classifier.n_features_in_)
-    )
+    features = None
+    if feature_names is not None:
+        features = read_names(feature_names, "feature", classifier.n_features_in_)
+    elif hasattr(classifier, "vectorizer_"):
+        features = classifier.vectorizer_.get_feature_names_out().tolist()
     x = _row(DataFile(data, format, one_based), classifier, row)
     chosen = (
         classifier.predict_topk(x, 1).labels.tolist()[0][0] if label is None else _known(classifier, label)

@@ -97,6 +97,8 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     n_dense = stored.dense_features[1] - stored.dense_features[0]
     dense = f", {n_dense:,} of them dense" if n_dense else ""
     table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}")
+    if hasattr(classifier, "vectorizer_"):
+        table.add_row("texts", repr(classifier.vectorizer_))
     table.add_row("labels", _labels(classifier))
     table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
     if stored.calibration is not None:

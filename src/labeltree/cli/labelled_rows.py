@@ -10,6 +10,13 @@ import typer
 from labeltree.cli.options import StreamFormat
 
 
+def is_of_texts(data: str, format: StreamFormat, classifier: Any) -> bool:
+    """Whether a data file has texts, and the model was trained on such."""
+    from labeltree.cli.data_file import is_json_lines
+
+    return hasattr(classifier, "vectorizer_") and is_json_lines(data, format)
+
+
 def read_labelled_rows(
     classifier: Any, model: Path, data: str, format: StreamFormat, one_based: bool | None
 ) -> tuple[Any, Any]:
@@ -17,7 +24,7 @@ def read_labelled_rows(
     from labeltree.cli.data_file import DataFile, format_of, learns_from_streams
     from labeltree.cli.label_names import are_ids
 
-    if learns_from_streams(classifier):
+    if learns_from_streams(classifier) or is_of_texts(data, format, classifier):
         return DataFile(data, format, one_based).examples_for(classifier)
     if format in ("jsonl", "fasttext"):
         raise typer.BadParameter(f"{model} was trained on rows of numbers", param_hint="--format")

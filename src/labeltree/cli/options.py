@@ -30,6 +30,15 @@ Format = Annotated[
         rich_help_panel=DATA_PANEL,
     ),
 ]
+TrainingFormat = Annotated[
+    Literal["auto", "xmlc", "libsvm", "jsonl"],
+    typer.Option(
+        help="How DATA is written: as rows of numbers, in the text format of the extreme classification repository "
+        "(with or without a header) or that of libsvm, or as texts, in JSON lines such as "
+        '{"text": "A boat", "labels": ["sea"]}. auto: by the end of its name, .jsonl, .svm or .libsvm.',
+        rich_help_panel=DATA_PANEL,
+    ),
+]
 AnyFormat = Annotated[
     StreamFormat,
     typer.Option(

@@ -75,10 +75,49 @@ SOFTMAX_PANELS = {
     "The run": ("n_jobs", "random_state", "verbose"),
 }
 
-_PANELS_OF = {
+#: How texts become features, where a command is given texts; `n_features` and `n_jobs` are options already.
+TEXT_PANELS: dict[str, tuple[str, ...]] = {
+    "Texts": (
+        "analyzer",
+        "ngram_range",
+        "char_ngram_range",
+        "lowercase",
+        "strip_accents",
+        "stop_words",
+        "min_df",
+        "max_df",
+        "max_features",
+        "binary",
+        "use_idf",
+        "smooth_idf",
+        "sublinear_tf",
+        "norm",
+    ),
+}
+
+#: The same for `OneVsRestClassifier`.
+ONE_VS_REST_PANELS = {
+    "The classifiers": (
+        "loss",
+        "link",
+        "C",
+        "tol",
+        "max_iter",
+        "prune",
+        "negatives",
+        "n_negatives",
+        "normalize",
+        "bias",
+    ),
+    "The run": ("checkpoint", "n_jobs", "random_state", "verbose"),
+}
+
+_PANELS_OF: dict[str, dict[str, tuple[str, ...]]] = {
+    "TextVectorizer": TEXT_PANELS,
     "LabelTreeClassifier": PANELS,
     "OnlineLabelTreeClassifier": ONLINE_PANELS,
     "HierarchicalSoftmaxClassifier": SOFTMAX_PANELS,
+    "OneVsRestClassifier": ONE_VS_REST_PANELS,
 }
 
 #: The files that the estimators are in.
@@ -86,6 +125,8 @@ _HOMES = {
     "LabelTreeClassifier": "classifier.py",
     "OnlineLabelTreeClassifier": "online/classifier.py",
     "HierarchicalSoftmaxClassifier": "softmax/classifier.py",
+    "TextVectorizer": "text/vectorizer.py",
+    "OneVsRestClassifier": "one_vs_rest/classifier.py",
 }
 
 
@@ -94,6 +135,24 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text  # the estimator knows which words there are
+
+
+def _two_numbers(value: Any) -> tuple[int, int] | None:
+    if value is None or isinstance(value, tuple):
+        return value
+    numbers = re.fullmatch(r"(\d+)[,-](\d+)", value)
+    if numbers is None:
+        raise typer.BadParameter(f"expected two numbers such as 1,2; got {value!r}")
+    return int(numbers[1]), int(numbers[2])
+
+
+def _count_or_share(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(value) if value.isdigit() else float(value)
+    except ValueError:
+        raise typer.BadParameter(f"expected a number, got {value!r}") from None
 
 
 #: What an option has of its own: values that cannot be typed, and all processors unless told otherwise.
@@ -108,6 +167,12 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "C": {"kind": str | None, "parser": _number_or_word, "metavar": "NUMBER|auto|auto_per_level"},
     "label_weight": {"kind": Literal["propensity"] | None, "note": "Here: propensity."},
+    "ngram_range": {"kind": str, "parser": _two_numbers, "metavar": "MIN,MAX"},
+    "char_ngram_range": {"kind": str | None, "parser": _two_numbers, "metavar": "MIN,MAX"},
+    "stop_words": {"kind": Literal["english"] | None, "note": "Here: english."},
+    "min_df": {"kind": str, "parser": _count_or_share, "metavar": "NUMBER"},
+    "max_df": {"kind": str, "parser": _count_or_share, "metavar": "NUMBER"},
+    "checkpoint": {"kind": str | None, "metavar": "DIR"},
     "n_jobs": {"default": -1},
     "random_state": {"kind": int | None, "note": "Here: an integer."},
 }
@@ -180,8 +245,12 @@ def parse_parameter_section(docstring: str) -> dict[str, tuple[str, str]]:
     {'k': ('int', 'How many.')}
     """
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", docstring, re.DOTALL | re.MULTILINE)
-    entries = re.findall(r"^(\w+) : (.*)\n((?:(?: {4}.*)?\n)*)", section[1] if section else "", re.MULTILINE)
-    return {name: (kind, " ".join(text.split())) for name, kind, text in entries}
+    entries = re.findall(
+        r"^(\w+(?:, \w+)*) : (.*)\n((?:(?: {4}.*)?\n)*)", section[1] if section else "", re.MULTILINE
+    )
+    return {
+        name: (kind, " ".join(text.split())) for names, kind, text in entries for name in names.split(", ")
+    }
 
 
 def with_parameters(

@@ -9,11 +9,12 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, range_text, seconds_text
-from labeltree.cli.parameters import is_given, with_parameters
+from labeltree.cli.parameters import TEXT_PANELS, is_given, with_parameters
 
 Preset = Literal["parabel", "bonsai", "napkinxc"]
 
 
+@with_parameters(*TEXT_PANELS["Texts"], defaults=True, estimator="TextVectorizer")
 @with_parameters()
 def train(
     context: typer.Context,
@@ -24,7 +25,7 @@ def train(
             metavar="DIR", help="Where the model goes: a directory, made or replaced at the very end."
         ),
     ],
-    format: options.Format = "auto",
+    format: options.TrainingFormat = "auto",
     one_based: options.OneBased = None,
     n_features: options.NFeatures = None,
     n_labels: options.NLabels = None,
@@ -49,7 +50,7 @@ def train(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Train a model on labelled rows and save it.
+    """Train a model on labelled rows or texts and save it.
 
     The defaults are good for most data. What to turn first: [bold]--n-trees 3[/bold] predicts a little better and
     costs three times as much; [bold]--max-leaves[/bold] and [bold]--arity[/bold] trade time for precision;
@@ -59,19 +60,23 @@ def train(
     [bold]Examples[/bold]
 
         labeltree train train.txt --model tags.labeltree
+        labeltree train texts.jsonl --model tags.labeltree
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
         labeltree train train.txt --model tags --tree topics.csv --labels labels.txt
         labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
+    from labeltree.cli.training_rows import read_training_rows
     from labeltree.cli.tree.hierarchy import check_names_are_of_use, describe_matching, fit_for_columns
     from labeltree.model_file.directory import check_replaceable
     from labeltree.tuning import read_parameters
 
     given = {name for name in parameters if is_given(context, name)}
+    text_parameters = {name: parameters.pop(name) for name in TEXT_PANELS["Texts"]}
+    given_text_parameters = given & text_parameters.keys()
+    given -= given_text_parameters
     if parameters_file is not None:
         said = read_parameters(parameters_file)
         parameters |= {name: value for name, value in said.items() if name not in given}
@@ -83,10 +88,13 @@ def train(
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        source = DataFile(data, format_of(data, format), one_based)
-        X, y = source.read(n_features, n_labels)
-    classifier.tree = fit_for_columns(classifier.tree, labels, y.shape[1], source.first_label)
-    classifier.fit(X, y)
+        rows = read_training_rows(
+            data, format, one_based, n_features, n_labels, text_parameters, given_text_parameters
+        )
+    if rows.vectorizer is None:
+        classifier.tree = fit_for_columns(classifier.tree, labels, rows.y.shape[1], rows.first_label)
+    rows.fit(classifier)
+    n_classes = len(classifier.classes_)
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, weights=weights)
@@ -97,9 +105,9 @@ def train(
                 "model_bytes": directory_bytes(model),
                 "weights": weights,
                 "data": data,
-                "rows": X.shape[0],
-                "features": X.shape[1],
-                "labels": y.shape[1],
+                "rows": rows.X.shape[0],
+                "features": rows.X.shape[1],
+                "labels": n_classes,
                 "parameters": {**classifier.get_params(), "tree": tree_text},
                 "C": getattr(classifier, "C_", None),
                 "trees": _trees(classifier),
@@ -109,11 +117,8 @@ def train(
         )
         return
     console = standard_output()
-    console.print(
-        f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels "
-        f"({y.nnz / X.shape[0]:.1f} per row), read in {seconds_text(stopwatch.seconds['reading'])}"
-    )
-    for line in describe_matching(classifier.tree, y.shape[1]):
+    console.print(rows.describe(classifier, seconds_text(stopwatch.seconds["reading"])))
+    for line in describe_matching(classifier.tree, n_classes):
         console.print(line)
     console.print(describe_training(classifier))
     if isinstance(classifier.C, str):
@@ -123,7 +128,10 @@ def train(
     console.print(
         titled(model, f": {bytes_text(directory_bytes(model))}, {n_weights:,} weights as {weights}")
     )
-    print_next(f"labeltree evaluate {model} TEST_DATA")
+    if rows.vectorizer is None:
+        print_next(f"labeltree evaluate {model} TEST_DATA")
+    else:
+        print_next(f'labeltree tag {model} "some text"')
 
 
 def describe_training(classifier: Any) -> str:

@@ -37,9 +37,12 @@ NamedRow: TypeAlias = Mapping[str, float | str]
 
 
 class Batch(NamedTuple):
-    """Some examples: features X, a CSR matrix of numbered or a list of named ones, and a list of labels for each."""
+    """Some examples: features X, a CSR matrix of numbered or a list of named ones, and a list of labels for each.
 
-    X: csr_matrix | list[NamedRow]
+    Of a stream of whole texts, X is a list of these.
+    """
+
+    X: csr_matrix | list[NamedRow] | list[str]
     y: list[list[Any]]
 
 
@@ -89,10 +92,10 @@ class NumberedRows:
 class NamedFeatures:
     """Parses lines one by one; `parse_line` gives features and labels, or None for a line that is no example."""
 
-    parse_line: Callable[[str], tuple[NamedRow, list[str]] | None]
+    parse_line: Callable[[str], tuple[NamedRow | str, list[str]] | None]
 
     def __call__(self, block: bytes) -> Batch | None:
-        batch = Batch([], [])
+        batch: Any = Batch([], [])
         for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=1):
             try:
                 example = self.parse_line(decode_line(line))
@@ -118,6 +121,14 @@ def json_line(line: str, labelled: bool) -> tuple[NamedRow, list[str]] | None:
         features_of(record, "features") if "features" in record else word_counts(text_of(record, "text"))
     )
     return features, labels_of(record, "labels") if labelled else []
+
+
+def json_text_line(line: str, labelled: bool) -> tuple[str, list[str]] | None:
+    """A text and its labels, if wanted; None for a blank line."""
+    if not line.strip(" \t"):
+        return None
+    record = parse_object(line)
+    return text_of(record, "text"), labels_of(record, "labels") if labelled else []
 
 
 def fasttext_line(line: str, label_prefix: str) -> tuple[NamedRow, list[str]]:

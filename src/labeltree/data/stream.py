@@ -19,6 +19,7 @@ from .block_formats import (
     fasttext_line,
     format_of,
     json_line,
+    json_text_line,
 )
 from .fasttext import check_label_prefix
 from .lines import LineError, cut_at_line, line_blocks
@@ -127,6 +128,7 @@ class ExampleStream:
         one_based: bool | None = None,
         label_prefix: str = "__label__",
         labelled: bool = True,
+        whole_texts: bool = False,
         skip_bad_lines: bool = False,
         block_bytes: int = BLOCK_BYTES,
         n_threads: int = 1,
@@ -141,6 +143,7 @@ class ExampleStream:
         self._one_based = one_based
         self._label_prefix = label_prefix
         self._labelled = labelled
+        self._whole_texts = whole_texts
         self._skip_bad_lines = skip_bad_lines
         self._block_bytes = block_bytes
         self._n_threads = n_threads
@@ -177,7 +180,8 @@ class ExampleStream:
 
     def _parser(self) -> BlockParser:
         if self.format == "jsonl":
-            return NamedFeatures(partial(json_line, labelled=self._labelled))
+            parse_line = json_text_line if self._whole_texts else json_line
+            return NamedFeatures(partial(parse_line, labelled=self._labelled))
         if self.format == "fasttext":
             return NamedFeatures(partial(fasttext_line, label_prefix=self._label_prefix))
         is_libsvm = self.format == "libsvm"

@@ -15,14 +15,15 @@ from labeltree.model_file.strict_json import parse_json
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
 #: with the second, online trees with the third, which has nothing else. The fourth holds models of both kinds that were
-#: tuned after training: those with a calibration or a decision.
-FORMAT_VERSIONS = (1, 2, 3, 4)
+#: tuned after training: those with a calibration or a decision. The sixth holds what makes features of texts besides.
+FORMAT_VERSIONS = (1, 2, 3, 4, 6)
 ONLINE_VERSION = 3
 TUNED_VERSION = 4
+TEXT_VERSION = 6
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|calibration|decision)-([0-9a-f]{32})\.safetensors",
+    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|calibration|decision|text)-([0-9a-f]{32})\.safetensors",
     re.ASCII,
 )
 
@@ -66,6 +67,24 @@ class StoredCalibration:
 
 
 @dataclass(frozen=True)
+class StoredText:
+    """What makes features of texts, as ``model.json`` lists it."""
+
+    settings: Mapping[str, Any]
+    file: StoredFile
+
+    def to_json(self) -> dict[str, Any]:
+        return {"settings": dict(self.settings), "file": file_to_json(self.file)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> StoredText:
+        fields = Fields(value, "text")
+        stored = cls(fields.take("settings", dict), file_from_json(fields.take("file", object), "text"))
+        fields.finish()
+        return stored
+
+
+@dataclass(frozen=True)
 class Document:
     """The contents of ``model.json``; docs/model-format.md says what the fields mean."""
 
@@ -87,10 +106,13 @@ class Document:
     calibration: StoredCalibration | None = None
     decision: Mapping[str, Any] | None = None
     decision_file: StoredFile | None = None
+    text: StoredText | None = None
 
     @property
     def format_version(self) -> int:
         """The first version of the format that can hold the model."""
+        if self.text is not None:
+            return TEXT_VERSION
         if self.calibration is not None or self.decision is not None:
             return TUNED_VERSION
         return 2 if self.n_dense > 0 or self.joint_blocks else 1
@@ -107,6 +129,7 @@ class Document:
             self.feature_name_file,
             None if self.calibration is None else self.calibration.file,
             self.decision_file,
+            None if self.text is None else self.text.file,
         ]
         return [*self.tree_files, self.label_file, *(file for file in optional if file is not None)]
 
@@ -129,6 +152,7 @@ class Document:
                 "training_report": self.training_report,
                 **({"calibration": self.calibration.to_json()} if self.calibration is not None else {}),
                 **({"decision": dict(self.decision)} if self.decision is not None else {}),
+                **({"text": self.text.to_json()} if self.text is not None else {}),
                 "files": {
                     "trees": [file_to_json(file) for file in self.tree_files],
                     "labels": file_to_json(self.label_file),
@@ -170,6 +194,7 @@ class Document:
             calibration=StoredCalibration.from_json(fields.take("calibration", object))
             if version >= 4 and "calibration" in fields.values
             else None,
+            text=StoredText.from_json(fields.take("text", object)) if version >= TEXT_VERSION else None,
             **decision_fields(fields, files, version),
         )
         fields.finish()

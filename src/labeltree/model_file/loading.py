@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,25 @@ from labeltree.model_file.document import (
     WEIGHT_DTYPES,
     Document,
     StoredFile,
+    StoredText,
     open_fields,
 )
 from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
 from labeltree.model_file.online_document import OnlineDocument
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
+from labeltree.model_file.text_tensors import decode_text
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
 from labeltree.trees import LabelTree
+
+if TYPE_CHECKING:
+    from labeltree.text.vectorizer import TextVectorizer
 
 #: The estimators that a model file may name, and where they are.
 ESTIMATORS = {
     "HierarchicalSoftmaxClassifier": "labeltree.softmax.classifier",
     "LabelTreeClassifier": "labeltree.classifier",
+    "OneVsRestClassifier": "labeltree.one_vs_rest.classifier",
     "OnlineLabelTreeClassifier": "labeltree.online.classifier",
 }
 
@@ -172,6 +178,8 @@ def _open_model(cls: type[_Estimator], directory: Path, document: Document, veri
             estimator.feature_names_in_ = decode_texts(tensors, document.n_features)
     if document.decision is not None:
         estimator.decision_ = read_decision(directory, document, document.n_labels, verify)
+    if document.text is not None:
+        estimator.vectorizer_ = read_vectorizer(directory, document.text, document.n_features, verify)
     for file, trained in zip(document.tree_files, weights, strict=True):
         with blaming(file.name):
             store = trained.store(document.n_features, estimator._link())
@@ -245,6 +253,13 @@ def read_decision(directory: Path, document: AnyDocument, n_labels: int, verify:
     tensors = read_tensors(directory, file, verify)
     with blaming(file.name):
         return decode_decision(document.decision, tensors, n_labels)
+
+
+def read_vectorizer(directory: Path, stored: StoredText, n_features: int, verify: bool) -> TextVectorizer:
+    """What makes features of texts, if it makes as many as the model has."""
+    tensors = read_tensors(directory, stored.file, verify)
+    with blaming(stored.file.name):
+        return decode_text(stored.settings, tensors, n_features)
 
 
 def _is_list_of_numbers(value: Any) -> bool:

@@ -14,9 +14,10 @@ import labeltree
 from labeltree.model_file.calibration_tensors import encode_calibration
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
-from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredCalibration
+from labeltree.model_file.document import WEIGHT_DTYPES, Document, StoredCalibration, StoredText
 from labeltree.model_file.label_tensors import encode_labels, encode_texts
 from labeltree.model_file.tensors import Tensor
+from labeltree.model_file.text_tensors import encode_text
 from labeltree.prediction import LabelTreePredictor
 from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
@@ -80,6 +81,7 @@ def save_classifier(
     name_tensors = {} if feature_names is None else encode_texts(feature_names.tolist())
     calibration = getattr(estimator, "calibration_", None)
     decision, decision_tensors = encode_decision(estimator.decision_)
+    text = encode_text(getattr(estimator, "vectorizer_", None))
 
     with ModelWriter(Path(path)) as writer:
         document = Document(
@@ -105,6 +107,7 @@ def save_classifier(
             ),
             decision=decision,
             decision_file=writer.add("decision", decision_tensors) if decision_tensors else None,
+            text=None if text is None else StoredText(text[0], writer.add("text", text[1])),
         )
         writer.commit(document)
 

@@ -69,23 +69,8 @@ class Written(NamedTuple):
 
 def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor]) -> Written:
     """Write a safetensors file, array after array, without a second copy of them in memory."""
-    # The largest items first: they fill the file without gaps, as safetensors demands, and all are aligned. Dense
-    # weights, a multiple of 16 of them, come before all: they begin, and end, where a vector may.
-    named = sorted(
-        tensors.items(),
-        key=lambda item: (
-            item[0] != "dense_weight",
-            -np.dtype(DTYPES[item[1].dtype]).itemsize,
-            item[0],
-        ),
-    )
-    data = [_as_bytes(tensor) for _, tensor in named]
-    table: dict[str, Any] = {}
-    end = 0
-    for (name, tensor), its_bytes in zip(named, data, strict=True):
-        begin, end = end, end + len(its_bytes)
-        table[name] = {"dtype": tensor.dtype, "shape": tensor.values.shape, "data_offsets": [begin, end]}
-
+    table, data = _layout(tensors)
+    end = sum(map(len, data))
     content = _sha256([_compact_json(table), *data])
     header = _compact_json({"__metadata__": {"format": "labeltree", "content": content}, **table})
     header += b" " * (-(8 + len(header)) % ALIGNMENT)
@@ -94,6 +79,12 @@ def write_tensors(file: BinaryIO, tensors: Mapping[str, Tensor]) -> Written:
     for part in parts:
         file.write(part)
     return Written(content, len(start) + end, _sha256(parts))
+
+
+def content_hash(tensors: Mapping[str, Tensor]) -> str:
+    """The hash of the content that a file with these tensors has in its header."""
+    table, data = _layout(tensors)
+    return _sha256([_compact_json(table), *data])
 
 
 def map_tensors(file: BinaryIO) -> TensorFile:
@@ -145,6 +136,27 @@ def file_sha256(file: BinaryIO) -> str:
     while chunk := file.read(1 << 20):
         digest.update(chunk)
     return digest.hexdigest()
+
+
+def _layout(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Any], list[memoryview]]:
+    """The header's table of the tensors, and their bytes in the order of the file."""
+    # The largest items first: they fill the file without gaps, as safetensors demands, and all are aligned. Dense
+    # weights, a multiple of 16 of them, come before all: they begin, and end, where a vector may.
+    named = sorted(
+        tensors.items(),
+        key=lambda item: (
+            item[0] != "dense_weight",
+            -np.dtype(DTYPES[item[1].dtype]).itemsize,
+            item[0],
+        ),
+    )
+    data = [_as_bytes(tensor) for _, tensor in named]
+    table: dict[str, Any] = {}
+    end = 0
+    for (name, tensor), its_bytes in zip(named, data, strict=True):
+        begin, end = end, end + len(its_bytes)
+        table[name] = {"dtype": tensor.dtype, "shape": tensor.values.shape, "data_offsets": [begin, end]}
+    return table, data
 
 
 def _check_entry(name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:

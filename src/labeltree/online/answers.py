@@ -157,6 +157,8 @@ class OnlinePredictor(LabelTreePredictor):
         return [1.0]
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
+        if isinstance(X, _native.FeatureMatrix):  # whoever made it knows what this model takes
+            return X
         self._check_trained()
         model = self._model
         return model.features.read(self, X, normalize=model.settings.normalize, learning=False).matrix

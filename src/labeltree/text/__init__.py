@@ -1,5 +1,7 @@
-"""Raw texts in: features of texts."""
+"""Texts in, names of labels out."""
 
+from .tagger import Tag, Tagger
+from .text_explanation import Highlight, TextExplanation
 from .vectorizer import TextVectorizer
 
-__all__ = ["TextVectorizer"]
+__all__ = ["Highlight", "Tag", "Tagger", "TextExplanation", "TextVectorizer"]

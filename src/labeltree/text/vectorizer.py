@@ -205,6 +205,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return vectorizer
 
     @property
+    def n_features_out(self) -> int:
+        """The number of columns."""
+        return self._fitted().n_columns
+
+    @property
     def vocabulary_(self) -> dict[str, int]:
         if self.n_features is not None:
             raise AttributeError("hashed features have no vocabulary")
@@ -223,6 +228,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.n_features is None or bool(self.use_idf)
         return tags
+
+    def _check_parameters(self) -> None:
+        """Raise `ValueError` unless all parameters are what they must be."""
+        self._settings()
+        self._n_threads()
 
     def _settings(self) -> TextSettings:
         return TextSettings.checked(type(self).__name__, self.get_params())

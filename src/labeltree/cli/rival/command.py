@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.parameters import with_parameters
+from labeltree.cli.parameters import TEXT_PANELS, is_given, with_parameters
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,30 @@ RIVALS = (
             labeltree rival softmax train.txt --model softmax.labeltree --tree huffman --arity 2
         """,
     ),
+    Rival(
+        "one-vs-rest",
+        "OneVsRestClassifier",
+        """Train one linear classifier per label on all rows and save them.
+
+        As DiSMEC: precise, and slow where labels are many. With --checkpoint a run that was stopped goes on when it is
+        started again with the same options.
+
+        [bold]Examples[/bold]
+
+            labeltree rival one-vs-rest train.txt --model flat.labeltree
+            labeltree rival one-vs-rest train.txt --model flat.labeltree --checkpoint flat.checkpoint --random-state 0
+        """,
+    ),
 )
 
 
 def rival_command(rival: Rival) -> Callable[..., None]:
     """The command that trains a rival, with the parameters of its estimator as options."""
 
+    @with_parameters(*TEXT_PANELS["Texts"], defaults=True, estimator="TextVectorizer")
     @with_parameters(estimator=rival.estimator)
     def command(
+        context: typer.Context,
         data: options.Data,
         model: Annotated[
             Path,
@@ -52,7 +68,7 @@ def rival_command(rival: Rival) -> Callable[..., None]:
                 metavar="DIR", help="Where the model goes: a directory, made or replaced at the very end."
             ),
         ],
-        format: options.Format = "auto",
+        format: options.TrainingFormat = "auto",
         one_based: options.OneBased = None,
         n_features: options.NFeatures = None,
         n_labels: options.NLabels = None,
@@ -61,7 +77,6 @@ def rival_command(rival: Rival) -> Callable[..., None]:
     ) -> None:
         import labeltree
         from labeltree.cli.console import print_json, print_next, standard_output, titled
-        from labeltree.cli.data_file import DataFile, format_of
         from labeltree.cli.figures import (
             Stopwatch,
             bytes_text,
@@ -70,9 +85,12 @@ def rival_command(rival: Rival) -> Callable[..., None]:
             seconds_text,
         )
         from labeltree.cli.trained_model import untrained
+        from labeltree.cli.training_rows import read_training_rows
         from labeltree.cli.tree.hierarchy import fit_for_columns, tree_parameter
         from labeltree.model_file.directory import check_replaceable
 
+        text_parameters = {name: parameters.pop(name) for name in TEXT_PANELS["Texts"]}
+        given_text_parameters = {name for name in text_parameters if is_given(context, name)}
         tree_text = parameters.get("tree")
         if tree_text is not None:
             parameters["tree"] = tree_parameter(tree_text)
@@ -80,12 +98,13 @@ def rival_command(rival: Rival) -> Callable[..., None]:
         check_replaceable(model)
         stopwatch = Stopwatch()
         with stopwatch.phase("reading"):
-            source = DataFile(data, format_of(data, format), one_based)
-            X, y = source.read(n_features, n_labels)
-        if tree_text is not None:
-            classifier.tree = fit_for_columns(classifier.tree, None, y.shape[1], source.first_label)
+            rows = read_training_rows(
+                data, format, one_based, n_features, n_labels, text_parameters, given_text_parameters
+            )
+        if tree_text is not None and rows.vectorizer is None:
+            classifier.tree = fit_for_columns(classifier.tree, None, rows.y.shape[1], rows.first_label)
         with stopwatch.phase("training"):
-            classifier.fit(X, y)
+            rows.fit(classifier)
         with stopwatch.phase("saving"):
             classifier.save(model)
         if json:
@@ -96,9 +115,9 @@ def rival_command(rival: Rival) -> Callable[..., None]:
                     "model_bytes": directory_bytes(model),
                     "estimator": rival.estimator,
                     "data": data,
-                    "rows": X.shape[0],
-                    "features": X.shape[1],
-                    "labels": y.shape[1],
+                    "rows": rows.X.shape[0],
+                    "features": rows.X.shape[1],
+                    "labels": len(classifier.classes_),
                     "parameters": {**classifier.get_params(), **told},
                     "training_report": classifier.training_report_,
                     "seconds": stopwatch.seconds,
@@ -107,10 +126,7 @@ def rival_command(rival: Rival) -> Callable[..., None]:
             )
             return
         console = standard_output()
-        console.print(
-            f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels "
-            f"({y.nnz / X.shape[0]:.1f} per row), read in {seconds_text(stopwatch.seconds['reading'])}"
-        )
+        console.print(rows.describe(classifier, seconds_text(stopwatch.seconds["reading"])))
         console.print(f"trained in {seconds_text(stopwatch.seconds['training'])}")
         console.print(titled(model, f": {rival.estimator}, {bytes_text(directory_bytes(model))}"))
         print_next(f"labeltree evaluate {model} TEST_DATA")

@@ -1,0 +1,47 @@
+"""Models over HTTP: the server behind ``labeltree serve``, and a client for it.
+
+The client needs httpx only, the server also FastAPI and uvicorn: ``pip install labeltree[serve]`` brings them all.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labeltree.serving.application import create_application
+    from labeltree.serving.client import AsyncClient, Client
+    from labeltree.serving.client_errors import ServiceError, ServiceUnavailableError
+    from labeltree.serving.limits import Limits
+    from labeltree.serving.service import Service
+    from labeltree.serving.settings import Settings
+    from labeltree.serving.tokens import Tokens
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "Limits",
+    "Service",
+    "ServiceError",
+    "ServiceUnavailableError",
+    "Settings",
+    "Tokens",
+    "create_application",
+]
+
+# Imported when first used: a client must not need the server's packages.
+_HOMES = {
+    "AsyncClient": "client",
+    "Client": "client",
+    "Limits": "limits",
+    "Service": "service",
+    "ServiceError": "client_errors",
+    "ServiceUnavailableError": "client_errors",
+    "Settings": "settings",
+    "Tokens": "tokens",
+    "create_application": "application",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'labeltree.serving' has no attribute {name!r}")
+    return getattr(import_module(f"labeltree.serving.{_HOMES[name]}"), name)

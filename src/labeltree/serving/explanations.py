@@ -1,0 +1,94 @@
+"""The answer to "why this label?"."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any
+
+from labeltree.explanation import Explanation, Step
+from labeltree.serving import rows
+from labeltree.serving.errors import Refusal
+from labeltree.serving.limits import Limits
+from labeltree.serving.registry import ServedModel
+from labeltree.serving.schemas import ExplainRequest
+from labeltree.text.text_explanation import explain_text
+
+_WORD = re.compile(r"\w\w+")
+
+
+def check(request: ExplainRequest, limits: Limits) -> None:
+    """Refuse a request that asks for too much."""
+    limits.check_count("n_features", request.n_features)
+    if request.text is not None:
+        limits.check_texts("text", (request.text,))
+
+
+def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
+    """What `ExplainAnswer` says."""
+    if served.model._label_names().find([request.label])[0] < 0:
+        raise Refusal(422, f"label: it is not one of the labels of the model {served.name}", "no_such_label")
+    version = served.version
+    try:
+        explanation = _explanation(served, request)
+    except ValueError as error:  # a kind of model whose scores are no sums
+        raise Refusal(409, str(error), "cannot_explain") from None
+    return {
+        "model": served.name,
+        "version": version,
+        "label": request.label,
+        "probability": explanation.probability,
+        "paths": [
+            [_step(step, request.label if step is path[-1] else None) for step in path]
+            for path in explanation.paths
+        ],
+        "highlights": _highlights(explanation, request.text),
+    }
+
+
+def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
+    model, label, n_features = served.model, request.label, request.n_features
+    if request.text is not None and hasattr(model, "vectorizer_"):
+        return explain_text(model, model.vectorizer_, request.text, label, n_features)
+    if request.text is not None:
+        X = rows.of_texts(served, [request.text])
+    elif request.row is not None:
+        X = rows.of_rows(served, [request.row], "row")
+    else:
+        X = rows.of_features(served, [request.features or {}])
+    explanation: Explanation = model.explain(X, label, n_features=n_features)
+    return explanation
+
+
+def _step(step: Step, label: Any) -> dict[str, Any]:
+    return {
+        "node": step.node,
+        "n_labels": step.n_labels,
+        "label": label,
+        "score": step.score,
+        "probability": step.probability,
+        "probability_so_far": step.probability_so_far,
+        "bias": step.bias,
+        "contributions": [
+            {"feature": c.feature, "value": c.value, "weight": c.weight, "amount": c.amount}
+            for c in step.contributions
+        ],
+    }
+
+
+def _highlights(explanation: Explanation, text: str | None) -> list[dict[str, Any]]:
+    """Where in a text the features are that weighed most."""
+    found = getattr(explanation, "highlights", None)
+    if found is not None:
+        return [highlight._asdict() for highlight in found]
+    if text is None:
+        return []
+    amounts: dict[Any, float] = defaultdict(float)  # the features of an online model are words in lower case
+    for path in explanation.paths:
+        for step in path:
+            for contribution in step.contributions:
+                amounts[contribution.feature] += contribution.amount / len(explanation.paths)
+    words = ((match, amounts.get(match[0].lower())) for match in _WORD.finditer(text))
+    return [
+        {"begin": match.start(), "end": match.end(), "amount": amount} for match, amount in words if amount
+    ]

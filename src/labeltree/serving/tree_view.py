@@ -1,0 +1,93 @@
+"""A tree of labels, a node at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.serving.errors import Refusal
+from labeltree.serving.registry import ServedModel
+from labeltree.trees import LabelTree
+
+#: So many labels tell what a node is about.
+N_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class TreeView:
+    """One tree of a model, and how often each label was given in training."""
+
+    number: int
+    n_trees: int
+    tree: LabelTree
+    labels: list[Any]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, served: ServedModel, number: int) -> TreeView:
+        """A tree of a model; of one that learns, as it is between two examples."""
+        while True:
+            search = served.labels
+            trees = served.model.trees_
+            if not 0 <= number < len(trees):
+                raise Refusal(
+                    404,
+                    f"tree: the model {served.name} has {len(trees)} of them, counted from 0",
+                    "no_such_tree",
+                )
+            if (
+                not served.learns
+                or len(search.labels) == len(served.model.classes_) == trees[number].n_labels
+            ):
+                return cls(number, len(trees), trees[number], list(search.labels), search.counts)
+
+    def node(self, node: int, limit: int, offset: int) -> dict[str, Any]:
+        """What `TreeAnswer` says: a node, and a page of its children, those with most examples first."""
+        self._check_node(node)
+        children = sorted(self.tree.children(node), key=lambda child: (-self._count(child), child))
+        parent = int(self.tree.parent[node])
+        return {
+            "tree": self.number,
+            "n_trees": self.n_trees,
+            "node": node,
+            "parent": None if parent < 0 else parent,
+            "n_labels": int(self.tree.n_labels_of_node[node]),
+            "count": self._count(node),
+            "label": self._label(node),
+            "children": [self._child(child) for child in children[offset : offset + limit]],
+            "total": len(children),
+        }
+
+    def path(self, label: Any) -> dict[str, Any]:
+        """What `PathAnswer` says."""
+        return {
+            "tree": self.number,
+            "label": label,
+            "nodes": self.tree.path(self.labels.index(label)).tolist(),
+        }
+
+    def _child(self, node: int) -> dict[str, Any]:
+        below = self.tree.labels_under(node)
+        order = np.argsort(-self.counts[below], kind="stable")[:N_EXAMPLES]
+        label = self._label(node)
+        return {
+            "node": node,
+            "n_labels": len(below),
+            "count": self._count(node),
+            "label": label,
+            "examples": [] if label is not None else [self.labels[i] for i in below[order].tolist()],
+        }
+
+    def _count(self, node: int) -> int:
+        return int(self.counts[self.tree.labels_under(node)].sum())
+
+    def _label(self, node: int) -> Any:
+        position = int(self.tree.label[node])
+        return None if position < 0 else self.labels[position]
+
+    def _check_node(self, node: int) -> None:
+        if not 0 <= node < self.tree.n_nodes:
+            raise Refusal(404, f"node: they are numbered from 0 to {self.tree.n_nodes - 1}", "no_such_node")

@@ -1,0 +1,39 @@
+"""Texts as any model that takes texts wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labeltree.data.words import word_counts
+
+
+def takes_text(model: Any) -> bool:
+    """Whether a model can be asked about texts: a tagger's, or an online one that learned names of features."""
+    return hasattr(model, "vectorizer_") or bool(getattr(model, "named_features_", False))
+
+
+def text_features(model: Any, texts: Sequence[str]) -> Any:
+    """X for these texts.
+
+    Raises
+    ------
+    ValueError
+        If the model was trained on numbers.
+
+    Examples
+    --------
+    >>> from labeltree import OnlineLabelTreeClassifier
+    >>> from labeltree.text.text_input import text_features
+    >>> model = OnlineLabelTreeClassifier(random_state=0).partial_fit([{"boat": 1.0}], [["sea"]])
+    >>> text_features(model, ["A boat, a boat"])
+    [{'boat': 2.0}]
+    """
+    if hasattr(model, "vectorizer_"):
+        return model.vectorizer_.transform(texts)
+    if not takes_text(model):
+        raise ValueError(
+            "this model was trained on rows of numbers and cannot be asked about texts; train one on texts with "
+            "labeltree.text.Tagger or 'labeltree train texts.jsonl'"
+        )
+    return [word_counts(text) for text in texts]

@@ -1,0 +1,91 @@
+"""Servers for tests: in a thread of the tests, or as users start them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from tests.command_line import start
+
+from labeltree.serving import Service, Settings, create_application
+from labeltree.serving.running import listen
+
+TOKEN = "a-token-for-the-tests"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[tuple[httpx.Client, Service]]:
+    """A server in a thread, with a client of it."""
+    service = Service(settings)
+    config = uvicorn.Config(create_application(service), log_config=None, access_log=False, lifespan="on")
+    server = uvicorn.Server(config)
+    with listen("127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            wait_until(lambda: server.started)
+            with httpx.Client(base_url=url, timeout=20) as client:
+                yield client, service
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+class ServerProcess:
+    """`labeltree serve` in a process of its own, on a free port."""
+
+    def __init__(self, *arguments: object, log: Path, tokens: str = TOKEN) -> None:
+        self.log = log
+        with log.open("ab") as file:
+            os.environ["LABELTREE_TOKENS"] = tokens
+            try:
+                self.process = start("serve", *arguments, "--port", 0, stdout=subprocess.PIPE, stderr=file)
+            finally:
+                del os.environ["LABELTREE_TOKENS"]
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().decode().strip()
+        assert self.url.startswith("http://"), log.read_text()
+        self.client = httpx.Client(base_url=self.url, timeout=20)
+        wait_until(self.is_ready, seconds=60)
+
+    def is_ready(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            return self.client.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, and wait for the end."""
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+    def __enter__(self) -> ServerProcess:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+def wait_until(is_done: Any, seconds: float = 20.0) -> None:
+    """Wait for something that other threads or processes do."""
+    until = time.monotonic() + seconds
+    while not is_done():
+        assert time.monotonic() < until, "it never came to pass"
+        time.sleep(0.01)

@@ -1,0 +1,198 @@
+"""`Tagger`: the classifier and the vectoriser it is made of, together."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from tests.labelled_texts import labelled_texts
+
+from labeltree import (
+    HierarchicalSoftmaxClassifier,
+    LabelTreeClassifier,
+    ModelFileError,
+    OnlineLabelTreeClassifier,
+)
+from labeltree.metrics import precision_at_k
+from labeltree.model_file import load, read_info
+from labeltree.text import Tag, Tagger, TextVectorizer
+
+TEXTS, LABELS = labelled_texts(200)
+NEW_TEXTS, NEW_LABELS = labelled_texts(50, seed=1)
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return Tagger(LabelTreeClassifier(random_state=0)).fit(TEXTS, LABELS)
+
+
+def test_it_is_its_parts_one_after_the_other(tagger: Tagger) -> None:
+    vectorizer = TextVectorizer()
+    X = vectorizer.fit_transform(TEXTS)
+    classifier = LabelTreeClassifier(random_state=0).fit(X, LABELS)
+    expected = classifier.predict_topk(vectorizer.transform(NEW_TEXTS), 3)
+    found = tagger.predict_topk(NEW_TEXTS, 3)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+    assert tagger.predict(NEW_TEXTS) == classifier.predict(vectorizer.transform(NEW_TEXTS))
+    assert tagger.classes_.tolist() == ["animal", "city", "food", "music", "sea"]
+
+
+def test_it_learns(tagger: Tagger) -> None:
+    assert precision_at_k(NEW_LABELS, tagger.predict_topk(NEW_TEXTS, 1).labels, 1) > 0.95
+
+
+def test_tags(tagger: Tagger) -> None:
+    tags = tagger.tag("A sailor, a boat and the tide", k=2)
+    assert [type(tag) for tag in tags] == [Tag, Tag]
+    assert tags[0].label == "sea"
+    assert tags[0].probability > 0.9 > tags[1].probability
+    assert tagger.tag(["the boat", "the cat"], k=1, threshold=0.1) == [
+        tagger.tag("the boat", k=1),
+        tagger.tag("the cat", k=1),
+    ]
+    assert tagger.tag("qwertz", threshold=0.99) == []
+
+
+def test_a_text_without_a_known_word_is_answered_all_the_same(tagger: Tagger) -> None:
+    assert len(tagger.tag("", k=3)) <= 3
+    assert tagger.tag("qwertz", k=3) == tagger.tag("", k=3)
+
+
+@pytest.mark.parametrize(
+    "vectorizer",
+    [
+        TextVectorizer(),
+        TextVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True),
+        TextVectorizer(n_features=2**12),
+        TextVectorizer(analyzer="char_wb", ngram_range=(2, 3)),
+    ],
+    ids=["words", "pairs", "hashed", "characters"],
+)
+@pytest.mark.parametrize("kind", [LabelTreeClassifier, HierarchicalSoftmaxClassifier])
+def test_one_directory_is_the_whole_tagger(vectorizer: TextVectorizer, kind: Any, tmp_path: Path) -> None:
+    tagger = Tagger(kind(random_state=0), vectorizer).fit(TEXTS, LABELS)
+    tagger.save(tmp_path / "tagger")
+    opened = Tagger.load(tmp_path / "tagger", verify=True)
+    for one, other in zip(opened.predict_topk(NEW_TEXTS), tagger.predict_topk(NEW_TEXTS), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert opened.vectorizer_.get_params() == vectorizer.get_params()
+    # What opens models opens it too, and what is saved again is whole.
+    load(tmp_path / "tagger").save(tmp_path / "again")  # type: ignore[attr-defined] # of the estimator
+    assert Tagger.load(tmp_path / "again").tag(TEXTS[0]) == tagger.tag(TEXTS[0])
+    assert read_info(tmp_path / "tagger").format_version == 6
+
+
+def test_copies(tagger: Tagger) -> None:
+    assert pickle.loads(pickle.dumps(tagger)).tag(TEXTS[0]) == tagger.tag(TEXTS[0])
+    with pytest.raises(NotFittedError):
+        clone(tagger).tag("a boat")
+
+
+def test_decisions_are_kept(tmp_path: Path) -> None:
+    tagger = Tagger(LabelTreeClassifier(random_state=0)).fit(TEXTS, LABELS)
+    tagger.decide_for("micro_f1", NEW_TEXTS, NEW_LABELS).save(tmp_path / "tagger")
+    opened = Tagger.load(tmp_path / "tagger")
+    assert opened.classifier_.decision_.metric == "micro_f1"
+    assert opened.predict(NEW_TEXTS) == tagger.predict(NEW_TEXTS)
+    assert tagger.decide_for("precision@1").classifier_.decision_.metric == "precision@1"
+
+
+def test_explanations_show_words_and_where_they_are(tagger: Tagger) -> None:
+    text = "Two old boats? No: a BOAT, an anchor and a cat."
+    explanation = tagger.explain(text, "sea", n_features=3)
+    words = {text[h.begin : h.end]: h.amount for h in explanation.highlights}
+    assert {"BOAT", "anchor"} <= words.keys()
+    assert words["BOAT"] > 0.3
+    assert words.get("cat", 0) <= 0
+    assert all(len(step.contributions) <= 3 for path in explanation.paths for step in path)
+    features = {c.feature for path in explanation.paths for step in path for c in step.contributions}
+    assert features <= set(words)
+    X = tagger.vectorizer_.transform([text])
+    assert explanation.probability == pytest.approx(tagger.classifier_.explain(X, "sea").probability)
+    # The amounts are those of all nodes together.
+    (path,) = tagger.classifier_.explain(X, "sea", n_features=1000).paths
+    names = tagger.vectorizer_.get_feature_names_out()
+    total = sum(c.amount for step in path for c in step.contributions if names[c.feature] == "boat")
+    assert words["BOAT"] == pytest.approx(total)
+
+
+def test_hashed_words_are_named_by_the_text() -> None:
+    tagger = Tagger(LabelTreeClassifier(random_state=0), TextVectorizer(n_features=2**14)).fit(TEXTS, LABELS)
+    explanation = tagger.explain("the sailor", "sea")
+    assert {c.feature for path in explanation.paths for s in path for c in s.contributions} <= {
+        "the",
+        "sailor",
+    }
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_wrong_questions(tagger: Tagger) -> None:
+    with pytest.raises(ValueError, match="put it into a list"):
+        tagger.predict("a boat")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="explain one at a time"):
+        tagger.explain(["a boat"], "sea")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'ocean' is not a label"):
+        tagger.explain("a boat", "ocean")
+    with pytest.raises(ValueError, match=r"text 1|row 1"):
+        tagger.tag(["a boat", 7])  # type: ignore[list-item]
+    with pytest.raises(NotFittedError):
+        Tagger().tag("a boat")
+
+
+def test_other_classifiers_are_refused() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    for classifier in (LogisticRegression(), OnlineLabelTreeClassifier()):
+        with pytest.raises(ValueError, match="classifier must be one of this library's"):
+            Tagger(classifier).fit(TEXTS, LABELS)
+
+
+def test_a_failed_fit_leaves_an_earlier_tagger_as_it_was() -> None:
+    tagger = Tagger(LabelTreeClassifier(random_state=0)).fit(TEXTS, LABELS)
+    before = tagger.tag("a boat")
+    with pytest.raises(ValueError, match="same number of rows"):
+        tagger.fit(TEXTS, LABELS[:-1])
+    assert tagger.tag("a boat") == before
+
+
+def test_models_of_numbers_are_no_taggers(tmp_path: Path) -> None:
+    LabelTreeClassifier().fit(np.eye(2), ["a", "b"]).save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="trained on numbers, not on texts"):
+        Tagger.load(tmp_path / "model")
+
+
+def test_training_a_taggers_classifier_on_numbers_forgets_the_texts(tagger: Tagger) -> None:
+    classifier = pickle.loads(pickle.dumps(tagger.classifier_)).fit(np.eye(3), ["a", "b", "a"])
+    assert not hasattr(classifier, "vectorizer_")
+
+
+@pytest.mark.parametrize("change", ["settings", "missing", "other features", "no text"])
+def test_hostile_files(tagger: Tagger, tmp_path: Path, change: str) -> None:
+    path = tmp_path / "tagger"
+    tagger.save(path)
+    document = json.loads((path / "model.json").read_text())
+    if change == "settings":
+        document["text"]["settings"] = {"analyzer": "evil"}
+    elif change == "missing":
+        (path / document["text"]["file"]["name"]).unlink()
+    elif change == "other features":
+        Tagger().fit(["one two three"] * 2, [["a"], ["b"]]).save(tmp_path / "other")
+        stored = json.loads((tmp_path / "other" / "model.json").read_text())["text"]
+        (path / stored["file"]["name"]).write_bytes(
+            (tmp_path / "other" / stored["file"]["name"]).read_bytes()
+        )
+        document["text"] = stored
+    else:
+        del document["text"]
+    (path / "model.json").write_text(json.dumps(document))
+    with pytest.raises(ModelFileError):
+        Tagger.load(path)
