@@ -45,6 +45,7 @@ _SUBPACKAGES = (
     "metrics",
     "online",
     "report",
+    "serving",
     "text",
     "thresholds",
     "trees",
