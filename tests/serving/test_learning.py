@@ -89,7 +89,7 @@ def test_examples_are_refused_whole(path: Path) -> None:
             ([{"text": "a"}], "examples[0].labels: "),
             (
                 [example(0), {"text": "a", "labels": [3]}],
-                "examples[1].labels: the labels of this model are of the type str",
+                "examples[1].labels: the labels of this model are of the type",
             ),
             ([{"row": {"indices": [1], "values": [1]}, "labels": ["a"]}], "has features with names"),
             (
@@ -152,7 +152,7 @@ def test_snapshots_keep_the_journal_short(path: Path) -> None:
 def test_a_disk_that_is_full_stops_learning_but_not_answers(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(settings(path)) as (client, service):
+    with serving(settings(path)) as (client, _):
         assert send(client, example(0)).status_code == 200
 
         def full(*arguments: Any) -> None:
@@ -211,7 +211,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(path: Path, tmp_path: Path) 
             finally:
                 killer.cancel()
             server.process.wait()
-    with serving(settings(path)) as (client, service):
+    with serving(settings(path)) as (_, service):
         n_examples = service.registry["online"].model.n_examples_ - 4
         assert acknowledged <= n_examples <= acknowledged + 1
         found_state = state(service.registry["online"].model)

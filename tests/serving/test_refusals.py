@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -171,10 +172,9 @@ def test_bodies_that_are_too_large_are_refused_before_they_are_read(client: http
     def chunks() -> Iterator[bytes]:
         yield from [b" " * 1000] * 1000
 
-    try:
+    # The server may close the connection before all is sent.
+    with suppress(httpx.WriteError, httpx.RemoteProtocolError):
         check_refusal(client.post(PREDICT, content=chunks()), 413, "at most 100000 bytes")
-    except (httpx.WriteError, httpx.RemoteProtocolError):
-        pass  # the server closed the connection before all was sent
     assert client.get("/healthz").status_code == 200
 
 
@@ -191,11 +191,8 @@ def test_a_body_that_does_not_come_is_not_waited_for(models: dict[str, Path]) ->
 
 
 def test_what_is_no_http_hurts_nobody(client: httpx.Client) -> None:
-    for nonsense in (
-        b"\x00\x01\x02\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-    ):
+    negative = b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"
+    for nonsense in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", negative):
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as connection:
             connection.sendall(nonsense)
             connection.shutdown(socket.SHUT_WR)
