@@ -51,6 +51,7 @@ _SUBPACKAGES = (
     "metrics",
     "online",
     "report",
+    "serving",
     "text",
     "thresholds",
     "trees",

@@ -69,9 +69,7 @@ def test_rows_are_predicted_as_by_the_model(
 ) -> None:
     X, _ = small_data(seed=1)
     X = X[:20]
-    found = post(
-        client, "/v1/models/small/predict", {"rows": as_rows(X), **options}, schemas.PredictAnswer
-    )
+    found = post(client, "/v1/models/small/predict", {"rows": as_rows(X), **options}, schemas.PredictAnswer)
     model = LabelTreeClassifier.load(models["small"])
     assert found["predictions"] == predictions_of(model, X, **{"k": 5, **options})
     assert found["model"] == "small"
@@ -163,9 +161,7 @@ def test_rows_are_explained_as_by_the_model(client: httpx.Client, models: dict[s
 
 def test_words_that_weighed_are_found_in_the_text(client: httpx.Client) -> None:
     text = "İn the STORM, a boat on the sea; a Boat!"
-    found = post(
-        client, "/v1/models/online/explain", {"text": text, "label": "boat"}, schemas.ExplainAnswer
-    )
+    found = post(client, "/v1/models/online/explain", {"text": text, "label": "boat"}, schemas.ExplainAnswer)
     words = [text[h["begin"] : h["end"]] for h in found["highlights"]]
     assert words == ["STORM", "boat", "sea", "Boat"]
     amounts = {word: h["amount"] for word, h in zip(words, found["highlights"], strict=True)}
@@ -186,7 +182,7 @@ def test_labels_are_searched_without_case_and_accents(client: httpx.Client) -> N
     assert {label["label"] for label in found["labels"]} == {"läbel 1", "läbel 10", "läbel 11"}
     assert get(client, path, schemas.LabelsAnswer, query="bel 1", limit=1)["total"] == 3
     pages = [get(client, path, schemas.LabelsAnswer, limit=5, offset=i)["labels"] for i in (0, 5, 10)]
-    assert sum(pages, []) == everything["labels"]
+    assert [label for page in pages for label in page] == everything["labels"]
     assert get(client, path, schemas.LabelsAnswer, query="nothing")["labels"] == []
     assert get(client, "/v1/models/numbers/labels", schemas.LabelsAnswer, query="2")["labels"] == [
         {"label": 20, "count": 2}
@@ -229,7 +225,7 @@ def test_children_come_in_pages(client: httpx.Client) -> None:
         get(client, "/v1/models/online/tree", schemas.TreeAnswer, limit=3, offset=offset)["children"]
         for offset in (0, 3)
     ]
-    assert sum(pages, []) == whole["children"]
+    assert [child for page in pages for child in page] == whole["children"]
 
 
 def test_models_are_described(client: httpx.Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -125,7 +126,7 @@ class TestWorkers:
             with Load(server.url) as load:
                 self._reload(server, path, load)
                 self._kill_one(server, load)
-            assert server.stop() == 0
+            assert server.stop(signal.SIGINT) == 0
             assert {status for status, _ in load.answers} == {200}
             # Only what the killed worker was at may be lost: at most one request of each client.
             assert len(load.errors) <= 3, load.errors
@@ -175,7 +176,9 @@ def metrics(server: ServerProcess) -> str:
 
 
 def count(text: str) -> int:
-    (line,) = (line for line in text.splitlines() if 'total{route="/v1/models/{name}/predict",status="200"}' in line)
+    (line,) = (
+        line for line in text.splitlines() if 'total{route="/v1/models/{name}/predict",status="200"}' in line
+    )
     return int(line.rpartition(" ")[2])
 
 
@@ -185,22 +188,23 @@ def worker_pids(server: ServerProcess) -> list[int]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_stops_finishes_what_it_is_at(tmp_path: Path, number: int) -> None:
+def test_a_server_that_stops_finishes_what_it_is_at(tmp_path: Path) -> None:
     small_model().save(tmp_path / "small")
     rows = [{"indices": list(range(20)), "values": [float(i)] * 20} for i in range(1000)]
     with ServerProcess(tmp_path / "small", log=tmp_path / "log") as server, ThreadPoolExecutor(4) as pool:
         url = f"{server.url}{PREDICT}"
         at_work = [pool.submit(httpx.post, url, json={"rows": rows}, timeout=20) for _ in range(4)]
         wait_until(lambda: in_flight(server) > 1)
-        assert server.stop(number) == 0
+        assert server.stop() == 0
         assert {answer.result().status_code for answer in at_work} == {200}
         with pytest.raises(httpx.ConnectError):
             httpx.get(server.url + "/healthz")
 
 
 def in_flight(server: ServerProcess) -> int:
-    (line,) = (line for line in metrics(server).splitlines() if line.startswith("labeltree_requests_in_flight "))
+    (line,) = (
+        line for line in metrics(server).splitlines() if line.startswith("labeltree_requests_in_flight ")
+    )
     return int(line.rpartition(" ")[2])
 
 
@@ -213,10 +217,13 @@ def test_what_is_wrong_is_said_before_anything_is_served(tmp_path: Path) -> None
     token_file = tmp_path / "tokens"
     token_file.write_text(TOKEN)
     both = ("--token-file", token_file, "--learn", "--port", 0)
-    assert "a model that learns has one process" in run("serve", small, *both, "--workers", 2, exit_code=1).output
+    assert (
+        "a model that learns has one process"
+        in run("serve", small, *both, "--workers", 2, exit_code=1).output
+    )
     assert "none of the models can learn" in " ".join(run("serve", small, *both, exit_code=1).output.split())
     assert "two models have the name" in run("serve", small, small, exit_code=1).output
     assert "cannot be the name of a model" in run("serve", f"a/b={small}", exit_code=1).output
-    with __import__("socket").create_server(("127.0.0.1", 0)) as taken:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert "cannot listen on 127.0.0.1" in run("serve", small, "--port", port, exit_code=1).output

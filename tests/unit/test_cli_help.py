@@ -30,6 +30,7 @@ COMMANDS = (
     "explain",
     "info",
     "convert",
+    "serve",
     "demo",
 )
 TREE_COMMANDS = ("build", "show", "import", "export")

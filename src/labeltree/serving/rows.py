@@ -14,7 +14,9 @@ from labeltree import _native
 from labeltree.serving.errors import Refusal
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Features, Row
+from labeltree.text.features import TextFeatures
 from labeltree.text.text_input import text_features
+from labeltree.validation import n_threads
 
 
 def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
@@ -25,7 +27,15 @@ def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
             f"the model {served.name} was trained on rows of numbers and takes no texts: send 'rows'",
             "wrong_input",
         )
-    return text_features(served.model, texts)
+    model = served.model
+    if served.is_online or model._has_node_estimators:
+        return text_features(model, texts)
+    # Parameters were checked when the model was loaded: not to do it again, and to do without SciPy, halves the time
+    # that one text takes.
+    vectorizer = model.vectorizer_
+    features: TextFeatures = vectorizer._fitted()
+    indptr, indices, values = features.arrays_of(texts, n_threads(vectorizer.n_jobs) if len(texts) > 1 else 1)
+    return _matrix(model, indptr, indices, values, features.n_columns)
 
 
 def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:
@@ -49,10 +59,8 @@ def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:
     _check_width(served, rows, field, indptr, indices, width)
     if model._has_node_estimators:
         return sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
-    # The schema has checked all else: to do without SciPy saves a third of the time that one row takes.
-    return _native.FeatureMatrix.csr(
-        indptr, indices, values, width, bool(model.normalize_), model.dense_features_
-    )
+    # The schema has checked all else.
+    return _matrix(model, indptr, indices, values, width)
 
 
 def of_features(served: ServedModel, rows: Sequence[Features]) -> Any:
@@ -65,6 +73,16 @@ def of_features(served: ServedModel, rows: Sequence[Features]) -> Any:
             "wrong_input",
         )
     return list(rows)
+
+
+def _matrix(
+    model: Any, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], width: int
+) -> _native.FeatureMatrix:
+    """X as the kernel reads it, of arrays that are known to be right."""
+    begin, index = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+    return _native.FeatureMatrix.csr(
+        begin, index, values, width, bool(model.normalize_), model.dense_features_
+    )
 
 
 def _check_width(

@@ -56,16 +56,27 @@ class TextFeatures:
 
     def transform(self, texts: Iterable[str], n_threads: int) -> csr_matrix:
         """The rows of texts."""
+        return self.rows(self._counted(texts, n_threads))
+
+    def arrays_of(self, texts: Iterable[str], n_threads: int) -> tuple[NDArray[Any], ...]:
+        """The rows of texts as the arrays of a CSR matrix, for those to whom a matrix takes too long to make."""
+        return self._arrays(self._counted(texts, n_threads))
+
+    def _counted(self, texts: Iterable[str], n_threads: int) -> _native.TextCounter:
         counter = _native.TextCounter(self._parts, True, False, n_threads)
         count(counter, texts, self.settings)
-        return self.rows(counter)
+        return counter
+
+    def _arrays(self, counter: _native.TextCounter) -> tuple[NDArray[Any], ...]:
+        settings = self.settings
+        arrays: tuple[NDArray[Any], ...] = counter.rows(
+            settings.binary, settings.sublinear_tf, NORMS[settings.norm], self.idf
+        )
+        return arrays
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
         """The rows of all texts that were counted."""
-        settings = self.settings
-        indptr, indices, data = counter.rows(
-            settings.binary, settings.sublinear_tf, NORMS[settings.norm], self.idf
-        )
+        indptr, indices, data = self._arrays(counter)
         index_type = np.int32 if indptr[-1] <= LARGEST_INTEGER else np.int64
         rows = csr_matrix(
             (data, indices.astype(index_type, copy=False), indptr.astype(index_type, copy=False)),

@@ -1,0 +1,220 @@
+"""What was acknowledged is learned, once, whatever happens to the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
+from tests.serving.conftest import online_model
+
+from labeltree import OnlineLabelTreeClassifier
+from labeltree.data import word_counts
+from labeltree.serving import Settings, Tokens
+from labeltree.serving.journal import journal_of
+
+LEARN = "/v1/models/online/learn"
+
+
+def example(number: int) -> dict[str, Any]:
+    """An example that no other is like."""
+    return {
+        "text": f"word{number} word{number % 7} every",
+        "labels": [f"label {number % 11}", f"only {number}"],
+    }
+
+
+def learned(model: OnlineLabelTreeClassifier, examples: list[dict[str, Any]]) -> OnlineLabelTreeClassifier:
+    """The model after these examples, one by one."""
+    for one in examples:
+        model.partial_fit([word_counts(one["text"])], [one["labels"]])
+    return model
+
+
+def state(model: OnlineLabelTreeClassifier) -> dict[str, Any]:
+    """Everything that the model has learned."""
+    arrays = {name: values.tobytes() for name, values in model._model.tree.state().items()}
+    return {**arrays, "labels": model._model.labels.labels, "names": model._model.features.names}
+
+
+def settings(path: Path, **options: Any) -> Settings:
+    return Settings({"online": path}, tokens=Tokens([TOKEN]), learn=True, **options)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    online_model().save(tmp_path / "online")
+    return tmp_path / "online"
+
+
+def send(client: httpx.Client, *examples: dict[str, Any]) -> httpx.Response:
+    return client.post(LEARN, json={"examples": list(examples)}, headers=BEARER)
+
+
+def test_examples_are_learned_as_by_the_model(path: Path) -> None:
+    expected = learned(online_model(), [example(i) for i in range(6)])
+    with serving(settings(path)) as (client, service):
+        assert send(client, example(0)).json()["n_examples"] == 5
+        answer = send(client, *map(example, range(1, 6))).json()
+        assert (answer["learned"], answer["n_examples"], answer["version"]) == (5, 10, "examples-10")
+        assert answer["n_labels"] == expected.n_labels_
+        described = client.get("/v1/models/online").json()
+        assert (described["learns"], described["version"]) == (True, "examples-10")
+        found = client.post("/v1/models/online/predict", json={"text": "word3", "k": 3}).json()
+        assert [tag["label"] for tag in found["predictions"][0]] == (
+            expected.predict_topk([word_counts("word3")], 3).labels.tolist()[0]
+        )
+        assert client.get("/v1/models/online/labels?query=only").json()["total"] == 6
+        assert client.get("/v1/models/online/tree").json()["n_labels"] == expected.n_labels_
+        assert state(service.registry["online"].model) == state(expected)
+    # A server that stops saves the model; nothing is left to be learned anew.
+    assert state(OnlineLabelTreeClassifier.load(path)) == state(expected)
+    assert [part.read_bytes() for part in journal_of(path).glob("*.jsonl")] == [b""]
+
+
+def test_examples_are_refused_whole(path: Path) -> None:
+    with serving(settings(path)) as (client, service):
+        before = state(service.registry["online"].model)
+        for examples, message in [
+            ([], "examples: "),
+            ([example(0), {"labels": ["a"]}], "examples[1]: expected exactly one of text, row, features"),
+            ([{"text": "a"}], "examples[0].labels: "),
+            (
+                [example(0), {"text": "a", "labels": [3]}],
+                "examples[1].labels: the labels of this model are of the type",
+            ),
+            ([{"row": {"indices": [1], "values": [1]}, "labels": ["a"]}], "has features with names"),
+            (
+                [example(0), {"row": {"indices": [1], "values": [1]}, "labels": []}],
+                "expected all of one kind",
+            ),
+        ]:
+            response = send(client, *examples)
+            assert response.status_code == 422, response.text
+            assert message in response.json()["error"]["message"]
+        halves = '{"examples": [{"text": "\\ud800", "labels": ["a"]}]}'
+        assert client.post(LEARN, content=halves, headers=BEARER).status_code == 400
+        assert client.post("/v1/models/online/reload", headers=BEARER).status_code == 409
+        assert state(service.registry["online"].model) == before
+
+
+def test_what_the_model_refuses_is_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "online"
+    parameters = {"weights": "hashed", "memory_mb": 0.1, "expected_labels": 3, "random_state": 0}
+    OnlineLabelTreeClassifier(**parameters).partial_fit([{"a": 1.0}], [["one"]]).save(path)
+    with serving(settings(path)) as (client, service):
+        examples = [{"text": f"word{i}", "labels": [f"label {i}"]} for i in range(4)]
+        refused = send(client, *examples)
+        assert refused.status_code == 409
+        assert "examples[2] cannot be learned" in refused.json()["error"]["message"]
+        assert "the 2 before it are learned" in refused.json()["error"]["message"]
+        assert send(client, {"text": "word9", "labels": ["one"]}).json()["n_examples"] == 4
+        after = state(service.registry["online"].model)
+        shutil.copytree(journal_of(path), tmp_path / "copy.journal")
+        shutil.copytree(path, tmp_path / "copy")
+    # What the journal says is what was learned.
+    with serving(settings(tmp_path / "copy")) as (client, service):
+        again = state(service.registry["online"].model)
+    assert {k: v for k, v in again.items() if k != "names"} == {
+        k: v for k, v in after.items() if k != "names"
+    }
+
+
+def test_many_who_teach_at_once_are_all_heard(path: Path) -> None:
+    with serving(settings(path, snapshot_every=7)) as (client, service):
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(
+                pool.map(lambda i: send(client, example(2 * i), example(2 * i + 1)).json(), range(40))
+            )
+        assert sorted(answer["n_examples"] for answer in answers) == [6 + 2 * i for i in range(40)]
+        taught = state(service.registry["online"].model)
+    assert state(OnlineLabelTreeClassifier.load(path)) == taught
+    names = {label for label in taught["labels"] if label.startswith("only")}
+    assert names == {f"only {i}" for i in range(80)}
+
+
+def test_snapshots_keep_the_journal_short(path: Path) -> None:
+    with serving(settings(path, snapshot_every=5)) as (client, _):
+        for i in range(30):
+            send(client, example(i))
+        wait_until(lambda: OnlineLabelTreeClassifier.load(path).n_examples_ >= 30)
+        wait_until(lambda: len(list(journal_of(path).glob("*.jsonl"))) <= 2)
+
+
+def test_a_disk_that_is_full_stops_learning_but_not_answers(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(settings(path)) as (client, _):
+        assert send(client, example(0)).status_code == 200
+
+        def full(*arguments: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("labeltree.serving.journal._sync", full)
+        refused = send(client, example(1))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "learning_stopped")
+        monkeypatch.undo()
+        assert send(client, example(2)).status_code == 503
+        assert client.post("/v1/models/online/predict", json={"text": "a"}).status_code == 200
+
+
+def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:
+    with serving(settings(path)) as (client, _):
+        send(client, *map(example, range(5)))
+        journal = {part.name: part.read_bytes() for part in journal_of(path).glob("*.jsonl")}
+    OnlineLabelTreeClassifier().partial_fit([{"a": 1.0}], [["b"]]).save(path)
+    for part in journal_of(path).glob("*.jsonl"):
+        part.unlink()
+    for name, content in journal.items():
+        (journal_of(path) / name).write_bytes(content)
+    with (
+        pytest.raises(ValueError, match="the journal goes on after 4 examples, but the model has only 1"),
+        serving(settings(path)),
+    ):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+def test_a_kill_loses_nothing_that_was_acknowledged(path: Path, tmp_path: Path) -> None:
+    """Killed at any moment, also while it saves: what was acknowledged is there, in its order, once."""
+    acknowledged = 0  # of examples that one client sends, each when the one before it is acknowledged
+    token_file = tmp_path / "tokens"
+    token_file.write_text(TOKEN)
+    arguments = (path, "--learn", "--snapshot-every", 10, "--quiet")
+    for n_to_learn in (3, 16, 33):
+        with ServerProcess(*arguments, log=tmp_path / "log") as server:
+            found = server.client.get("/v1/models/online").json()["version"]
+            n_there = int(found.removeprefix("examples-")) - 4
+            # What was sent last may have been learned, though nobody was told.
+            assert acknowledged <= n_there <= acknowledged + 1
+            acknowledged = n_there
+            killer = threading.Timer(30, server.process.kill)
+            killer.start()
+            try:
+                for number in range(acknowledged, acknowledged + 1000):
+                    if number == acknowledged + n_to_learn and killer.is_alive():
+                        killer.cancel()
+                        killer = threading.Timer(0.02, server.process.send_signal, [signal.SIGKILL])
+                        killer.start()
+                    assert send(server.client, example(number)).json()["n_examples"] == number + 5
+                    n_there = number + 1
+            except httpx.TransportError:
+                acknowledged = n_there
+            finally:
+                killer.cancel()
+            server.process.wait()
+    with serving(settings(path)) as (_, service):
+        n_examples = service.registry["online"].model.n_examples_ - 4
+        assert acknowledged <= n_examples <= acknowledged + 1
+        found_state = state(service.registry["online"].model)
+    assert acknowledged > 50
+    assert found_state == state(learned(online_model(), [example(i) for i in range(n_examples)]))
+    assert all(json.loads(line)["level"] != "error" for line in (tmp_path / "log").read_text().splitlines())
