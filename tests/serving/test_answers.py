@@ -261,6 +261,8 @@ def test_the_pages_need_nothing_but_this_server(client: httpx.Client) -> None:
         response = client.get(path)
         assert response.status_code == 200
         assert kind in response.headers["content-type"]
+    for path in ("/page/nothing.js", "/page/..%2Ftokens.py", "/page/%2Fetc%2Fpasswd", "/page/"):
+        assert client.get(path).status_code == 404
     docs = client.get("/docs").text
     assert "https://" not in docs
     assert "<script" not in docs

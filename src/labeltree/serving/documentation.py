@@ -64,6 +64,7 @@ def _page(schema: dict[str, Any]) -> str:
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="page/icon.svg" type="image/svg+xml">'
         '<link rel="stylesheet" href="page/page.css"><link rel="stylesheet" href="page/docs.css">'
         f'</head><body class="docs"><main><h1>{title}</h1>{about}'
         f'<p>For machines: <a href="/openapi.json">openapi.json</a>. To try it: <a href="/">the page</a>.</p>'

@@ -167,12 +167,16 @@ async function showTree(number) {
   await tree.show(pagesOf(controls.view.model), number);
 }
 
+let spokenAnswers = [];
+
+/** Tell those who listen; what else was to be told is old by now. */
 function say(line) {
   byId("spoken").textContent = line;
+  spokenAnswers = [];
 }
 
-let spokenAnswers = [];
 const speakSoon = later(900, () => {
+  if (!spokenAnswers.length) return;
   const lines = spokenAnswers.map(({ model, tags: found, error }) => {
     const names = found?.map(({ label, probability }) => `${nameOf(label)} ${percent(probability)}`).join(", ");
     const who = spokenAnswers.length > 1 ? `${model.name}: ` : "";
@@ -181,7 +185,7 @@ const speakSoon = later(900, () => {
   say(lines.join(". "));
 });
 
-/** Tell those who listen, but not at every letter. */
+/** Tell what the tags are, but not at every letter. */
 function readOut(answers) {
   spokenAnswers = answers;
   speakSoon();
