@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.figures import COSTS, QUALITIES, Line, Mean, Quality
+from experiments.runner.figures import COSTS, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 
@@ -24,11 +24,16 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
         lines += [f"- {line.name}: not here, because: {line.failure}" for line in rows if line.failure]
         if any(line.failure for line in rows):
             lines.append("")
-    lines += ["## Notes", "", *(f"- {note}" for note in [*table.notes, *_usual_notes(circumstances)]), ""]
+    lines += [
+        "## Notes",
+        "",
+        *(f"- {note}" for note in [*table.notes, *_usual_notes(table, circumstances)]),
+        "",
+    ]
     return "\n".join(lines)
 
 
-def headings(qualities: Mapping[str, Quality] = QUALITIES, costs: Mapping[str, str] = COSTS) -> list[str]:
+def headings(qualities: Mapping[str, Quality], costs: Mapping[str, str] = COSTS) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
     pairs = [heading for cost in costs.values() for heading in (cost, "×")]
     return ["", *qualities, *pairs, "runs"]
@@ -64,7 +69,7 @@ def _table(
 
 
 def _batches(rows: Sequence[Line], sizes: Sequence[int]) -> list[str]:
-    text = [_line(["", *(str(size or "all") for size in sizes)]), _line(["---"] * (len(sizes) + 1))]
+    text = [_line(["", *(f"{size:,}" for size in sizes)]), _line(["---"] * (len(sizes) + 1))]
     for line in rows:
         if line.n_runs:
             text.append(_line([line.name, *(plus_minus(line.means[f"batch_{size}_ms"]) for size in sizes)]))
@@ -96,10 +101,13 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}"
 
 
-def _usual_notes(circumstances: str) -> list[str]:
-    return [
+def _usual_notes(table: Table, circumstances: str) -> list[str]:
+    baseline = (
         f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
-        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default.",
+        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default."
+    )
+    return [
+        *([baseline] if any(row.has_baseline for row in table.rows) else []),
         "Means ± standard errors over runs with different seeds. In bold: the best.",
         f"{circumstances} Seconds depend on that, the ratios (×, to the first row that ran) much less. "
         "Prediction is of all test rows at once unless the batch is given.",

@@ -17,8 +17,11 @@ class Quality:
     best: Callable[[Iterable[float]], float] | None = max
 
 
-#: Of rankings.
-QUALITIES: Mapping[str, Quality] = dict.fromkeys(("P@1", "P@3", "P@5"), Quality())
+#: Of rankings; those of `PRECISIONS` are shown unless a table asks for others.
+QUALITIES: Mapping[str, Quality] = dict.fromkeys(
+    ("P@1", "P@3", "P@5", "recall@1", "recall@5", "PSP@1", "PSP@5"), Quality()
+)
+PRECISIONS = ("P@1", "P@3", "P@5")
 #: Of decided label sets; the loss times the number of labels, as in the paper: how many labels of a row are wrong.
 DECISION_QUALITIES: Mapping[str, Quality] = {
     "micro-F1": Quality(),

@@ -1,0 +1,18 @@
+"""Weights of examples that a row may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def one_over_labels(y: Any) -> NDArray[np.float64]:
+    """One over the labels of the row; 1 for a row without any, of which there is nothing to recall."""
+    n_labels: NDArray[np.int32] = np.diff(y.indptr)
+    return 1 / np.maximum(n_labels, 1)
+
+
+SAMPLE_WEIGHTS: dict[str, Callable[[Any], NDArray[np.float64]]] = {"1/labels": one_over_labels}
