@@ -86,7 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--data", default="eurlex57k", help="a set in LABELTREE_DATA, or a folder with train.txt and test.txt"
+        "--data",
+        default="eurlex57k",
+        help="a set in LABELTREE_DATA or of the XMLC repository, or a folder with train.txt and test.txt",
     )
     parser.add_argument("--systems", nargs="+", default=USUAL, choices=list(PEERS), metavar="SYSTEM",
                         help=f"some of {', '.join(PEERS)}; by default all but fasttext-ova")  # fmt: skip

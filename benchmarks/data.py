@@ -23,8 +23,9 @@ def prepare(name: str) -> tuple[Path, Path]:
     """Paths of train.txt and test.txt of a data set, made on first use.
 
     `name` is a folder that has them, a set in the folder that LABELTREE_DATA names, of texts or as an XMLC file
-    ``NAME/NAME.txt.xz`` of which every fifth row is tested on, or a synthetic set such as
-    ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows.
+    ``NAME/NAME.txt.xz`` of which every fifth row is tested on, a synthetic set such as
+    ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows, or a
+    set of the Extreme Classification Repository such as ``eurlex-4k``, which is fetched.
     """
     folder = Path(name)
     if not (folder / "train.txt").exists():
@@ -36,6 +37,8 @@ def prepare(name: str) -> tuple[Path, Path]:
                 write_synthetic(folder, *synthetic.groups())
             elif rows.exists():
                 write_from_rows(folder, rows)
+            elif files := fetch_from_repository(name):
+                return files
             else:
                 write_from_texts(folder, name)
     return folder / "train.txt", folder / "test.txt"
@@ -53,6 +56,13 @@ def write_synthetic(folder: Path, n_labels: str, n_rows: str | None) -> None:
     print(f"making {folder.name}", file=sys.stderr, flush=True)
     rows = None if n_rows is None else _number(n_rows)
     write_extreme(folder, _number(n_labels), rows, random_state=0, overwrite=True)
+
+
+def fetch_from_repository(name: str) -> tuple[Path, Path] | None:
+    """The files of a set of the repository, fetched on first use; None if it has no such set."""
+    from labeltree import datasets
+
+    return datasets.fetch(name, verify=False) if name in datasets.names() else None
 
 
 def write_from_texts(folder: Path, name: str) -> None:

@@ -20,6 +20,7 @@ from experiments.runner.series import Series, describe, execute
 from experiments.runner.store import Store
 from experiments.runner.stream_picture import draw_streams
 from experiments.runner.table import Table
+from labeltree.datasets import names
 
 RESULTS = Path(__file__).parent.parent / "results"
 
@@ -80,7 +81,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dry-run", action="store_true", help="say what would be run and what is finished")
     parser.add_argument("--seeds", type=int, default=3, help="seeds at most; 3 by default")
     parser.add_argument("--threads", type=int, default=2, help="2 by default")
-    parser.add_argument("--data", nargs="+", help="only these data sets")
+    parser.add_argument(
+        "--data", nargs="+", help="only these data sets, or others, of the Extreme Classification Repository"
+    )
     parser.add_argument("--rows", nargs="+", help="only the rows that have one of these in their names")
     parser.add_argument(
         "--train-rows", type=int, metavar="N", help="train on the first N rows, to try things"
@@ -112,11 +115,18 @@ def plan(table: Table, options: argparse.Namespace) -> dict[tuple[str, str], lis
         (data, row.name): list(
             runs_of(table, data, row, seeds=options.seeds, threads=options.threads, n_rows=options.train_rows)
         )
-        for data in table.data
-        if not options.data or data in options.data
+        for data in sets_of(table, options.data)
         for row in table.rows_on(data)
         if not options.rows or any(part in row.name for part in options.rows)
     }
+
+
+def sets_of(table: Table, wanted: Sequence[str] | None) -> list[str]:
+    """The data sets of a table, or those of them that are wanted, and those of the repository that are."""
+    if not wanted:
+        return list(table.data)
+    others = (name for name in names() if name in wanted and name not in table.data)
+    return [*(name for name in table.data if name in wanted), *others]
 
 
 def collect(series: Series, rows: Mapping[tuple[str, str], Sequence[Run]]) -> dict[str, list[Line]]:

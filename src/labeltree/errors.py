@@ -1,7 +1,9 @@
 """Errors of this library that are more than a wrong argument.
 
     LabelTreeError
+    ├── ChecksumError (ValueError)     a data set that was fetched is not what it was the first time
     ├── DataFormatError (ValueError)   a data file is not what it should be
+    ├── DownloadError (OSError)        a data set cannot be fetched
     └── ModelFileError (ValueError)    a model directory is missing, damaged, hostile or from the future
 
 A wrong argument raises `ValueError` or `TypeError`; a model that has not been trained
@@ -10,11 +12,15 @@ A wrong argument raises `ValueError` or `TypeError`; a model that has not been t
 
 from __future__ import annotations
 
-__all__ = ["DataFormatError", "LabelTreeError", "ModelFileError"]
+__all__ = ["ChecksumError", "DataFormatError", "DownloadError", "LabelTreeError", "ModelFileError"]
 
 
 class LabelTreeError(Exception):
     """What all errors of this library's own have in common."""
+
+
+class ChecksumError(LabelTreeError, ValueError):
+    """A data set is not what came the first time; the message says which file, and what to do."""
 
 
 class DataFormatError(LabelTreeError, ValueError):
@@ -48,6 +54,10 @@ class DataFormatError(LabelTreeError, ValueError):
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
         return f"{place}: {self.reason}"
+
+
+class DownloadError(LabelTreeError, OSError):
+    """A data set cannot be fetched; the message says from where, and why."""
 
 
 class ModelFileError(LabelTreeError, ValueError):

@@ -80,6 +80,14 @@ class Phases:
             if self._bars is not None and bar is not None:
                 self._bars.advance(bar)
 
+    def follow(self, description: str) -> Callable[[int, int | None], None]:
+        """A function to be told how far a phase is, and how far it has to go if that is known."""
+        bars = self._bars
+        if bars is None:
+            return lambda done, total: None
+        bar = bars.add_task(description, total=None)
+        return lambda done, total: bars.update(bar, completed=done, total=total)
+
 
 def _start(thread: threading.Thread) -> None:
     """Start a thread without being interrupted halfway, when nobody could tell whether it runs."""

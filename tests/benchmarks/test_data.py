@@ -2,6 +2,9 @@ import lzma
 
 import pytest
 from benchmarks import data
+from tests.archive_server import TINY, TRAIN, serving
+
+from labeltree.datasets.repository import CATALOGUE
 
 
 @pytest.fixture
@@ -28,3 +31,19 @@ def test_a_set_of_rows_is_split_on_first_use(source):
 def test_a_set_that_is_not_there(source):
     with pytest.raises(SystemExit, match="set LABELTREE_DATA"):
         data.prepare("nothing")
+
+
+def test_a_set_of_the_repository_is_fetched_unless_there_is_one_of_its_name(source, tmp_path, monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "tiny-2", TINY)
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("LABELTREE_DATA_HOME", str(tmp_path / "home"))
+    with serving() as site:
+        monkeypatch.setenv("LABELTREE_DATA_MIRROR", site.mirrors())
+        train, test = data.prepare("tiny-2")
+    assert train.read_bytes() == TRAIN
+    assert test.parent == tmp_path / "home" / "tiny-2"
+    assert data.prepare("tiny-2") == (train, test)  # without a server
+    (source / "tiny-2").mkdir()
+    with lzma.open(source / "tiny-2" / "tiny-2.txt.xz", "wt") as file:
+        file.write("2 1 1\n0 0:1\n0 0:1\n")
+    assert data.prepare("tiny-2")[0].parent == tmp_path / "cache" / "tiny-2"

@@ -246,6 +246,17 @@ def test_the_command_runs_what_is_missing_and_writes_pages(folder, monkeypatch, 
     assert (folder / "pages" / "small.png").exists()
 
 
+def test_tables_can_be_made_of_sets_of_the_repository():
+    table = Table("t", "", "", [Row("a")], data=["tate", "bibtex"])
+    assert command_line.sets_of(table, None) == ["tate", "bibtex"]
+    assert command_line.sets_of(table, ["bibtex", "nothing"]) == ["bibtex"]
+    assert command_line.sets_of(table, ["wiki10-31k", "bibtex", "eurlex-4k"]) == [
+        "bibtex",
+        "eurlex-4k",
+        "wiki10-31k",
+    ]
+
+
 def test_only_whole_tables_go_into_the_repository():
     assert command_line.parse(["pruning"]).results == command_line.RESULTS
     assert command_line.parse(["pruning", "--data", "tate"]).results != command_line.RESULTS

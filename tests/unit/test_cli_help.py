@@ -15,11 +15,13 @@ from tests.command_line import run
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.application import app
+from labeltree.cli.datasets.application import data_app
 from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 
 COMMANDS = ("train", "tune", "learn", "evaluate", "decide", "predict", "explain", "info", "convert", "demo")
 TREE_COMMANDS = ("build", "show", "import", "export")
+DATA_COMMANDS = ("list", "fetch", "path")
 
 
 @cache
@@ -47,11 +49,26 @@ def test_overview_of_trees_names_all_commands() -> None:
     assert [command.name for command in tree_app.registered_commands] == list(TREE_COMMANDS)
 
 
+def test_overview_of_data_sets_names_all_commands() -> None:
+    assert re.search(r"^│ data ", run("--help").stdout, re.MULTILINE)
+    overview = run("data", "--help").stdout
+    for command in DATA_COMMANDS:
+        assert re.search(rf"^│ {command} ", overview, re.MULTILINE)
+    assert [command.name for command in data_app.registered_commands] == list(DATA_COMMANDS)
+
+
 def test_no_arguments_print_the_overview() -> None:
     assert "Usage: labeltree [OPTIONS] COMMAND" in run(exit_code=2).output
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *(f"tree {command}" for command in TREE_COMMANDS)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        *(f"tree {command}" for command in TREE_COMMANDS),
+        *(f"data {command}" for command in DATA_COMMANDS),
+    ],
+)
 def test_help_pages_teach_by_examples(command: str) -> None:
     page = run(*command.split(), "--help").stdout
     assert f"Usage: labeltree {command} " in page
@@ -125,6 +142,7 @@ def test_version() -> None:
         ["tune", "--help"],
         ["demo", "--help"],
         ["tree", "build", "-h"],
+        ["data", "fetch", "-h"],
     ],
 )
 def test_help_and_version_do_not_wait_for_slow_imports(arguments: list[str]) -> None:

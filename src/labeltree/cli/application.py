@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 import labeltree
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
+from labeltree.cli.datasets.application import data_app
 from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
@@ -80,6 +81,7 @@ for command in (train, tune, learn, evaluate, decide, predict, explain, info, co
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 app.add_typer(rival_app)
+app.add_typer(data_app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,13 +1,24 @@
-"""Data sets: one that comes with the library, and synthetic ones of any size."""
+"""Data sets: one that comes with the library, those of the Extreme Classification Repository, and synthetic ones."""
+
+from labeltree.errors import ChecksumError, DownloadError
 
 from .extreme import ExtremeMatrices, make_extreme, write_extreme
+from .repository import RepositoryData, RepositoryFiles, fetch, fetched, load, names
 from .tate import TateCatalogue, TateMatrices, load_tate
 
 __all__ = [
+    "ChecksumError",
+    "DownloadError",
     "ExtremeMatrices",
+    "RepositoryData",
+    "RepositoryFiles",
     "TateCatalogue",
     "TateMatrices",
+    "fetch",
+    "fetched",
+    "load",
     "load_tate",
     "make_extreme",
+    "names",
     "write_extreme",
 ]

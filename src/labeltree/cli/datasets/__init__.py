@@ -1,0 +1,1 @@
+"""`labeltree data`: the data sets of the Extreme Classification Repository."""

@@ -1,0 +1,113 @@
+"""A data set of the repository as matrices."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import NamedTuple
+
+from scipy.sparse import csr_matrix
+
+from labeltree.data import read_xmlc
+
+from .catalogue import RepositorySet, find
+from .fetching import RepositoryFiles, fetch
+
+
+class LabelledRows(NamedTuple):
+    """Rows of features and their labels, both sparse matrices of float32."""
+
+    X: csr_matrix
+    y: csr_matrix
+
+
+class RepositoryData:
+    """A data set of the Extreme Classification Repository. Its files are read when they are asked for.
+
+    Attributes
+    ----------
+    name : str
+        As :func:`names` has it.
+    title : str
+        As the paper writes it.
+    files : RepositoryFiles
+        The paths of the files, ``files.train`` and ``files.test``.
+    """
+
+    def __init__(self, data_set: RepositorySet, files: RepositoryFiles, n_jobs: int | None = None) -> None:
+        self.name = data_set.name
+        self.title = data_set.title
+        self.files = files
+        self._n_jobs = n_jobs
+
+    def __repr__(self) -> str:
+        return f"<RepositoryData {self.title} in {self.files.train.parent}>"
+
+    @cached_property
+    def train(self) -> LabelledRows:
+        """The rows to train on."""
+        return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self._n_jobs))
+
+    @cached_property
+    def test(self) -> LabelledRows:
+        """The rows to test on."""
+        return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self._n_jobs))
+
+
+def load(
+    name: str,
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    mirror: str | None = None,
+    redownload: bool = False,
+    verify: bool = True,
+    timeout: float = 60.0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> RepositoryData:
+    """Load a data set of the Extreme Classification Repository, fetched when it is first asked for.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`, in upper or lower case.
+    cache, mirror, redownload, verify, timeout, verbose
+        As of :func:`fetch`.
+    n_jobs : int, optional
+        The number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+
+    Returns
+    -------
+    RepositoryData
+        With ``train`` and ``test``, each a pair of X and y, read from the files when first asked for.
+
+    Raises
+    ------
+    ValueError, DownloadError, ChecksumError
+        As of :func:`fetch`.
+
+    Examples
+    --------
+    The first time it asks the network::
+
+        data = datasets.load("eurlex-4k")
+        X, y = data.train  # 15,539 rows, 5,000 features, 3,993 labels
+
+    Names must be known:
+
+    >>> from labeltree import datasets
+    >>> datasets.load("amazon-3k")
+    Traceback (most recent call last):
+        ...
+    ValueError: expected one of the data sets eurlex-4k, ..., got 'amazon-3k'; did you mean 'amazon-3m' ...?
+    """
+    files = fetch(
+        name,
+        cache=cache,
+        mirror=mirror,
+        redownload=redownload,
+        verify=verify,
+        timeout=timeout,
+        verbose=verbose,
+    )
+    return RepositoryData(find(name), files, n_jobs)
