@@ -51,7 +51,7 @@ def runs_of(
     table: Table, data: str, row: Row, *, seeds: int, threads: int, n_rows: int | None
 ) -> Iterator[Run]:
     """The runs of a row, one per seed."""
-    for seed in range(min(seeds, row.seeds or seeds)):
+    for seed in range(min(seeds, row.seeds or seeds, table.seeds.get(data, seeds))):
         yield Run(
             row.system,
             data,

@@ -123,6 +123,8 @@ class Table:
         What the columns of costs are called.
     ranking : sequence of str
         What the columns of rankings are, of `QUALITIES`.
+    seeds : mapping
+        The most seeds that rows are run with on some of the sets, where runs are long.
     picture : {"rows", "stream", "batches"}
         What is drawn: the columns, P@1 over the stream, or the time over the size of the batch.
     """
@@ -137,6 +139,7 @@ class Table:
     here: str = ""
     costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
     ranking: Sequence[str] = PRECISIONS
+    seeds: Mapping[str, int] = field(default_factory=dict)
     picture: Literal["rows", "stream", "batches"] = "rows"
 
     @property

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -201,6 +202,8 @@ def test_rows_have_as_many_runs_as_they_ask_for(folder):
     assert table.rows_on(str(folder)) == [table.rows[0]]
     found = list(runs_of(table, str(folder), table.rows[0], seeds=3, threads=1, n_rows=None))
     assert [r.seed for r in found] == [0, 1]
+    fewer = replace(table, seeds={str(folder): 1})
+    assert len(list(runs_of(fewer, str(folder), table.rows[0], seeds=3, threads=1, n_rows=None))) == 1
 
 
 def test_rows_per_loss():
