@@ -27,6 +27,7 @@ TABLE = Table(
     ],
     notes=[
         "Binary trees with the squared hinge, as Parabel has them; arity 32 is our default.",
+        "Processor time of one thread.",
         "Batches are drawn at random from the test rows, as in the paper: 50 of each size, of large ones as many as "
         "have 5,000 rows together, but at least 5. Batches of 10,000 have rows twice: there are about 6,000.",
         "Our beam search asks the same blocks as exact search, row by row, and unpacks nothing: the paper compares two "

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from experiments.runner.command_line import RESULTS
+from experiments.runner.document import line_of
 from experiments.runner.features import Problem, read_problem
 
 SETS = ("eurlex57k", "tate", "bibtex", "delicious")
@@ -32,13 +33,9 @@ def page(sets: Sequence[str]) -> Iterator[str]:
     """The lines of the page."""
     yield from ("# Data sets", "", _ABOUT, "")
     columns = ["", "features", "labels", "training rows", "test rows", "labels per row", "rows per label"]
-    yield from (_line(columns), _line(["---", *["---:"] * (len(columns) - 1)]))
+    yield from (line_of(columns), line_of(["---", *["---:"] * (len(columns) - 1)]))
     for name in sets:
-        yield _line([f"`{name}`", *sizes(read_problem(name, None, "words", threads=2))])
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+        yield line_of([f"`{name}`", *sizes(read_problem(name, None, "words", threads=2))])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -19,6 +19,7 @@ from sklearn.preprocessing import normalize
 
 import labeltree
 from experiments.runner.command_line import RESULTS
+from experiments.runner.document import line_of
 from experiments.runner.features import Problem, read_problem
 from labeltree.metrics import precision_at_k
 
@@ -49,7 +50,7 @@ def _twin(name: str) -> Any:
 
 def softmax(problem: Problem, model: Any) -> Scores:
     """On the tree of our model."""
-    twin = _twin("softmax").HierarchicalSoftmax(model.tree_, model.C)
+    twin = _twin("softmax").HierarchicalSoftmax(model.tree_, model.C, tol=1e-3)
     twin.fit(normalize(problem.X_train), problem.y_train)
     scores: Scores = twin.predict_proba(normalize(problem.X_test))
     return scores
@@ -78,7 +79,7 @@ def pfastrexml(problem: Problem, model: Any) -> Scores:
 
 PAIRS: Mapping[str, Pair] = {
     "hierarchical softmax": Pair(
-        "HierarchicalSoftmaxClassifier", {"arity": 2, "frequent_share": 0.0, "C": 12.0}, softmax
+        "HierarchicalSoftmaxClassifier", {"arity": 2, "max_leaves": 10, "frequent_share": 0.0}, softmax
     ),
     "DiSMEC": Pair("OneVsRestClassifier", {}, one_vs_rest),
     "FastXML": Pair("FastXMLClassifier", {}, fastxml),
@@ -118,16 +119,12 @@ def main() -> None:
     problem = read_problem(options.data, options.train_rows, "words", threads=2)
     lines = [f"# Twins on {options.data}", "", _ABOUT, "", *([_HERE, ""] if _HERE else [])]
     columns = ["", "P@1", "P@1 of the twin", "difference", "s", "s of the twin"]
-    lines += [_line(columns), _line(["---"] * len(columns))]
+    lines += [line_of(columns), line_of(["---"] * len(columns))]
     for name, pair in PAIRS.items():
-        lines.append(_line([name, *compare(pair, problem)]))
+        lines.append(line_of([name, *compare(pair, problem)]))
         print(lines[-1], flush=True)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text("\n".join([*lines, ""]))
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 if __name__ == "__main__":

@@ -15,15 +15,16 @@ def time_batches(
 ) -> float:
     """Milliseconds per row of `predict` in batches of `size` out of `n_rows` rows, drawn at random as in the paper.
 
-    `batch_of` makes a batch of the numbers of its rows, which is not timed. A batch larger than there are rows has some
-    of them several times.
+    That is processor time of all threads: the clock on the wall says little of small batches on a machine that does
+    other work too. `batch_of` makes a batch of the numbers of its rows, which is not timed. A batch larger than there
+    are rows has some of them several times.
     """
     rng = np.random.default_rng(seed)
     n_samples = max(FEWEST_SAMPLES, min(MOST_SAMPLES, MOST_SAMPLED_ROWS // size))
     seconds = 0.0
     for _ in range(n_samples):
         batch = batch_of(rng.choice(n_rows, size, replace=size > n_rows))
-        started = time.perf_counter()
+        started = time.process_time()
         predict(batch)
-        seconds += time.perf_counter() - started
+        seconds += time.process_time() - started
     return seconds / (n_samples * size) * 1e3

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.picture import check_matplotlib
 
-from experiments.runner.figures import COSTS, Line, Quality
+from experiments.runner.figures import Line, Quality
 from experiments.runner.table import Table
 
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
@@ -41,7 +41,7 @@ def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
         return
     panels = {name: quality for name, quality in table.qualities.items() if name != _LEFT_OUT}
     headings = {name: f"{name}, %" if quality.scale == 100 else name for name, quality in panels.items()}
-    headings |= COSTS
+    headings |= table.costs
     n_columns = len(headings)
     heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
     with mpl.rc_context(STYLE):

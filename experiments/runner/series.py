@@ -21,7 +21,7 @@ from experiments.runner.figures import COSTS
 from experiments.runner.judgement import judge_ranking
 from experiments.runner.run import Run
 from experiments.runner.store import Store
-from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, TREES
+from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, SOFTMAX, TREES
 
 
 class RunError(Exception):
@@ -59,7 +59,7 @@ class Series:
 
 def describe(run: Run) -> str:
     """A line about a run, with what is not of the baseline."""
-    usual = {**BASELINE, **BASELINE_OF_DESCENT} if run.system == TREES else {}
+    usual = {**BASELINE, **BASELINE_OF_DESCENT} if run.system in (TREES, SOFTMAX) else {}
     others = [f"{name}={value}" for name, value in run.parameters.items() if usual.get(name) != value]
     about = [
         run.data,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ from experiments.runner.features import Problem, read_problem, take_rows
 from experiments.runner.judgement import judge_decision, judge_ranking
 from experiments.runner.run import Run
 from experiments.runner.sample_weights import SAMPLE_WEIGHTS
+from experiments.runner.stopwatch import Stopwatch
 from experiments.runner.stream import progress, tree_of_stream
 from experiments.runner.table import ONLINE
 from labeltree import OnlineLabelTreeClassifier
@@ -42,25 +42,29 @@ def train_and_measure(run: Run, problem: Problem, path: Path) -> dict[str, Any]:
     kind: _Model = getattr(labeltree, run.system)
     model = kind(**parameters, n_jobs=run.threads, random_state=run.seed, verbose=-1)
     weight = SAMPLE_WEIGHTS[run.sample_weight](problem.y_train) if run.sample_weight else None
-    started = time.perf_counter()
+    watch = Stopwatch()
     if run.decide is None:
         model.fit(problem.X_train, problem.y_train, weight)
     else:
         model.fit_for(X=problem.X_train, y=problem.y_train, sample_weight=weight, **run.decide)
-    figures: dict[str, Any] = {"train_s": time.perf_counter() - started}
+    figures = watch.figures("train_s", "train_cpu_s")
     model.save(path)
-    figures["model_mb"] = sum(file.stat().st_size for file in path.rglob("*")) / 1e6
-
+    figures["model_mb"] = megabytes(path)
     return {**figures, **ask(kind.load(path).set_params(n_jobs=run.threads), run, problem)}
+
+
+def megabytes(path: Path) -> float:
+    """The size of a saved model."""
+    return sum(file.stat().st_size for file in path.rglob("*")) / 1e6
 
 
 def learn_and_measure(run: Run, problem: Problem) -> dict[str, Any]:
     """The figures of a run of an online model, with its precision along the stream."""
     options = {**run.parameters, "n_jobs": run.threads, "random_state": run.seed, "verbose": -1}
     model = OnlineLabelTreeClassifier(**options)
-    started = time.perf_counter()
+    watch = Stopwatch()
     model.fit(problem.X_train, problem.y_train)
-    figures = {"train_s": time.perf_counter() - started, "model_mb": model.memory_["total"] / 1e6}
+    figures = watch.figures("train_s", "train_cpu_s") | {"model_mb": model.memory_["total"] / 1e6}
     figures |= ask(model, run, problem)
     stream = OnlineLabelTreeClassifier(**options)
     return {**figures, **progress(stream, problem.X_train, problem.y_train, run.seed)}
@@ -69,13 +73,13 @@ def learn_and_measure(run: Run, problem: Problem) -> dict[str, Any]:
 def ask(model: _Model, run: Run, problem: Problem) -> dict[str, float]:
     """How good the answers for the test rows are, and how quick."""
     answer = rank if run.decide is None else decide
-    seconds = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        found = answer(model, problem.X_test)
-        seconds.append(time.perf_counter() - started)
     n_rows = problem.y_test.shape[0]
-    figures = {"batch_ms": min(seconds) / n_rows * 1e3}
+    times = []
+    for _ in range(REPEATS):
+        watch = Stopwatch()
+        found = answer(model, problem.X_test)
+        times.append(watch.figures("batch_ms", "batch_cpu_ms"))
+    figures = {name: min(seconds[name] for seconds in times) / n_rows * 1e3 for name in times[0]}
     if run.decide is None:
         figures |= judge_ranking(problem.y_train, problem.y_test, found)
     else:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from experiments.runner import command_line, data, run, series, store
-from experiments.runner.figures import DECISION_QUALITIES
+from experiments.runner.figures import COSTS, DECISION_QUALITIES, PROCESSOR_COSTS
 from experiments.runner.run import Run, runs_of
 from experiments.runner.sample_weights import SAMPLE_WEIGHTS
 from experiments.runner.series import RunError, Series
@@ -23,7 +23,9 @@ FIGURES = {
     "PSP@1": 0.3,
     "PSP@5": 0.2,
     "train_s": 1.0,
+    "train_cpu_s": 1.5,
     "batch_ms": 0.1,
+    "batch_cpu_ms": 0.2,
     "model_mb": 2.0,
 }
 
@@ -162,7 +164,7 @@ def test_weights_share_a_row_among_its_labels():
 @pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
 def test_a_run_may_decide_for_a_metric(folder, decide):
     figures = series.execute(a_run(folder, decide=decide), 60)
-    assert set(figures) == {*DECISION_QUALITIES, "train_s", "batch_ms", "model_mb"}
+    assert set(figures) == {*DECISION_QUALITIES, *COSTS, *PROCESSOR_COSTS}
     assert 0 < figures["micro-F1"] < 1
     # A label in three is there: more wrong than that in six, and thresholds would not help.
     assert 1 < figures["Hamming loss × labels"] < 4
