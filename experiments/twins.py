@@ -65,6 +65,19 @@ def one_vs_rest(problem: Problem, model: Any) -> Scores:
     return scores
 
 
+def max_margin(problem: Problem, model: Any) -> Scores:
+    X, X_test = (
+        np.hstack([normalize(part).toarray(), np.ones((part.shape[0], 1))])
+        for part in (problem.X_train, problem.X_test)
+    )
+    has_label = problem.y_train.toarray() > 0
+    weights = _twin("max_margin").fully_corrective(
+        X, has_label, np.full(len(X), model.C), model.l1, passes=model.max_iter
+    )
+    scores: Scores = X_test @ weights.T
+    return scores
+
+
 def fastxml(problem: Problem, model: Any) -> Scores:
     twin = _twin("fastxml").FastXML(model.n_trees).fit(problem.X_train, problem.y_train)
     scores: Scores = twin.scores(problem.X_test)
@@ -82,6 +95,7 @@ PAIRS: Mapping[str, Pair] = {
         "HierarchicalSoftmaxClassifier", {"arity": 2, "max_leaves": 10, "frequent_share": 0.0}, softmax
     ),
     "DiSMEC": Pair("OneVsRestClassifier", {}, one_vs_rest),
+    "PPDSparse": Pair("OneVsRestClassifier", {"solver": "max_margin", "max_iter": 30}, max_margin),
     "FastXML": Pair("FastXMLClassifier", {}, fastxml),
     "PfastreXML": Pair("PfastreXMLClassifier", {}, pfastrexml),
 }
