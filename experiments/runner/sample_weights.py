@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 
 def one_over_labels(y: Any) -> NDArray[np.float64]:
-    """One over the labels of the row; 1 for a row without any, of which there is nothing to recall."""
+    """One over the labels of the row, as if a row without any had one; times what makes their mean 1, so that C is not
+    changed along with them."""
     n_labels: NDArray[np.int32] = np.diff(y.indptr)
-    return 1 / np.maximum(n_labels, 1)
+    weight = 1 / np.maximum(n_labels, 1)
+    return weight / weight.mean()
 
 
 SAMPLE_WEIGHTS: dict[str, Callable[[Any], NDArray[np.float64]]] = {"1/labels": one_over_labels}

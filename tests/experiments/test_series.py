@@ -158,7 +158,7 @@ def test_a_run_may_be_of_another_class_and_with_weights(folder, system):
 
 def test_weights_share_a_row_among_its_labels():
     y = sp.csr_matrix([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
-    np.testing.assert_allclose(SAMPLE_WEIGHTS["1/labels"](y), [1 / 3, 1, 1])
+    np.testing.assert_allclose(SAMPLE_WEIGHTS["1/labels"](y), [3 / 7, 9 / 7, 9 / 7])
 
 
 @pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
