@@ -22,7 +22,7 @@ TABLE = Table(
         *(
             Row(f"{name}, C = {C}", {"C": float(C)}, sample_weight=sample_weight)
             for C in (2, 12, 32)
-            for name, sample_weight in (("label tree", None), ("label tree, weighted", "1/labels"))
+            for name, sample_weight in (("label tree", None), ("label tree, weighted", "1/labels, mean 1"))
         ),
         Row("softmax, C = 12", {"C": 12.0}, system=SOFTMAX),
     ],

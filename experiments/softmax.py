@@ -15,8 +15,8 @@ TABLE = Table(
     "label is optimal in theory, by 0.5 to 7 points.",
     here="label trees are better by 2.4 to 3.5 points of P@1 on three sets, and by less in recall: 0.1 to 0.6 points "
     "of recall@1 and, with the better C of each, 0.1 to 1.6 of recall@5. On bibtex, whose rows have 2.4 labels and "
-    "whose tree is shallow, softmax is better by 0.6 points of P@1 and 0.7 of recall@1. Its models are smaller: a third "
-    "to nine tenths at the same C.",
+    "whose tree is shallow, softmax is better by 0.6 points of P@1 and 0.7 of recall@1. Its models are smaller: a "
+    "third to nine tenths at the same C.",
     rows=[
         Row(f"{name}, {tree}, C = {C}", {"arity": arity, "C": float(C)}, system=system, seeds=seeds)
         for tree, arity in (("binary tree", 2), ("arity 32", 32))

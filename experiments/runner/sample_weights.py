@@ -17,4 +17,4 @@ def one_over_labels(y: Any) -> NDArray[np.float64]:
     return weight / weight.mean()
 
 
-SAMPLE_WEIGHTS: dict[str, Callable[[Any], NDArray[np.float64]]] = {"1/labels": one_over_labels}
+SAMPLE_WEIGHTS: dict[str, Callable[[Any], NDArray[np.float64]]] = {"1/labels, mean 1": one_over_labels}

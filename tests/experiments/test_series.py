@@ -79,7 +79,7 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
         a_run(folder, parameters={**one.parameters, "arity": 3}),
         a_run(folder, system="extremetext"),
         a_run(folder, system=SOFTMAX),
-        a_run(folder, sample_weight="1/labels"),
+        a_run(folder, sample_weight="1/labels, mean 1"),
         a_run(folder, decide={"metric": "micro_f1"}),
     ]
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
@@ -149,7 +149,7 @@ def test_a_run_may_be_of_another_class_and_with_weights(folder, system):
     parameters = Row("a", system=system).all_parameters()
     plain, weighted = (
         series.execute(a_run(folder, system=system, parameters=parameters, sample_weight=weight), 60)
-        for weight in (None, "1/labels")
+        for weight in (None, "1/labels, mean 1")
     )
     assert set(plain) == set(weighted) == set(FIGURES)
     qualities = [name for name in FIGURES if "@" in name]
@@ -158,7 +158,7 @@ def test_a_run_may_be_of_another_class_and_with_weights(folder, system):
 
 def test_weights_share_a_row_among_its_labels():
     y = sp.csr_matrix([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
-    np.testing.assert_allclose(SAMPLE_WEIGHTS["1/labels"](y), [3 / 7, 9 / 7, 9 / 7])
+    np.testing.assert_allclose(SAMPLE_WEIGHTS["1/labels, mean 1"](y), [3 / 7, 9 / 7, 9 / 7])
 
 
 @pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
