@@ -19,7 +19,7 @@ class LabelSearch:
     Examples
     --------
     >>> search = LabelSearch(["Café", "cat", "cafeteria", "dog"], np.array([1, 5, 3, 9]))
-    >>> search.find("CAF", limit=5, offset=0)
+    >>> search.find("CAFE", limit=5, offset=0)
     ([{'label': 'cafeteria', 'count': 3}, {'label': 'Café', 'count': 1}], 2)
     """
 
