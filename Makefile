@@ -14,7 +14,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix bench experiments profile sanitize develop tools clean
+.PHONY: help demo test check fix bench experiments profile sanitize develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -24,7 +24,7 @@ help: ## list what there is to make
 demo: $(package) ## train on the bundled catalogue, evaluate, show a few predictions
 	@$(bin)/labeltree demo $(ARGS)
 
-test: $(package) $(group)-test ## run all tests; ARGS="-k name" for some of them
+test: $(package) $(group)-test browser ## run all tests; ARGS="-k name" for some of them
 	@$(bin)/python -m pytest $(ARGS)
 
 check: ## format, lint, types, stub and tests: what a change must pass
@@ -51,6 +51,9 @@ develop: tools ## install in place: edits count at once, C++ is built again on i
 
 tools: $(package) $(group)-test $(group)-dev
 	@:
+
+browser: # for the tests of the page
+	@scripts/browser
 
 clean: ## remove .venv and all that was built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -32,7 +32,7 @@ def prepare(name: str) -> tuple[Path, Path]:
         folder = CACHE / name
         if not (folder / "train.txt").exists():
             synthetic = _SYNTHETIC.fullmatch(name)
-            rows = _sources() / name / f"{name}.txt.xz"
+            rows = sources() / name / f"{name}.txt.xz"
             if synthetic:
                 write_synthetic(folder, *synthetic.groups())
             elif rows.exists():
@@ -67,7 +67,7 @@ def fetch_from_repository(name: str) -> tuple[Path, Path] | None:
 
 def write_from_texts(folder: Path, name: str) -> None:
     """Make a set of the texts in the folder that LABELTREE_DATA names."""
-    source = _sources()
+    source = sources()
     if not (source / "make_xmlc.py").exists():
         raise SystemExit(
             f"no data: neither {name}/train.txt nor {source}/make_xmlc.py is there; set LABELTREE_DATA"
@@ -87,7 +87,8 @@ def write_from_rows(folder: Path, path: Path) -> None:
         (folder / f"{name}.txt").write_text(f"{len(part)} {columns}" + "".join(part), encoding="ascii")
 
 
-def _sources() -> Path:
+def sources() -> Path:
+    """The folder that LABELTREE_DATA names."""
     return Path(os.environ.get("LABELTREE_DATA", "../shared/data")).resolve()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,11 +37,22 @@ class Run:
 
 
 def measure(
-    system: str, inputs: Inputs, folder: Path, *, n_trees: int, threads: int, seed: int, limit_s: float
+    system: str,
+    inputs: Inputs,
+    folder: Path,
+    *,
+    n_trees: int,
+    threads: int,
+    seed: int,
+    limit_s: float,
+    batch_sizes: Sequence[int] = (),
 ) -> tuple[Run, Path]:
-    """Train, save, open and predict; returns the run and, if it is complete, the file of the predicted labels."""
+    """Train, save, open and predict; returns the run and, if it is complete, the file of the predicted labels.
+
+    Prediction is measured of single rows, of all at once and in batches of `batch_sizes`.
+    """
     run = Run(system, n_trees, limit_s)
-    told = {"n_trees": n_trees, "threads": threads, "seed": seed}
+    told = {"n_trees": n_trees, "threads": threads, "seed": seed, "batch_sizes": list(batch_sizes)}
     return run, run_stages(run, PEERS[system], inputs, folder, told)
 
 
@@ -58,6 +70,7 @@ def run_stages(run: Run, peer: Peer, inputs: Inputs, folder: Path, told: dict[st
         run.failure = f"it cannot be installed: {error}"
         return predictions
     job = {
+        "batch_sizes": [],
         **told,
         "settings": dict(peer.settings),
         "train": str(inputs.train),

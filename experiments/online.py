@@ -60,7 +60,7 @@ TABLE = Table(
         "in MB of 10⁶.",
     ],
     costs={"train_s": "training s", "batch_ms": "prediction ms/row", "model_mb": "memory MB"},
-    follows_stream=True,
+    picture="stream",
 )
 
 

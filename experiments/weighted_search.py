@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from experiments.runner.command_line import RESULTS
-from experiments.runner.document import per_cent
+from experiments.runner.document import line_of, per_cent
 from experiments.runner.features import Problem, read_problem
 from experiments.runner.figures import Mean
 from experiments.runner.table import Row
@@ -133,7 +133,7 @@ def measure(problem: Problem, parameters: Mapping[str, Any], seed: int) -> dict[
 
 def table(runs: list[dict[str, dict[str, float]]]) -> Iterator[str]:
     """A line per weighting."""
-    yield from (_line(["", *QUALITIES, "nodes"]), _line(["---"] * (len(QUALITIES) + 2)))
+    yield from (line_of(["", *QUALITIES, "nodes"]), line_of(["---"] * (len(QUALITIES) + 2)))
     means = {
         name: {figure: Mean.of([run[name][figure] for run in runs]) for figure in runs[0][name]}
         for name in WEIGHTINGS
@@ -146,11 +146,7 @@ def table(runs: list[dict[str, dict[str, float]]]) -> Iterator[str]:
             else per_cent(of_name[figure])
             for figure in QUALITIES
         ]
-        yield _line([name, *cells, f"{of_name['nodes'].value:.0f}"])
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+        yield line_of([name, *cells, f"{of_name['nodes'].value:.0f}"])
 
 
 def main() -> None:

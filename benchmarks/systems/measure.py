@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
+from batches import time_batches
 
 K = 5
 
@@ -134,6 +135,12 @@ def predict(system, report):
         single_p99_ms=float(np.quantile(times, 0.99)) * 1e3,
         single_rows=len(times),
     )
+
+    for size in system.job.batch_sizes:
+        milliseconds = time_batches(
+            system.predict_batch, lambda rows: system.queries(X[rows]), n_rows, size, system.job.seed
+        )
+        report(**{f"batch_{size}_ms": milliseconds})
 
 
 def unit_rows(X):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.picture import check_matplotlib
 
+from experiments.runner.batch_picture import draw_batches
 from experiments.runner.data import FOLDER
 from experiments.runner.document import page
 from experiments.runner.figures import Line, summarise
@@ -23,11 +24,14 @@ from labeltree.datasets import names
 
 RESULTS = Path(__file__).parent.parent / "results"
 
+DRAWINGS = {"rows": draw, "stream": draw_streams, "batches": draw_batches}
+
 #: All tables, in the order of the paper.
 NAMES = (
     "optimisers",
     "node_learners",
     "search_methods",
+    "batch_size",
     "representations",
     "tree_structures",
     "label_vectors",
@@ -36,6 +40,8 @@ NAMES = (
     "ensembles",
     "pruning",
     "thresholds",
+    "softmax",
+    "recall_weights",
     "online",
 )
 
@@ -150,5 +156,5 @@ def write(table: Table, parts: Mapping[str, Sequence[Line]], options: argparse.N
     )
     path: Path = options.results / f"{table.name}.md"
     path.write_text(page(table, parts, circumstances))
-    (draw_streams if table.follows_stream else draw)(table, parts, path.with_suffix(".png"))
+    DRAWINGS[table.picture](table, parts, path.with_suffix(".png"))
     print(path)

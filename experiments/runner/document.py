@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.figures import COSTS, QUALITIES, Line, Mean, Quality
+from experiments.runner.figures import COSTS, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 
@@ -17,26 +17,32 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
     lines += [f"**Here:** {table.here}", ""] if table.here else []
     lines += [f"![{table.title}]({table.name}.png)", ""]
     for data, rows in parts.items():
-        lines += [f"## {data}", "", *_table(rows, table.qualities, table.costs), ""]
+        lines += [f"## {data}", "", *table_of(rows, table.qualities, table.costs), ""]
         if table.batch_sizes:
             lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
             lines += [*_batches(rows, table.batch_sizes), ""]
         lines += [f"- {line.name}: not here, because: {line.failure}" for line in rows if line.failure]
         if any(line.failure for line in rows):
             lines.append("")
-    lines += ["## Notes", "", *(f"- {note}" for note in [*table.notes, *_usual_notes(circumstances)]), ""]
+    lines += [
+        "## Notes",
+        "",
+        *(f"- {note}" for note in [*table.notes, *_usual_notes(table, circumstances)]),
+        "",
+    ]
     return "\n".join(lines)
 
 
-def headings(qualities: Mapping[str, Quality] = QUALITIES, costs: Mapping[str, str] = COSTS) -> list[str]:
+def headings(qualities: Mapping[str, Quality], costs: Mapping[str, str] = COSTS) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
     pairs = [heading for cost in costs.values() for heading in (cost, "×")]
     return ["", *qualities, *pairs, "runs"]
 
 
-def _table(
-    rows: Sequence[Line], qualities: Mapping[str, Quality], cost_names: Mapping[str, str]
+def table_of(
+    rows: Sequence[Line], qualities: Mapping[str, Quality], cost_names: Mapping[str, str] = COSTS
 ) -> list[str]:
+    """The lines of a table of Markdown."""
     ran = [line for line in rows if line.n_runs]
     best = {
         name: quality.best(line.means[name].value for line in ran)
@@ -44,10 +50,10 @@ def _table(
         if quality.best is not None and ran
     }
     columns = headings(qualities, cost_names)
-    text = [_line(columns), _line(["---"] * len(columns))]
+    text = [line_of(columns), line_of(["---"] * len(columns))]
     for line in rows:
         if not line.n_runs:
-            text.append(_line([line.name] + ["–"] * (len(columns) - 1)))
+            text.append(line_of([line.name] + ["–"] * (len(columns) - 1)))
             continue
         cells = []
         for name, quality in qualities.items():
@@ -59,15 +65,15 @@ def _table(
             for cost in cost_names
             for cell in (plus_minus(line.means[cost]), times(line.ratios.get(cost)))
         ]
-        text.append(_line([line.name, *cells, *costs, str(line.n_runs)]))
+        text.append(line_of([line.name, *cells, *costs, str(line.n_runs)]))
     return text
 
 
 def _batches(rows: Sequence[Line], sizes: Sequence[int]) -> list[str]:
-    text = [_line(["", *(str(size or "all") for size in sizes)]), _line(["---"] * (len(sizes) + 1))]
+    text = [line_of(["", *(f"{size:,}" for size in sizes)]), line_of(["---"] * (len(sizes) + 1))]
     for line in rows:
         if line.n_runs:
-            text.append(_line([line.name, *(plus_minus(line.means[f"batch_{size}_ms"]) for size in sizes)]))
+            text.append(line_of([line.name, *(plus_minus(line.means[f"batch_{size}_ms"]) for size in sizes)]))
     return text
 
 
@@ -96,10 +102,13 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}"
 
 
-def _usual_notes(circumstances: str) -> list[str]:
-    return [
+def _usual_notes(table: Table, circumstances: str) -> list[str]:
+    baseline = (
         f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
-        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default.",
+        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default."
+    )
+    return [
+        *([baseline] if any(row.has_baseline for row in table.rows) else []),
         "Means ± standard errors over runs with different seeds. In bold: the best.",
         f"{circumstances} Seconds depend on that, the ratios (×, to the first row that ran) much less. "
         "Prediction is of all test rows at once unless the batch is given.",
@@ -114,5 +123,6 @@ def _by_loss(name: str, values: Mapping[str, Any]) -> str:
     return ", ".join(f"`{name}={value!r}` ({loss.replace('_', ' ')})" for loss, value in values.items())
 
 
-def _line(columns: Sequence[str]) -> str:
+def line_of(columns: Sequence[str]) -> str:
+    """A line of a table of Markdown."""
     return "| " + " | ".join(columns) + " |"

@@ -17,8 +17,11 @@ class Quality:
     best: Callable[[Iterable[float]], float] | None = max
 
 
-#: Of rankings.
-QUALITIES: Mapping[str, Quality] = dict.fromkeys(("P@1", "P@3", "P@5"), Quality())
+#: Of rankings; those of `PRECISIONS` are shown unless a table asks for others.
+QUALITIES: Mapping[str, Quality] = dict.fromkeys(
+    ("P@1", "P@3", "P@5", "recall@1", "recall@5", "PSP@1", "PSP@5"), Quality()
+)
+PRECISIONS = ("P@1", "P@3", "P@5")
 #: Of decided label sets; the loss times the number of labels, as in the paper: how many labels of a row are wrong.
 DECISION_QUALITIES: Mapping[str, Quality] = {
     "micro-F1": Quality(),
@@ -27,6 +30,12 @@ DECISION_QUALITIES: Mapping[str, Quality] = {
 }
 #: Less is better; compared as ratios.
 COSTS = {"train_s": "training s", "batch_ms": "prediction ms/row", "model_mb": "model MB"}
+#: The same for a machine that does other work too: the processor time of all threads together.
+PROCESSOR_COSTS = {
+    "train_cpu_s": "training CPU s",
+    "batch_cpu_ms": "prediction CPU ms/row",
+    "model_mb": "model MB",
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ def summarise(rows: Sequence[tuple[str, Sequence[dict[str, Any]], str]]) -> list
         if first is not None and line.n_runs:
             line.ratios = {
                 cost: line.means[cost].value / first.means[cost].value
-                for cost in COSTS
-                if first.means[cost].value > 0
+                for cost in {**COSTS, **PROCESSOR_COSTS}
+                if cost in line.means and cost in first.means and first.means[cost].value > 0
             }
     return lines

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.picture import check_matplotlib
 
-from experiments.runner.figures import COSTS, Line, Quality
+from experiments.runner.figures import Line, Quality
 from experiments.runner.table import Table
 
 COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
@@ -41,19 +41,17 @@ def draw(table: Table, parts: Mapping[str, Sequence[Line]], path: Path) -> None:
         return
     panels = {name: quality for name, quality in table.qualities.items() if name != _LEFT_OUT}
     headings = {name: f"{name}, %" if quality.scale == 100 else name for name, quality in panels.items()}
-    headings |= COSTS
-    n_columns = len(headings) + bool(table.batch_sizes)
+    headings |= table.costs
+    n_columns = len(headings)
     heights = [0.9 + 0.24 * max(3, len(lines)) for lines in shown.values()]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(2.2 * n_columns + 1.8, sum(heights) + 0.5), layout="constrained")
         figure.suptitle(table.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
         axes = figure.subplots(len(shown), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights})
         for line_of_axes, (data, lines) in zip(axes, shown.items(), strict=True):
-            for i, (axis, (name, heading)) in enumerate(zip(line_of_axes, headings.items(), strict=False)):
+            for i, (axis, (name, heading)) in enumerate(zip(line_of_axes, headings.items(), strict=True)):
                 _draw_panel(axis, lines, name, panels.get(name), with_names=i == 0)
                 axis.set_title(f"{data}: {heading}" if i == 0 else heading)
-            if table.batch_sizes:
-                _draw_batches(line_of_axes[-1], lines, table.batch_sizes)
         figure.savefig(path, dpi=130)
 
 
@@ -77,15 +75,3 @@ def _draw_panel(
     if is_cost:
         axis.set_xlim(left=0)
     axis.grid(axis="x")
-
-
-def _draw_batches(axis: Any, lines: Sequence[Line], sizes: Sequence[int]) -> None:
-    """Time per row over the size of the batch, both logarithmic."""
-    places = range(len(sizes))
-    for i, line in enumerate(lines):
-        values = [line.means[f"batch_{size}_ms"].value for size in sizes]
-        axis.plot(places, values, "o-", color=COLOURS[i % len(COLOURS)], markersize=4)
-    axis.set_yscale("log")
-    axis.set_xticks(places, [str(size or "all") for size in sizes])
-    axis.set_title("ms/row by rows in a batch")
-    axis.grid(axis="y")

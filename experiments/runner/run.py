@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import OURS, PEERS
+from benchmarks.peers import PEERS
 
 import labeltree
 from experiments.runner.data import files_of
-from experiments.runner.table import ONLINE, Row, Table
+from experiments.runner.table import Row, Table
 from labeltree import _native
 
 
@@ -31,6 +31,12 @@ class Run:
     seed: int
     threads: int
     decide: dict[str, Any] | None = None
+    sample_weight: str | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the system is a class of `labeltree`, not another package."""
+        return self.system not in PEERS
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -45,7 +51,7 @@ def runs_of(
     table: Table, data: str, row: Row, *, seeds: int, threads: int, n_rows: int | None
 ) -> Iterator[Run]:
     """The runs of a row, one per seed."""
-    for seed in range(min(seeds, row.seeds or seeds)):
+    for seed in range(min(seeds, row.seeds or seeds, table.seeds.get(data, seeds))):
         yield Run(
             row.system,
             data,
@@ -56,6 +62,7 @@ def runs_of(
             seed,
             threads,
             None if row.decide is None else dict(row.decide),
+            row.sample_weight,
         )
 
 
@@ -66,7 +73,7 @@ def _contents(data: str, n_rows: int | None) -> list[str]:
 
 @cache
 def _code(system: str) -> str:
-    if system not in (OURS, ONLINE):
+    if system in PEERS:
         return repr(PEERS[system].packages)
     return f"{labeltree.__version__} {_digest(Path(str(_native.__file__)))}"
 

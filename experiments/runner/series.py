@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 from benchmarks.inputs import Inputs
-from benchmarks.peers import OURS
 from benchmarks.process import run_process
 from benchmarks.runner import measure
 
 from experiments.runner.data import files_of
-from experiments.runner.figures import COSTS, QUALITIES
+from experiments.runner.features import read_problem
+from experiments.runner.figures import COSTS
+from experiments.runner.judgement import judge_ranking
 from experiments.runner.run import Run
 from experiments.runner.store import Store
-from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, ONLINE
-from labeltree.metrics import evaluate
+from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, SOFTMAX, TREES
 
 
 class RunError(Exception):
@@ -59,14 +59,15 @@ class Series:
 
 def describe(run: Run) -> str:
     """A line about a run, with what is not of the baseline."""
-    usual = {**BASELINE, **BASELINE_OF_DESCENT} if run.system == OURS else {}
+    usual = {**BASELINE, **BASELINE_OF_DESCENT} if run.system in (TREES, SOFTMAX) else {}
     others = [f"{name}={value}" for name, value in run.parameters.items() if usual.get(name) != value]
     about = [
         run.data,
-        *([run.system] if run.system != OURS else []),
+        *([run.system] if run.system != TREES else []),
         run.features,
         *others,
         *(f"{name}={value}" for name, value in (run.decide or {}).items()),
+        *([f"weights {run.sample_weight}"] if run.sample_weight else []),
         f"seed {run.seed}",
     ]
     return ", ".join(about)
@@ -75,7 +76,7 @@ def describe(run: Run) -> str:
 def execute(run: Run, limit_s: float) -> dict[str, Any]:
     """Run in fresh processes; raises `RunError`."""
     with tempfile.TemporaryDirectory() as folder:
-        return (_run_ours if run.system in (OURS, ONLINE) else _run_peer)(run, Path(folder), limit_s)
+        return (_run_ours if run.is_ours else _run_peer)(run, Path(folder), limit_s)
 
 
 def _run_ours(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
@@ -97,12 +98,22 @@ def _run_ours(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
 def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
     inputs = Inputs(*files_of(run.data, run.n_rows))
     measured, predictions = measure(
-        run.system, inputs, folder, n_trees=1, threads=run.threads, seed=run.seed, limit_s=limit_s
+        run.system,
+        inputs,
+        folder,
+        n_trees=1,
+        threads=run.threads,
+        seed=run.seed,
+        limit_s=limit_s,
+        batch_sizes=run.batch_sizes,
     )
     if measured.stopped:
         raise RunError(f"stopped in {measured.stopped} after {limit_s:g} s")
     if measured.failure:
         raise RunError(measured.failure.rpartition("\n")[2].strip())
-    quality = evaluate(inputs.read_test()[1], np.load(predictions))
-    figures = {name: quality[name] for name in QUALITIES}
-    return {**figures, **{name: measured.figures[name] for name in COSTS}}
+    problem = read_problem(run.data, run.n_rows, "words", run.threads)
+    costs = [*COSTS, *(f"batch_{size}_ms" for size in run.batch_sizes)]
+    return {
+        **judge_ranking(problem.y_train, problem.y_test, np.load(predictions)),
+        **{name: measured.figures[name] for name in costs},
+    }

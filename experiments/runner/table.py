@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from benchmarks.peers import OURS
+from experiments.runner.figures import COSTS, DECISION_QUALITIES, PRECISIONS, QUALITIES, Quality
 
-from experiments.runner.figures import COSTS, DECISION_QUALITIES, QUALITIES, Quality
-
-#: Our model that learns from a stream, as the system of a row.
-ONLINE = "online"
+#: Classes of ours that rows are run with.
+TREES, ONLINE, SOFTMAX = (
+    "LabelTreeClassifier",
+    "OnlineLabelTreeClassifier",
+    "HierarchicalSoftmaxClassifier",
+)
 
 #: What the paper sets for all its tables of design choices.
 BASELINE: Mapping[str, Any] = {
@@ -43,9 +45,9 @@ class Row:
     name : str
         What the table calls it.
     parameters : mapping
-        Parameters of `LabelTreeClassifier` that are not those of the baseline. A `tree` "taxonomy" is the hierarchy
-        that comes with the data, "stream" the complete tree of that arity that an online model of the same seed grows.
-        With the system `ONLINE`, parameters of `OnlineLabelTreeClassifier` that are not its defaults.
+        Parameters that are not those of the baseline, or not the defaults of the class. A `tree` "taxonomy" is the
+        hierarchy that comes with the data, "stream" the complete tree of that arity that an online model of the same
+        seed grows.
     features : str
         The features, as `experiments/runner/features.py` names them.
     data : sequence of str, optional
@@ -53,9 +55,14 @@ class Row:
     seeds : int, optional
         The most seeds that it is run with; fewer where runs are long or chance plays no role.
     system : str
-        `ONLINE`, or another package of `benchmarks/peers.py`, which then has its own parameters.
+        The class of `labeltree` that is trained, or another package of `benchmarks/peers.py`, which then has its own
+        parameters.
     decide : mapping, optional
         Arguments of `fit_for`: label sets are decided for a metric. Without, labels are ranked.
+    sample_weight : str, optional
+        The weights of the examples, as `experiments/runner/sample_weights.py` names them.
+    baseline : bool
+        Whether label trees and hierarchical softmax have the parameters of the baseline rather than their defaults.
     """
 
     name: str
@@ -63,13 +70,23 @@ class Row:
     features: str = "words"
     data: Sequence[str] | None = None
     seeds: int | None = None
-    system: str = OURS
+    system: str = TREES
     decide: Mapping[str, Any] | None = None
+    sample_weight: str | None = None
+    baseline: bool = True
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether its class has the parameters of the baseline, and is to have them."""
+        return self.baseline and self.system in (TREES, SOFTMAX)
 
     def all_parameters(self) -> dict[str, Any]:
         """The parameters, of batch training with those of the baseline."""
-        if self.system != OURS:
+        if not self.has_baseline:
             return dict(self.parameters)
+        if self.system == SOFTMAX:  # knows but one loss
+            usual = {name: value for name, value in BASELINE.items() if name != "loss"}
+            return {**usual, **BASELINE_OF_DESCENT, "C": BASELINE_C["logistic"], **self.parameters}
         loss = self.parameters.get("loss", BASELINE["loss"])
         usual = dict(BASELINE)
         if self.parameters.get("solver", "descent") == "descent":
@@ -101,11 +118,15 @@ class Table:
     notes : sequence of str
         What else must be known to read it.
     batch_sizes : sequence of int
-        Also measure prediction with so many rows at a time; 0 stands for all.
+        Also measure prediction with so many rows at a time.
     costs : mapping
         What the columns of costs are called.
-    follows_stream : bool
-        Whether the picture is of P@1 over the stream.
+    ranking : sequence of str
+        What the columns of rankings are, of `QUALITIES`.
+    seeds : mapping
+        The most seeds that rows are run with on some of the sets, where runs are long.
+    picture : {"rows", "stream", "batches"}
+        What is drawn: the columns, P@1 over the stream, or the time over the size of the batch.
     """
 
     name: str
@@ -117,12 +138,16 @@ class Table:
     batch_sizes: Sequence[int] = ()
     here: str = ""
     costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
-    follows_stream: bool = False
+    ranking: Sequence[str] = PRECISIONS
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    picture: Literal["rows", "stream", "batches"] = "rows"
 
     @property
     def qualities(self) -> Mapping[str, Quality]:
         """The figures that say how good a row is."""
-        return QUALITIES if self.rows[0].decide is None else DECISION_QUALITIES
+        if self.rows[0].decide is not None:
+            return DECISION_QUALITIES
+        return {name: QUALITIES[name] for name in self.ranking}
 
     def rows_on(self, data: str) -> list[Row]:
         """The rows that are run on a set."""

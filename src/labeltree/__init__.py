@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.fastxml import FastXMLClassifier, PfastreXMLClassifier
     from labeltree.one_vs_rest import OneVsRestClassifier
     from labeltree.online import OnlineLabelTreeClassifier
     from labeltree.softmax import HierarchicalSoftmaxClassifier
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataFormatError",
+    "FastXMLClassifier",
     "HierarchicalSoftmaxClassifier",
     "LabelTree",
     "LabelTreeClassifier",
@@ -22,12 +24,14 @@ __all__ = [
     "ModelFileError",
     "OneVsRestClassifier",
     "OnlineLabelTreeClassifier",
+    "PfastreXMLClassifier",
     "__version__",
 ]
 
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
+    "FastXMLClassifier": "labeltree.fastxml",
     "HierarchicalSoftmaxClassifier": "labeltree.softmax",
     "LabelTree": "labeltree.trees",
     "LabelTreeClassifier": "labeltree.classifier",
@@ -35,12 +39,14 @@ _HOMES = {
     "ModelFileError": "labeltree.errors",
     "OneVsRestClassifier": "labeltree.one_vs_rest",
     "OnlineLabelTreeClassifier": "labeltree.online",
+    "PfastreXMLClassifier": "labeltree.fastxml",
 }
 _SUBPACKAGES = (
     "calibration",
     "data",
     "datasets",
     "exchange",
+    "fastxml",
     "losses",
     "metrics",
     "online",

@@ -430,6 +430,62 @@ def train_softmax(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,
     Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.
     """
 
+class MaxMarginOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def C(self) -> float: ...
+
+    @C.setter
+    def C(self, arg: float, /) -> None: ...
+
+    @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
+
+    @property
+    def tol(self) -> float: ...
+
+    @tol.setter
+    def tol(self, arg: float, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def bias(self) -> float: ...
+
+    @bias.setter
+    def bias(self, arg: float, /) -> None: ...
+
+    @property
+    def prune(self) -> float: ...
+
+    @prune.setter
+    def prune(self, arg: float, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
+    @n_threads.setter
+    def n_threads(self, arg: int, /) -> None: ...
+
+def train_max_margin(n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: MaxMarginOptions, progress: Progress) -> dict:
+    """
+    Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.
+    """
+
 def train_columns(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_random: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunk_groups: int, chunks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SolverOptions, finished: Callable, progress: Progress) -> None:
     """
     Train the columns of labels against all rows, or some; finished(number, arrays) is called for every chunk.
@@ -677,3 +733,84 @@ def cluster_labels(vectors: FeatureMatrix, label_indptr: Annotated[NDArray[numpy
     """
     Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
     """
+
+class ExampleTreeOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def C(self) -> float: ...
+
+    @C.setter
+    def C(self, arg: float, /) -> None: ...
+
+    @property
+    def tol(self) -> float: ...
+
+    @tol.setter
+    def tol(self, arg: float, /) -> None: ...
+
+    @property
+    def max_iter(self) -> int: ...
+
+    @max_iter.setter
+    def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def bias(self) -> float: ...
+
+    @bias.setter
+    def bias(self, arg: float, /) -> None: ...
+
+    @property
+    def max_leaf(self) -> int: ...
+
+    @max_leaf.setter
+    def max_leaf(self, arg: int, /) -> None: ...
+
+    @property
+    def leaf_labels(self) -> int: ...
+
+    @leaf_labels.setter
+    def leaf_labels(self, arg: int, /) -> None: ...
+
+    @property
+    def normalize_gain(self) -> bool: ...
+
+    @normalize_gain.setter
+    def normalize_gain(self, arg: bool, /) -> None: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
+    @n_threads.setter
+    def n_threads(self, arg: int, /) -> None: ...
+
+def grow_example_trees(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, seeds: Sequence[int], options: ExampleTreeOptions, progress: Progress) -> dict:
+    """Grow a tree over the rows for each seed; returns the arrays of all."""
+
+def label_means(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Progress) -> dict:
+    """The mean of the rows of each label, all scaled to unit length before."""
+
+def split_by_ranking(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, row_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Alternate rankings of two sides and the sides of rows until both are stable; from `positive` on.
+    """
+
+class ExampleForest:
+    """Trees over examples, asked together."""
+
+    def __init__(self, arrays: dict, n_labels: int, n_features: int, gamma: float = 0.0, alpha: float = 1.0) -> None: ...
+
+    def verify(self) -> None:
+        """Check the insides of every node, leaf and mean."""
+
+    def top_k(self, features: FeatureMatrix, threshold: float, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """Fill labels and probabilities, one row of k for each row of features."""
+
+    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
+        """
+        The k best labels with at least their threshold, as indptr, labels and probabilities.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""

@@ -62,6 +62,10 @@ class TrainedTrees:
         """All trees."""
         return [weights.tree for weights in self.weights_]
 
+    def _tree_shapes(self) -> Sequence[Any]:
+        """What is told of each tree: its `n_nodes`, `depth` and `arity`."""
+        return self.trees_
+
     @property
     def dense_features_(self) -> tuple[int, int]:
         """The range of features that are handled as dense ones: the first of them and the one after the last."""

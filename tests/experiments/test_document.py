@@ -1,19 +1,20 @@
 from dataclasses import replace
 
 import pytest
+from experiments.runner.batch_picture import draw_batches
 from experiments.runner.document import headings, page, per_cent, plus_minus, times
-from experiments.runner.figures import DECISION_QUALITIES, QUALITIES, Mean, summarise
+from experiments.runner.figures import DECISION_QUALITIES, Mean, summarise
 from experiments.runner.picture import draw
-from experiments.runner.table import Row, Table
+from experiments.runner.table import ONLINE, Row, Table
 
-TABLE = Table("depth", "Depth", "deeper is worse.", [Row("flat"), Row("deep")], batch_sizes=(1, 0))
+TABLE = Table("depth", "Depth", "deeper is worse.", [Row("flat"), Row("deep")], batch_sizes=(1, 2000))
 
 
 def lines():
     runs = [
         {
             "P@1": precision, "P@3": 0.5, "P@5": 0.25, "train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0,
-            "batch_1_ms": 2.0, "batch_0_ms": 0.2,
+            "batch_1_ms": 2.0, "batch_2000_ms": 0.2,
         }
         for precision in (0.8, 0.9)
     ]  # fmt: skip
@@ -25,7 +26,7 @@ def test_every_row_has_all_columns():
     text = page(TABLE, lines(), "Two threads.").splitlines()
     end = text.index("Prediction in milliseconds per row, by rows in a batch:")
     rows = [line for line in text[:end] if line.startswith("|")]
-    assert {line.count(" | ") for line in rows[1:]} == {len(headings(QUALITIES)) - 1}
+    assert {line.count(" | ") for line in rows[1:]} == {len(headings(TABLE.qualities)) - 1}
     flat, deep, wide = rows[2:]
     assert flat == (
         "| flat | **85.00 ± 5.00** | **50.00 ± 0.00** | **25.00 ± 0.00** | 10.0 ± 0.0 | 1.0 | 0.200 ± 0.000 | 1.0 "
@@ -53,6 +54,18 @@ def test_decisions_have_columns_of_their_own(tmp_path):
     assert (tmp_path / "cuts.png").exists()
 
 
+def test_a_table_may_ask_for_other_columns(tmp_path):
+    table = Table("r", "R", "more.", [Row("a", system=ONLINE)], ranking=("P@1", "recall@5"))
+    figures = {"P@1": 0.8, "recall@5": 0.25, "train_s": 1.0, "batch_ms": 0.2, "model_mb": 3.0}
+    rows = {"tate": summarise([("a", [figures], "")])}
+    text = page(table, rows, "")
+    assert "|  | P@1 | recall@5 | training s |" in text
+    assert "| a | **80.00** | **25.00** | 1.00 |" in text
+    assert "max_leaves" not in text  # no row has the baseline
+    draw(table, rows, tmp_path / "r.png")
+    assert (tmp_path / "r.png").exists()
+
+
 def test_the_page_says_what_must_be_known():
     text = page(TABLE, lines(), "Two threads.")
     assert text.startswith("# Depth\n\n**In the paper:** deeper is worse.\n\n![Depth](depth.png)\n")
@@ -76,8 +89,9 @@ def test_numbers():
     assert plus_minus(Mean(0.01234, None)) == "0.012"
 
 
-def test_a_picture_is_drawn_of_rows_that_ran(tmp_path):
-    draw(TABLE, lines(), tmp_path / "depth.png")
+@pytest.mark.parametrize("drawing", [draw, draw_batches])
+def test_a_picture_is_drawn_of_rows_that_ran(tmp_path, drawing):
+    drawing(TABLE, lines(), tmp_path / "depth.png")
     assert (tmp_path / "depth.png").read_bytes().startswith(b"\x89PNG")
-    draw(TABLE, {"tate": summarise([("flat", [], "")])}, tmp_path / "nothing.png")
+    drawing(TABLE, {"tate": summarise([("flat", [], "")])}, tmp_path / "nothing.png")
     assert not (tmp_path / "nothing.png").exists()

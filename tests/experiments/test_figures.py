@@ -33,5 +33,6 @@ def test_costs_are_compared_with_the_first_row_that_ran():
     assert [line.n_runs for line in lines] == [0, 2, 1, 0]
     assert lines[1].ratios == {"train_s": 1.0, "batch_ms": 1.0, "model_mb": 1.0}
     assert lines[2].ratios["train_s"] == 0.5
+    assert "train_cpu_s" not in lines[2].ratios  # nobody measured it
     assert lines[1].means["P@3"].value == pytest.approx(0.55)
     assert not lines[0].ratios

@@ -1,18 +1,33 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from experiments.runner import command_line, data, run, series, store
-from experiments.runner.figures import DECISION_QUALITIES
+from experiments.runner.figures import COSTS, DECISION_QUALITIES, PROCESSOR_COSTS
 from experiments.runner.run import Run, runs_of
+from experiments.runner.sample_weights import SAMPLE_WEIGHTS
 from experiments.runner.series import RunError, Series
 from experiments.runner.store import Store
-from experiments.runner.table import BASELINE, Row, Table, per_loss
+from experiments.runner.table import BASELINE, SOFTMAX, TREES, Row, Table, per_loss
 
 from labeltree.data import write_xmlc
 
-FIGURES = {"P@1": 0.5, "P@3": 0.4, "P@5": 0.3, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
+FIGURES = {
+    "P@1": 0.5,
+    "P@3": 0.4,
+    "P@5": 0.3,
+    "recall@1": 0.2,
+    "recall@5": 0.6,
+    "PSP@1": 0.3,
+    "PSP@5": 0.2,
+    "train_s": 1.0,
+    "train_cpu_s": 1.5,
+    "batch_ms": 0.1,
+    "batch_cpu_ms": 0.2,
+    "model_mb": 2.0,
+}
 
 
 @pytest.fixture
@@ -31,7 +46,7 @@ def folder(tmp_path, monkeypatch):
 
 def a_run(folder, **others):
     facts = {
-        "system": "labeltree", "data": str(folder), "n_rows": None, "features": "words",
+        "system": TREES, "data": str(folder), "n_rows": None, "features": "words",
         "parameters": Row("a").all_parameters(), "batch_sizes": (), "seed": 0, "threads": 1,
     }  # fmt: skip
     return Run(**{**facts, **others})
@@ -63,6 +78,8 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
         a_run(folder, batch_sizes=(1,)),
         a_run(folder, parameters={**one.parameters, "arity": 3}),
         a_run(folder, system="extremetext"),
+        a_run(folder, system=SOFTMAX),
+        a_run(folder, sample_weight="1/labels, mean 1"),
         a_run(folder, decide={"metric": "micro_f1"}),
     ]
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
@@ -121,16 +138,33 @@ def test_files_tell_what_was_run(folder):
 
 
 def test_a_run_trains_and_measures_in_a_process_of_its_own(folder):
-    figures = series.execute(a_run(folder, batch_sizes=(1, 0)), 60)
-    assert set(figures) == {*FIGURES, "batch_1_ms", "batch_0_ms"}
+    figures = series.execute(a_run(folder, batch_sizes=(1, 30)), 60)
+    assert set(figures) == {*FIGURES, "batch_1_ms", "batch_30_ms"}
     assert 0 < figures["P@1"] <= 1
     assert min(figures["train_s"], figures["batch_ms"], figures["batch_1_ms"], figures["model_mb"]) > 0
+
+
+@pytest.mark.parametrize("system", [TREES, SOFTMAX])
+def test_a_run_may_be_of_another_class_and_with_weights(folder, system):
+    parameters = Row("a", system=system).all_parameters()
+    plain, weighted = (
+        series.execute(a_run(folder, system=system, parameters=parameters, sample_weight=weight), 60)
+        for weight in (None, "1/labels, mean 1")
+    )
+    assert set(plain) == set(weighted) == set(FIGURES)
+    qualities = [name for name in FIGURES if "@" in name]
+    assert [plain[name] for name in qualities] != [weighted[name] for name in qualities]
+
+
+def test_weights_share_a_row_among_its_labels():
+    y = sp.csr_matrix([[1, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
+    np.testing.assert_allclose(SAMPLE_WEIGHTS["1/labels, mean 1"](y), [3 / 7, 9 / 7, 9 / 7])
 
 
 @pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
 def test_a_run_may_decide_for_a_metric(folder, decide):
     figures = series.execute(a_run(folder, decide=decide), 60)
-    assert set(figures) == {*DECISION_QUALITIES, "train_s", "batch_ms", "model_mb"}
+    assert set(figures) == {*DECISION_QUALITIES, *COSTS, *PROCESSOR_COSTS}
     assert 0 < figures["micro-F1"] < 1
     # A label in three is there: more wrong than that in six, and thresholds would not help.
     assert 1 < figures["Hamming loss × labels"] < 4
@@ -159,6 +193,10 @@ def test_parameters_are_those_of_the_baseline_and_of_the_row():
     assert not {"C", "tol", "max_iter"} & set(incremental)
     assert "C" not in Row("a", {"loss": "exponential"}).all_parameters()
     assert Row("a", system="extremetext").all_parameters() == {}
+    assert Row("a", {"n_trees": 3}, baseline=False).all_parameters() == {"n_trees": 3}
+    softmax = Row("a", {"arity": 3}, system=SOFTMAX).all_parameters()
+    assert {**softmax, "loss": "logistic"} == Row("a", {"arity": 3}).all_parameters()
+    assert "loss" not in softmax
 
 
 def test_rows_have_as_many_runs_as_they_ask_for(folder):
@@ -166,6 +204,8 @@ def test_rows_have_as_many_runs_as_they_ask_for(folder):
     assert table.rows_on(str(folder)) == [table.rows[0]]
     found = list(runs_of(table, str(folder), table.rows[0], seeds=3, threads=1, n_rows=None))
     assert [r.seed for r in found] == [0, 1]
+    fewer = replace(table, seeds={str(folder): 1})
+    assert len(list(runs_of(fewer, str(folder), table.rows[0], seeds=3, threads=1, n_rows=None))) == 1
 
 
 def test_rows_per_loss():
@@ -187,7 +227,9 @@ def test_all_tables(name):
     assert table.paper.endswith(".")
     names = [row.name for row in table.rows]
     assert len(set(names)) == len(names)
-    settings = [(row.system, row.features, row.all_parameters(), row.decide) for row in table.rows]
+    settings = [
+        (row.system, row.features, row.all_parameters(), row.decide, row.sample_weight) for row in table.rows
+    ]
     assert all(settings.count(setting) == 1 for setting in settings)
     assert len({row.decide is None for row in table.rows}) == 1
 

@@ -58,7 +58,10 @@ def test_progress_is_what_was_known_before_an_example(problem):
 def test_a_run_of_an_online_model(problem, tmp_path):
     row = Row("a", {"arity": 3, "weights": "shared", "memory_mb": 0.1}, system=ONLINE)
     (run,) = runs_of(TABLE, "eurlex57k", row, seeds=1, threads=1, n_rows=None)
-    assert describe(run) == "eurlex57k, online, words, arity=3, weights=shared, memory_mb=0.1, seed 0"
+    assert (
+        describe(run)
+        == "eurlex57k, OnlineLabelTreeClassifier, words, arity=3, weights=shared, memory_mb=0.1, seed 0"
+    )
     figures = trial.learn_and_measure(run, problem)
     assert {"P@1", "P@3", "P@5", "train_s", "batch_ms", "model_mb", "P@1 at 100"} <= set(figures)
     assert 0.1 < figures["model_mb"] < 0.2

@@ -17,7 +17,16 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    FastXMLClassifier,
+    HierarchicalSoftmaxClassifier,
+    LabelTree,
+    LabelTreeClassifier,
+    OneVsRestClassifier,
+    OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
+)
+from labeltree.text import Tagger, TextVectorizer
 
 GOLDEN = Path(__file__).parent
 N_FEATURES = 8
@@ -151,6 +160,85 @@ def decided_cases() -> dict[str, tuple[Case, str]]:
     }
 
 
+def example_cases() -> dict[str, Case]:
+    """Models of version 5: trees over examples."""
+    small = {"n_trees": 4, "C": 20.0, "max_leaf": 2, "random_state": 0}
+    return {
+        "fastxml": Case(cases()["float32"].y, parameters=small),
+        "fastxml-text": Case(cases()["text"].y, parameters=small, with_feature_names=True),
+        "fastxml-decided": Case(cases()["integers"].y, parameters=small),
+        "pfastrexml": Case(cases()["text"].y, parameters={**small, "gamma": 10.0, "alpha": 0.7}),
+        "pfastrexml-mixed": Case(cases()["multiclass-text"].y, parameters=small, mixed=True),
+    }
+
+
+def make_missing_examples(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, case in example_cases().items():
+        if (directory / name).exists():
+            continue
+        X = mixed_features() if case.mixed else features()
+        names = [f"feature {j}" for j in range(X.shape[1])]
+        rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
+        kind = PfastreXMLClassifier if name.startswith("pfastrexml") else FastXMLClassifier
+        model: Any = kind(**case.parameters).fit(rows, case.y)
+        if name.endswith("decided"):
+            model.decide_for("macro_f1", rows, case.y)
+        model.save(directory / name)
+        found = model.predict_topk(rows, k=3)
+        predicted = model.predict(rows)
+        expected = {
+            "estimator": kind.__name__,
+            "classes": model.classes_.tolist(),
+            "label_counts": model.label_counts_.tolist(),
+            "nodes": [shape.n_nodes for shape in model.example_trees_.shapes()],
+            "feature_names": names if case.with_feature_names else None,
+            "X": X.tolist(),
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+            "predicted": predicted.toarray().tolist() if sp.issparse(predicted) else list(predicted),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
+#: What the taggers are trained on.
+TEXTS = ["A boat at SEA", "the sea, the blåbær", "cats & dogs", "a dog's life", "Ein Boot, der Hund"]
+TEXT_LABELS = [["sea", "boat"], ["sea"], ["cat", "dog"], ["dog"], ["boat", "dog"]]
+
+
+def tagger_cases() -> dict[str, Tagger]:
+    """Models of version 6: taggers, with every way to make features of texts, and of linear blocks."""
+    words, one_vs_rest = LabelTreeClassifier(random_state=0), OneVsRestClassifier(random_state=0)
+    softmax = HierarchicalSoftmaxClassifier(arity=2, max_leaves=2, random_state=0)
+    return {
+        "words": Tagger(words),
+        "words-and-characters": Tagger(one_vs_rest, TextVectorizer(char_ngram_range=(2, 3), norm="l1")),
+        "hashed": Tagger(softmax, TextVectorizer(n_features=64, ngram_range=(1, 2))),
+        "hashed-decided": Tagger(words, TextVectorizer(n_features=64, use_idf=False, stop_words="english")),
+        "characters": Tagger(words, TextVectorizer(analyzer="char", ngram_range=(2, 2), sublinear_tf=True)),
+    }
+
+
+def make_missing_taggers(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, tagger in tagger_cases().items():
+        if (directory / name).exists():
+            continue
+        tagger.fit(TEXTS, TEXT_LABELS)
+        if name.endswith("decided"):
+            tagger.decide_for("micro_f1", TEXTS, TEXT_LABELS)
+        tagger.save(directory / name)
+        found = tagger.predict_topk(TEXTS, k=3)
+        expected = {
+            "estimator": type(tagger.classifier_).__name__,
+            "texts": TEXTS,
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+            "predicted": tagger.predict(TEXTS),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
 def make_missing_decided(directory: Path) -> None:
     directory.mkdir(exist_ok=True)
     for name, (case, metric) in decided_cases().items():
@@ -207,6 +295,8 @@ def main() -> None:
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_decided(GOLDEN / "version-4")
+    make_missing_examples(GOLDEN / "version-5")
+    make_missing_taggers(GOLDEN / "version-6")
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

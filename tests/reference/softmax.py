@@ -31,6 +31,7 @@ class HierarchicalSoftmax:
     tree: LabelTree
     C: float
     bias: bool = True
+    tol: float = 1e-10
 
     def fit(self, X: Any, y: sp.csr_matrix, sample_weight: NDArray[np.float64] | None = None) -> Any:
         X = self._with_bias(X)
@@ -47,7 +48,7 @@ class HierarchicalSoftmax:
             if len(set(classes)) < 2:
                 self.models[node] = int(classes[0]) if len(classes) else None
                 continue
-            model = LogisticRegression(C=self.C, fit_intercept=False, tol=1e-10, max_iter=100_000)
+            model = LogisticRegression(C=self.C, fit_intercept=False, tol=self.tol, max_iter=100_000)
             self.models[node] = model.fit(X[rows[here]], classes, weight[here])
         return self
 

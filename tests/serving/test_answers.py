@@ -257,10 +257,12 @@ def test_the_server_is_alive_and_ready(client: httpx.Client) -> None:
 
 
 def test_the_pages_need_nothing_but_this_server(client: httpx.Client) -> None:
-    for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "javascript")):
+    for path, kind in (("/", "text/html"), ("/page/page.css", "text/css"), ("/page/page.js", "javascript")):
         response = client.get(path)
         assert response.status_code == 200
         assert kind in response.headers["content-type"]
+    for path in ("/page/nothing.js", "/page/..%2Ftokens.py", "/page/%2Fetc%2Fpasswd", "/page/"):
+        assert client.get(path).status_code == 404
     docs = client.get("/docs").text
     assert "https://" not in docs
     assert "<script" not in docs

@@ -20,6 +20,8 @@ from labeltree.model_file import load
 #: What makes a small model of each.
 QUICK: dict[str, dict[str, Any]] = {
     "softmax": {"arity": 3, "max_leaves": 4, "C": 4.0},
+    "fastxml": {"n_trees": 5},
+    "pfastrexml": {"n_trees": 5, "alpha": 0.9},
     "one-vs-rest": {"loss": "logistic", "C": 4.0},
 }
 

@@ -91,7 +91,7 @@ def test_online_models_say_what_is_left_out(held_out: Any) -> None:
     model = OnlineLabelTreeClassifier(random_state=0).fit(*small_data())
     page = report_page(measure_report(model, *held_out), "Online")
     check_whole(page)
-    assert page.count("Left out: the nodes of an online tree cannot be asked") == 2
+    assert page.count("the nodes of an online tree cannot be asked") == 2
     assert "By tree level: nothing" in page
 
 

@@ -10,10 +10,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labeltree import (
+    FastXMLClassifier,
     HierarchicalSoftmaxClassifier,
     LabelTreeClassifier,
     OneVsRestClassifier,
     OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
 )
 
 _WEIGHTS = (
@@ -30,6 +32,8 @@ NOT_FOR_US = (
     "HierarchicalSoftmaxClassifier does not have a decision_function method",
     "OneVsRestClassifier does not have a decision_function method",
     "OnlineLabelTreeClassifier does not have a decision_function method",
+    "FastXMLClassifier does not have a decision_function method",
+    "PfastreXMLClassifier does not have a decision_function method",
 )
 
 
@@ -42,6 +46,9 @@ NOT_FOR_US = (
         HierarchicalSoftmaxClassifier(),
         OneVsRestClassifier(),
         OneVsRestClassifier(negatives="tree", n_negatives=2),
+        FastXMLClassifier(n_trees=5),
+        PfastreXMLClassifier(n_trees=5),
+        OneVsRestClassifier(solver="max_margin"),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

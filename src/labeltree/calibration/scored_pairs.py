@@ -168,7 +168,8 @@ def node_pairs(model: LabelTreePredictor, X: Any, y: Any, *, random_state: int =
     model._check_trained()
     if not has_node_probabilities(model):
         raise ValueError(
-            "the nodes of an online tree cannot be asked one by one: ask model.freeze(prune=0.0), which has the same"
+            "the nodes of trees over examples, and those of an online tree, cannot be asked one by one; of the latter, "
+            "ask model.freeze(prune=0.0), which has the same"
         )
     labels = read_labels_of(y, model.classes_, model.label_kind_)
     parts = scores_of_trees(model, X, labels, random_state)
@@ -182,7 +183,7 @@ def node_pairs(model: LabelTreePredictor, X: Any, y: Any, *, random_state: int =
 
 
 def has_node_probabilities(model: LabelTreePredictor) -> bool:
-    """Whether single nodes can be asked: those of online trees cannot."""
+    """Whether single nodes can be asked: those of online trees, and of trees over examples, cannot."""
     return "weights_" in vars(model)
 
 

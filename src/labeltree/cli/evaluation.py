@@ -58,7 +58,7 @@ class Evaluation:
         return cls(
             n_rows=n_rows,
             n_labels=len(model.classes_),
-            n_nodes=sum(tree.n_nodes for tree in model.trees_),
+            n_nodes=sum(tree.n_nodes for tree in model._tree_shapes()),
             values=_compare(y, labels, model, A, B),
             batch_ms_per_row=1000 * seconds / n_rows,
             n_threads=n_threads(model.n_jobs),

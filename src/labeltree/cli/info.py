@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Annotated, Any
 
 import typer
 
 from labeltree.cli import options
 from labeltree.cli.parameters import classifier_parameters
+
+#: More trees than these are described together.
+MOST_TREES = 10
 
 
 def info(
@@ -30,10 +34,13 @@ def info(
     """
     from labeltree.cli.console import print_json, standard_output
     from labeltree.cli.label_names import LabelNames
+    from labeltree.cli.trained_model import check_has_label_tree
     from labeltree.model_file import load, read_info
 
     stored = read_info(model)
     classifier: Any = load(model, verify=verify)
+    if tree:
+        check_has_label_tree(classifier)
     names = LabelNames(classifier, labels)
     drawing = (
         classifier.tree_.draw([names[label] for label in classifier.classes_.tolist()], max_nodes)
@@ -76,7 +83,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
                 **report,
             }
             for tree, shape, report in zip(
-                stored.trees, classifier.trees_, stored.training_report, strict=True
+                stored.trees, classifier._tree_shapes(), stored.training_report, strict=True
             )
         ],
     }
@@ -103,16 +110,29 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
     if stored.calibration is not None:
         table.add_row("calibrated", f"{stored.calibration}, level by level")
-    for number, (tree, shape) in enumerate(zip(stored.trees, classifier.trees_, strict=True), start=1):
+    for name, tree, depth, arity in _described_trees(stored, classifier):
         table.add_row(
-            f"tree {number}" if len(stored.trees) > 1 else "tree",
-            f"{tree.n_nodes:,} nodes, {shape.depth} levels deep, at most {shape.arity:,} children, "
-            f"{tree.n_weights:,} weights",
+            name,
+            f"{tree.n_nodes:,} nodes, {depth} levels deep, at most {arity:,} children, {tree.n_weights:,} weights",
         )
     decision = classifier.decision_
     table.add_row("decision", f"{decision.describe()}, for {decision.metric}")
     table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
     return table
+
+
+def _described_trees(stored: Any, classifier: Any) -> list[tuple[str, Any, int, int]]:
+    """Each tree, or if there are many of them all together: what it is called, its counts, its depth and arity."""
+    shapes = classifier._tree_shapes()
+    if len(shapes) <= MOST_TREES:
+        names = [f"tree {number}" for number in range(1, len(shapes) + 1)] if len(shapes) > 1 else ["tree"]
+        return [
+            (name, tree, shape.depth, shape.arity)
+            for name, tree, shape in zip(names, stored.trees, shapes, strict=True)
+        ]
+    sums = [sum(counts) for counts in zip(*(astuple(tree) for tree in stored.trees), strict=True)]
+    depth, arity = max(shape.depth for shape in shapes), max(shape.arity for shape in shapes)
+    return [(f"{len(shapes)} trees", type(stored.trees[0])(*sums), depth, arity)]
 
 
 def _parameters(stored: Any) -> dict[str, Any]:

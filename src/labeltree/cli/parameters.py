@@ -98,9 +98,11 @@ TEXT_PANELS: dict[str, tuple[str, ...]] = {
 #: The same for `OneVsRestClassifier`.
 ONE_VS_REST_PANELS = {
     "The classifiers": (
+        "solver",
         "loss",
         "link",
         "C",
+        "l1",
         "tol",
         "max_iter",
         "prune",
@@ -112,21 +114,33 @@ ONE_VS_REST_PANELS = {
     "The run": ("checkpoint", "n_jobs", "random_state", "verbose"),
 }
 
+#: The same for `FastXMLClassifier` and `PfastreXMLClassifier`.
+EXAMPLE_TREE_PANELS = {
+    "The trees": ("n_trees", "max_leaf", "leaf_labels"),
+    "Rare labels": ("propensity_A", "propensity_B", "gamma", "alpha"),
+    "The separators": ("C", "max_iter", "tol", "normalize", "bias"),
+    "The run": ("n_jobs", "random_state", "verbose"),
+}
+
 _PANELS_OF: dict[str, dict[str, tuple[str, ...]]] = {
     "TextVectorizer": TEXT_PANELS,
     "LabelTreeClassifier": PANELS,
     "OnlineLabelTreeClassifier": ONLINE_PANELS,
     "HierarchicalSoftmaxClassifier": SOFTMAX_PANELS,
     "OneVsRestClassifier": ONE_VS_REST_PANELS,
+    "FastXMLClassifier": EXAMPLE_TREE_PANELS,
+    "PfastreXMLClassifier": EXAMPLE_TREE_PANELS,
 }
 
 #: The files that the estimators are in.
 _HOMES = {
+    "FastXMLClassifier": "fastxml/classifier.py",
     "LabelTreeClassifier": "classifier.py",
     "OnlineLabelTreeClassifier": "online/classifier.py",
     "HierarchicalSoftmaxClassifier": "softmax/classifier.py",
     "TextVectorizer": "text/vectorizer.py",
     "OneVsRestClassifier": "one_vs_rest/classifier.py",
+    "PfastreXMLClassifier": "fastxml/classifier.py",
 }
 
 

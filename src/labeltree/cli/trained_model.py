@@ -14,9 +14,19 @@ def open_model(path: Path, parameters: dict[str, Any]) -> Any:
     from labeltree.model_file import load
 
     model: Any = load(path)
-    model.set_params(**{name: value for name, value in parameters.items() if value is not None})
+    given = {name: value for name, value in parameters.items() if value is not None}
+    for name in given.keys() - model.get_params(deep=False).keys():
+        option = f"--{name.replace('_', '-')}"
+        raise typer.BadParameter(f"a {type(model).__name__} has no such parameter", param_hint=option)
+    model.set_params(**given)
     refuse_wrong(model._check_parameters)
     return model
+
+
+def check_has_label_tree(model: Any) -> None:
+    """Refuse a model whose trees divide examples: there is no label tree to show."""
+    if not hasattr(model, "tree_"):
+        raise typer.BadParameter(f"a {type(model).__name__} has no label tree: its trees divide examples")
 
 
 def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:

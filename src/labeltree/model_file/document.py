@@ -15,15 +15,18 @@ from labeltree.model_file.strict_json import parse_json
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold it: dense features and joint blocks came
 #: with the second, online trees with the third, which has nothing else. The fourth holds models of both kinds that were
-#: tuned after training: those with a calibration or a decision. The sixth holds what makes features of texts besides.
-FORMAT_VERSIONS = (1, 2, 3, 4, 6)
+#: tuned after training: those with a calibration or a decision. The fifth is of trees over examples, and has nothing
+#: else. The sixth holds models of the first, second and fourth, and besides what makes features of texts.
+FORMAT_VERSIONS = (1, 2, 3, 4, 5, 6)
 ONLINE_VERSION = 3
 TUNED_VERSION = 4
+EXAMPLE_VERSION = 5
 TEXT_VERSION = 6
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|labels|columns|feature-names|calibration|decision|text)-([0-9a-f]{32})\.safetensors",
+    r"(tree-[0-9]{1,6}|online-tree|example-trees|labels|columns|feature-names|calibration|decision|text)"
+    r"-([0-9a-f]{32})\.safetensors",
     re.ASCII,
 )
 
@@ -180,14 +183,14 @@ class Document:
             label_kind=fields.choose("label_kind", get_args(LabelKind)),
             labels=fields.take("labels", str),
             weights=fields.choose("weights", tuple(WEIGHT_DTYPES)),
-            training_report=[_report(report) for report in fields.take("training_report", list)],
+            training_report=[report_from_json(report) for report in fields.take("training_report", list)],
             tree_files=[
                 file_from_json(entry, f"tree-{number}")
                 for number, entry in enumerate(files.take("trees", list))
             ],
             label_file=file_from_json(files.take("labels", object), "labels"),
             feature_name_file=optional_file(files.take("feature_names", object), "feature-names"),
-            dense_features=_range(fields.take("dense_features", list))
+            dense_features=range_from_json(fields.take("dense_features", list))
             if "dense_features" in newer
             else (0, 0),
             joint_blocks="joint_blocks" in newer and fields.take("joint_blocks", bool),
@@ -268,13 +271,13 @@ class Fields:
             raise ValueError(f"{self.where} has the unknown field {_short(min(unknown))}")
 
 
-def _range(value: list[Any]) -> tuple[int, int]:
+def range_from_json(value: list[Any]) -> tuple[int, int]:
     if len(value) != 2 or not all(type(item) is int for item in value):
         raise ValueError(f"dense_features must be two integers, got {_short(value)}")
     return value[0], value[1]
 
 
-def _report(value: Any) -> dict[str, int]:
+def report_from_json(value: Any) -> dict[str, int]:
     fields = Fields(value, "training_report")
     return {name: fields.take(name, int) for name in fields.values}
 

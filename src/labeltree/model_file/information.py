@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from labeltree.model_file.directory import blaming
-from labeltree.model_file.document import Document
-from labeltree.model_file.loading import read_consistently, read_tensors, read_tree_tensors
+from labeltree.model_file.example_document import ExampleDocument
+from labeltree.model_file.loading import AnyDocument, read_consistently, read_tensors, read_tree_tensors
 from labeltree.model_file.online_document import OnlineDocument
 from labeltree.tree_weights import n_columns
 
 
 @dataclass(frozen=True)
 class TreeInfo:
-    """One tree of a model: its nodes, inner nodes and weights, and the bytes of its file."""
+    """One tree of a model: its nodes, inner nodes and weights, and the bytes of its file, or of its part of one."""
 
     n_nodes: int
     n_inner_nodes: int
@@ -79,9 +79,11 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     return read_consistently(path, _describe)
 
 
-def _describe(directory: Path, document: Document | OnlineDocument) -> ModelInfo:
+def _describe(directory: Path, document: AnyDocument) -> ModelInfo:
     if isinstance(document, OnlineDocument):
         return _describe_online(directory, document)
+    if isinstance(document, ExampleDocument):
+        return _describe_example_trees(directory, document)
     trees = []
     for file in document.tree_files:
         tensors = read_tree_tensors(directory, file, document)
@@ -143,4 +145,40 @@ def _describe_online(directory: Path, document: OnlineDocument) -> ModelInfo:
             )
         ],
         training_report=[{"n_examples": document.n_examples}],
+    )
+
+
+def _describe_example_trees(directory: Path, document: ExampleDocument) -> ModelInfo:
+    from labeltree.fastxml.storage import read_trees
+
+    trees = read_trees(directory, document)
+    with blaming(document.tree_file.name):
+        trees.forest()  # which looks at the shape of the trees
+        begin = trees.arrays["tree_begin"]
+        n_weights = np.diff(trees.arrays["weight_begin"][begin])
+        n_pairs = np.diff(trees.arrays["pair_begin"][begin])
+    n_nodes = np.diff(begin)
+    return ModelInfo(
+        path=str(directory),
+        estimator=document.estimator,
+        library_version=document.library_version,
+        format_version=document.format_version,
+        parameters=document.parameters,
+        n_features=document.n_features,
+        dense_features=document.dense_features,
+        n_labels=document.n_labels,
+        label_kind=document.label_kind,
+        has_feature_names=document.feature_name_file is not None,
+        weights="float32",
+        n_bytes=sum(file.n_bytes for file in document.files),
+        trees=[
+            TreeInfo(
+                n_nodes=int(nodes),
+                n_inner_nodes=int(nodes - 1) // 2,
+                n_weights=int(weights),
+                n_bytes=int(24 * nodes + 8 * (weights + pairs)),
+            )
+            for nodes, weights, pairs in zip(n_nodes, n_weights, n_pairs, strict=True)
+        ],
+        training_report=document.training_report,
     )

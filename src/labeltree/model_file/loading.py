@@ -16,6 +16,7 @@ from labeltree.model_file.calibration_tensors import decode_calibration
 from labeltree.model_file.decision_record import decode_decision
 from labeltree.model_file.directory import blaming, open_inside, read_document
 from labeltree.model_file.document import (
+    EXAMPLE_VERSION,
     ONLINE_VERSION,
     TUNED_VERSION,
     WEIGHT_DTYPES,
@@ -24,6 +25,7 @@ from labeltree.model_file.document import (
     StoredText,
     open_fields,
 )
+from labeltree.model_file.example_document import ExampleDocument
 from labeltree.model_file.label_tensors import decode_counts, decode_labels, decode_texts
 from labeltree.model_file.online_document import OnlineDocument
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
@@ -37,14 +39,16 @@ if TYPE_CHECKING:
 
 #: The estimators that a model file may name, and where they are.
 ESTIMATORS = {
+    "FastXMLClassifier": "labeltree.fastxml.classifier",
     "HierarchicalSoftmaxClassifier": "labeltree.softmax.classifier",
     "LabelTreeClassifier": "labeltree.classifier",
     "OneVsRestClassifier": "labeltree.one_vs_rest.classifier",
     "OnlineLabelTreeClassifier": "labeltree.online.classifier",
+    "PfastreXMLClassifier": "labeltree.fastxml.classifier",
 }
 
 #: What ``model.json`` may be.
-AnyDocument: TypeAlias = Document | OnlineDocument
+AnyDocument: TypeAlias = Document | OnlineDocument | ExampleDocument
 
 _Estimator = TypeVar("_Estimator", bound=LabelTreePredictor)
 _Answer = TypeVar("_Answer")
@@ -75,11 +79,17 @@ def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredict
                 f"does not have; call the load() of that class, or upgrade labeltree"
             )
         cls: type[LabelTreePredictor] = getattr(importlib.import_module(module), document.estimator)
-        if isinstance(document, OnlineDocument):
-            online: Any = importlib.import_module("labeltree.online.storage")
-            opened: LabelTreePredictor = online.open_model(cls, directory, document, verify)
-            return opened
-        return _open_model(cls, directory, document, verify)
+        check_estimator(cls, document)
+        if isinstance(document, Document):
+            return _open_model(cls, directory, document, verify)
+        home = (
+            "labeltree.online.storage"
+            if isinstance(document, OnlineDocument)
+            else "labeltree.fastxml.storage"
+        )
+        storage: Any = importlib.import_module(home)
+        opened: LabelTreePredictor = storage.open_model(cls, directory, document, verify)
+        return opened
 
     return read_consistently(path, open_any)
 
@@ -115,12 +125,18 @@ def load_classifier(cls: type[_Estimator], path: str | os.PathLike[str], verify:
 
 def check_estimator(cls: type, document: AnyDocument) -> None:
     """Raise `ValueError` unless the model is one of this class."""
-    is_online = "Online" in cls.__name__
-    if document.estimator != cls.__name__ or isinstance(document, OnlineDocument) != is_online:
+    if document.estimator != cls.__name__ or not isinstance(document, _document_of(cls.__name__)):
         raise ValueError(
             f"the model is a {document.estimator[:100]}, not a {cls.__name__}; "
             f"use {document.estimator[:100]}.load or labeltree.model_file.load"
         )
+
+
+def _document_of(estimator: str) -> type[AnyDocument]:
+    """What describes a model of this class."""
+    if "Online" in estimator:
+        return OnlineDocument
+    return ExampleDocument if "fastxml" in ESTIMATORS.get(estimator, "") else Document
 
 
 def parse_document(text: bytes) -> AnyDocument:
@@ -129,6 +145,8 @@ def parse_document(text: bytes) -> AnyDocument:
     is_online = version == TUNED_VERSION and "Online" in str(fields.values.get("estimator"))
     if version == ONLINE_VERSION or is_online:
         return OnlineDocument.from_fields(fields, version)
+    if version == EXAMPLE_VERSION:
+        return ExampleDocument.from_fields(fields, version)
     return Document.from_fields(fields, version)
 
 

@@ -123,7 +123,7 @@ def _tree_tensors(trained: TreeWeights) -> dict[str, Tensor]:
 
 def _encode_parameters(parameters: Mapping[str, Any], n_trees: int) -> dict[str, Any]:
     return {
-        name: _encode_tree(value, n_trees) if name == "tree" else _encode_parameter(name, value)
+        name: _encode_tree(value, n_trees) if name == "tree" else encode_parameter(name, value)
         for name, value in parameters.items()
     }
 
@@ -135,7 +135,7 @@ def _encode_tree(tree: Any, n_trees: int) -> Any:
     if isinstance(tree, TreeSource):
         return {"stored": "tree" if n_trees == 1 else "trees"}
     if not isinstance(tree, list | tuple):
-        return _encode_parameter("tree", tree)
+        return encode_parameter("tree", tree)
     if all(isinstance(entry, LabelTree) for entry in tree):
         return {"stored": "trees"}
     if len(tree) != n_trees:
@@ -146,7 +146,8 @@ def _encode_tree(tree: Any, n_trees: int) -> Any:
     return [entry if isinstance(entry, str) else {"stored": "tree"} for entry in tree]
 
 
-def _encode_parameter(name: str, value: Any) -> Any:
+def encode_parameter(name: str, value: Any) -> Any:
+    """A parameter as it stands in ``model.json``; raises `ValueError` for one that cannot."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):

@@ -63,7 +63,7 @@ class Report:
         What it finds, misses and invents, for each label.
     queries : QueryTimes
     first_tree : TreeMeasures or None
-        None for online models, whose nodes cannot be asked one by one.
+        None for online models and trees over examples, whose nodes cannot be asked one by one.
     """
 
     classes: NDArray[Any]
@@ -132,7 +132,7 @@ def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, ran
         label_counts=model.label_counts_,
         n_rows=truth.n_rows,
         n_unknown=n_unknown,
-        n_trees=len(model.trees_),
+        n_trees=len(model._tree_shapes()),
         k=k,
         ranks=rank_curve(hits[:, :RANKS], truth.sizes + n_unknown_of_row),
         frequencies=frequency_bands(model.label_counts_, truth, ranking[:, :k]),

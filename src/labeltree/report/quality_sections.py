@@ -116,7 +116,7 @@ def calibration_section(report: Report) -> str:
     levels = (
         _calibration_table("Nodes given their parent, by tree level (the root's is 0)", calibration.levels)
         if calibration.levels
-        else "<p>By tree level: nothing, as the nodes of online trees cannot be asked one by one.</p>\n"
+        else "<p>By tree level: nothing, as the nodes of this model cannot be asked one by one.</p>\n"
     )
     labels = calibration.labels
     return section(

@@ -13,8 +13,9 @@ from labeltree.report.quality_sections import LISTED, Names
 NAMED_LABELS = 3
 
 NO_NODES = (
-    "<p>Left out: the nodes of an online tree cannot be asked one by one. "
-    "<code>model.freeze(prune=0.0)</code> gives the same model with nodes that can.</p>\n"
+    "<p>Left out: trees that divide examples have no nodes with labels below them, and the nodes of an online tree "
+    "cannot be asked one by one; of that, <code>model.freeze(prune=0.0)</code> gives the same model with nodes that "
+    "can.</p>\n"
 )
 
 

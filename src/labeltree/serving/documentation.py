@@ -11,22 +11,34 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from starlette.responses import FileResponse, HTMLResponse, Response
 
+from labeltree.serving.errors import Refusal
+
 PAGE = Path(__file__).with_name("page")
+
+#: Said here rather than guessed, because systems may have other ideas of what a script is.
+_MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def page_routes() -> APIRouter:
-    """The page to try models, and its two files."""
+    """The page to try models, and its files under ``/page/``."""
     router = APIRouter(include_in_schema=False)
-    for path, name in (("/", "index.html"), ("/page.css", "page.css"), ("/page.js", "page.js")):
-        router.add_api_route(path, _file(PAGE / name), methods=["GET"], response_class=Response)
+    files = {path.name: path for path in PAGE.iterdir() if path.suffix in _MEDIA_TYPES}
+
+    @router.get("/", response_class=Response)
+    async def page() -> Response:
+        return _file(files["index.html"])
+
+    @router.get("/page/{name}", response_class=Response)
+    async def page_file(name: str) -> Response:
+        if name not in files:  # a name is looked up, never made a path
+            raise Refusal(404, "the page has no such file")
+        return _file(files[name])
+
     return router
 
 
-def _file(path: Path) -> Callable[[], Awaitable[Response]]:
-    async def send() -> Response:
-        return FileResponse(path)
-
-    return send
+def _file(path: Path) -> Response:
+    return FileResponse(path, media_type=_MEDIA_TYPES[path.suffix])
 
 
 def description_page(app: FastAPI) -> Callable[[], Awaitable[Response]]:
@@ -51,7 +63,9 @@ def _page(schema: dict[str, Any]) -> str:
     about = "".join(f"<p>{_prose(part)}</p>" for part in schema["info"]["description"].split("\n\n"))
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/page.css">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="icon" href="page/icon.svg" type="image/svg+xml">'
+        '<link rel="stylesheet" href="page/page.css"><link rel="stylesheet" href="page/docs.css">'
         f'</head><body class="docs"><main><h1>{title}</h1>{about}'
         f'<p>For machines: <a href="/openapi.json">openapi.json</a>. To try it: <a href="/">the page</a>.</p>'
         f"{operations}</main></body></html>"

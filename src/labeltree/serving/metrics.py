@@ -30,8 +30,7 @@ ROUTES = (
     "/openapi.json",
     "/docs",
     "/",
-    "/page.css",
-    "/page.js",
+    "/page/{name}",
     "other",
 )
 STATUSES = (200, 202, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 500, 503, 504)

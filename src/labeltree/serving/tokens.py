@@ -29,7 +29,7 @@ class Access(enum.Enum):
 
 
 #: For those who watch the server, and the page, which has no data in it and asks for a token.
-_OPEN = re.compile(r"/(healthz|readyz|page\.(css|js)|)", re.ASCII)
+_OPEN = re.compile(r"/(healthz|readyz|page/[^/]*|)", re.ASCII)
 _QUESTIONS = re.compile(r"/v1/models/[^/]+/(predict|explain)", re.ASCII)
 
 

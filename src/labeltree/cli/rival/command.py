@@ -51,6 +51,34 @@ RIVALS = (
             labeltree rival one-vs-rest train.txt --model flat.labeltree --checkpoint flat.checkpoint --random-state 0
         """,
     ),
+    Rival(
+        "fastxml",
+        "FastXMLClassifier",
+        """Train FastXML on labelled rows and save it.
+
+        An ensemble of trees over examples: every node sends a row to one of two sides by a sparse linear separator, so
+        that the rows of a side have similar labels; a leaf votes for the labels of its rows.
+
+        [bold]Examples[/bold]
+
+            labeltree rival fastxml train.txt --model fastxml.labeltree
+            labeltree rival fastxml train.txt --model fastxml.labeltree --n-trees 20
+        """,
+    ),
+    Rival(
+        "pfastrexml",
+        "PfastreXMLClassifier",
+        """Train PfastreXML on labelled rows and save it.
+
+        FastXML for rare labels: these count more in the splits and the leaves, and the labels that the trees propose
+        are ranked anew by how near a row is to the rows of a label.
+
+        [bold]Examples[/bold]
+
+            labeltree rival pfastrexml train.txt --model pfastrexml.labeltree
+            labeltree rival pfastrexml train.txt --model pfastrexml.labeltree --alpha 0.9
+        """,
+    ),
 )
 
 

@@ -127,9 +127,11 @@ def open_hierarchy(path: Path, labels: Path | None) -> Hierarchy:
     from labeltree.cli.label_names import LabelNames
 
     if path.is_dir():
+        from labeltree.cli.trained_model import check_has_label_tree
         from labeltree.model_file import load
 
         model: Any = load(path)
+        check_has_label_tree(model)
         known = LabelNames(model, labels)
         names = [known[label] for label in model.classes_.tolist()]
         return Hierarchy("model", model.tree_, names, model=model)

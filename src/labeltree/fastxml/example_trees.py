@@ -1,0 +1,129 @@
+"""Trees over examples as flat arrays: what is trained, saved, mapped and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+
+#: The arrays of the trees and their types; docs/model-format.md says what they are.
+TREE_ARRAYS = {
+    "tree_begin": "int64",
+    "child": "int32",
+    "weight_begin": "int64",
+    "feature": "int32",
+    "weight": "float32",
+    "bias": "float32",
+    "pair_begin": "int64",
+    "label": "int32",
+    "probability": "float32",
+}
+
+#: Those of the means of the labels, which PfastreXML has beside them.
+MEAN_ARRAYS = {
+    "mean_begin": "int64",
+    "mean_feature": "int32",
+    "mean_value": "float32",
+    "mean_square": "float32",
+}
+
+
+class TreeShape(NamedTuple):
+    """What is told of a tree."""
+
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    arity: int = 2
+
+
+class Split(NamedTuple):
+    """A separator that a row met: the node, where it sent the row, and its score, above 0 for that side."""
+
+    node: int
+    child: int
+    score: float
+    sign: int
+
+
+@dataclass(frozen=True)
+class ExampleTrees:
+    """All trees of a model, and the means of the labels where there are any."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    n_labels: int
+    n_features: int
+    dense_features: tuple[int, int] = (0, 0)
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.arrays["tree_begin"]) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.arrays["child"])
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def forest(self, gamma: float = 0.0, alpha: float = 1.0) -> _native.ExampleForest:
+        """What the kernel asks; raises `ModelFileError` if the arrays contradict each other."""
+        return _native.ExampleForest(dict(self.arrays), self.n_labels, self.n_features, gamma, alpha)
+
+    def shapes(self) -> list[TreeShape]:
+        """Nodes, leaves and depth of each tree."""
+        begin, child = self.arrays["tree_begin"].tolist(), self.arrays["child"]
+        return [_shape(child[a:b], a) for a, b in pairwise(begin)]
+
+    def splits(self, tree: int, values: Mapping[int, float]) -> Iterator[Split]:
+        """The way of a row through a tree; `values` are those of its features."""
+        a = self.arrays
+        node = int(a["tree_begin"][tree])
+        while (child := int(a["child"][node])) != 0:
+            features, weights = self.separator(node)
+            score = float(a["bias"][node]) + sum(
+                weight * values.get(feature, 0.0) for feature, weight in zip(features, weights, strict=True)
+            )
+            sign = 1 if score >= 0 else -1
+            yield Split(node, child + (sign > 0), sign * score, sign)
+            node = child + (sign > 0)
+
+    def separator(self, node: int) -> tuple[list[int], list[float]]:
+        """The features and weights of a node."""
+        begin, end = self.arrays["weight_begin"][node : node + 2].tolist()
+        return self.arrays["feature"][begin:end].tolist(), self.arrays["weight"][begin:end].tolist()
+
+    def leaf(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The labels and probabilities of a leaf."""
+        begin, end = self.arrays["pair_begin"][node : node + 2].tolist()
+        return self.arrays["label"][begin:end], self.arrays["probability"][begin:end]
+
+    def n_labels_below(self, node: int) -> int:
+        """How many labels the leaves below a node speak of."""
+        a, found = self.arrays, []
+        first, last = node, node + 1
+        # Nodes are numbered breadth first: the descendants of a level are next to each other.
+        while first < last:
+            found.append(a["label"][a["pair_begin"][first] : a["pair_begin"][last]])
+            children = a["child"][first:last]
+            children = children[children > 0]
+            first, last = (int(children[0]), int(children[-1]) + 2) if len(children) else (0, 0)
+        return len(np.unique(np.concatenate(found)))
+
+
+def _shape(child: NDArray[np.int32], first: int) -> TreeShape:
+    """From the children of a tree's nodes, which are numbered from `first`."""
+    is_inner = child > 0
+    depth, begin, end = 0, 0, 1
+    while True:
+        children = child[begin:end][is_inner[begin:end]]
+        if len(children) == 0:
+            return TreeShape(len(child), int((~is_inner).sum()), depth)
+        depth, begin, end = depth + 1, int(children[0]) - first, int(children[-1]) + 2 - first

@@ -1,0 +1,54 @@
+// Making elements. What comes from a model or a person only ever becomes text.
+
+/** The element of the page with this id. */
+export const byId = (id) => document.getElementById(id);
+
+/** A new element; of the properties, `class`, `role` and all with a dash become attributes. */
+export function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key === "class" || key === "role" || key.includes("-")) element.setAttribute(key, value);
+    else element[key] = value;
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A label as people read it. */
+export const nameOf = (label) => (label === "" ? "(empty)" : String(label));
+
+/** A label as a key: 1 and "1" are different labels. */
+export const keyOf = (label) => `${typeof label}:${label}`;
+
+/** An element with the name of a label, whatever direction it is written in. */
+export const named = (label, className = "name") =>
+  make("span", { class: className, dir: "auto", textContent: nameOf(label) });
+
+const whole = new Intl.NumberFormat("en");
+
+/** 12,345 */
+export const count = (number) => whole.format(number);
+
+/** 1 label, 2 labels */
+export const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+
+/** A probability: 83 %, with a digit more near 0 and 1, where it tells: 0.4 %, 99.7 %, < 0.1 % */
+export function percent(probability) {
+  const hundredths = probability * 100;
+  if (hundredths <= 0 || hundredths >= 100) return `${Math.round(hundredths)} %`;
+  if (hundredths < 0.1) return "< 0.1 %";
+  if (hundredths > 99.9) return "> 99.9 %";
+  return `${hundredths.toFixed(hundredths < 9.95 || hundredths >= 99 ? 1 : 0)} %`;
+}
+
+/** An amount with its sign: +0.42, −1.30 */
+export const signed = (amount) => `${amount < 0 ? "−" : "+"}${Math.abs(amount).toFixed(2)}`;
+
+/** Wait with a call until there was none for so many milliseconds. */
+export function later(milliseconds, call) {
+  let timer;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(call, milliseconds);
+  };
+}

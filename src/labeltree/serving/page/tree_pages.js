@@ -1,0 +1,40 @@
+// Nodes of a model's trees, asked for once: the tree of labels and the explanations both need them.
+
+/** So many children are asked for at a time. */
+const LIMIT = 50;
+
+export class TreePages {
+  #api;
+  #model;
+  #pages = new Map();
+
+  constructor(api, model) {
+    this.#api = api;
+    this.#model = model;
+  }
+
+  /** A node and a page of its children, as /tree answers. */
+  page(tree, node, offset = 0) {
+    const key = `${tree} ${node} ${offset}`;
+    if (!this.#pages.has(key)) {
+      const answer = this.#api.tree(this.#model, { tree, node, offset, limit: LIMIT });
+      answer.catch(() => this.#pages.delete(key)); // so that it can be asked for again
+      this.#pages.set(key, answer);
+    }
+    return this.#pages.get(key);
+  }
+
+  /** The nodes from the root to a label. */
+  path(tree, label) {
+    return this.#api.path(this.#model, tree, label);
+  }
+
+  /** A few labels below a node, one of each of its largest children. */
+  async examples(tree, node) {
+    const { children } = await this.page(tree, node);
+    return children.slice(0, 4).map((child) => labelOf(child) ?? child.examples[0]);
+  }
+}
+
+/** The label of a leaf; null of other nodes. */
+export const labelOf = (node) => node.label ?? null;
