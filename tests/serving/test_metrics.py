@@ -72,6 +72,10 @@ def test_workers_count_together_and_outlive_each_other() -> None:
     text = again.text()
     assert 'labeltree_requests_total{route="/healthz",status="200"} 2' in text
     assert 'labeltree_request_seconds_bucket{route="/healthz",le="0.0005"} 1' in text
+    assert 'labeltree_request_seconds_count{route="/healthz"} 2' in text
+    second.answered("/docs", 200, 3.0)
+    assert 'labeltree_request_seconds_bucket{route="/docs",le="0.0005"} 0' in again.text()
+    assert "/openapi.json" not in text
     assert 'labeltree_request_seconds_bucket{route="/healthz",le="10.0"} 1' in text
     assert 'labeltree_request_seconds_bucket{route="/healthz",le="+Inf"} 2' in text
     assert 'labeltree_rows_total{model="pets"} 5' in text

@@ -116,7 +116,12 @@ def serve(
         labeltree serve paintings=tate.labeltree laws=eurlex --workers 2
         labeltree serve tags --learn --token-file tokens.txt
     """
+    from importlib.util import find_spec
+
     from labeltree.cli.console import standard_output
+
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
+        raise ImportError("'labeltree serve' needs FastAPI and uvicorn: pip install 'labeltree[serve]'")
     from labeltree.serving.limits import Limits
     from labeltree.serving.running import listen, run
     from labeltree.serving.settings import Settings, named_models

@@ -15,7 +15,7 @@ from labeltree.serving.errors import Refusal
 from labeltree.serving.journal import Journal, journal_of
 from labeltree.serving.logs import log_event
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import Example
+from labeltree.serving.schemas import Example, Row
 
 _Examples = list[dict[str, Any]]
 
@@ -227,7 +227,20 @@ def _features(served: ServedModel, examples: list[Example]) -> Any:
     if numbered and (texts or named):
         raise Refusal(422, "examples: expected all of one kind, got rows of numbers and others")
     if numbered:
+        _check_places(served.model, numbered)
         return rows.of_rows(served, numbered, "rows")
     by_name = iter(rows.of_texts(served, texts) if texts else [])
     given = iter(rows.of_features(served, named) if named else [])
     return [next(by_name if example.text is not None else given) for example in examples]
+
+
+def _check_places(model: Any, numbered: list[Row]) -> None:
+    """Where every feature up to the largest number has a place, one large number would take all memory."""
+    known = int(model.n_features_in_)
+    for i, row in enumerate(numbered):
+        if model.weights == "dense" and row.indices and row.indices[-1] >= known:
+            raise Refusal(
+                422,
+                f"examples[{i}].row: a model with dense weights learns no new features from requests: expected indices "
+                f"from 0 to {known - 1}, got {row.indices[-1]}",
+            )

@@ -38,8 +38,9 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 Cell = tuple[str, tuple[tuple[str, str], ...]]
 
+_REQUESTS = "labeltree_requests_total"
 _HELP = {
-    "labeltree_requests_total": ("counter", "Requests that were answered."),
+    _REQUESTS: ("counter", "Requests that were answered."),
     "labeltree_request_seconds": ("histogram", "From the head of a request to the end of its answer."),
     "labeltree_requests_in_flight": ("gauge", "Requests at work."),
     "labeltree_rows_total": ("counter", "Rows that were predicted, explained or learned."),
@@ -57,10 +58,7 @@ def cells(models: Iterable[str]) -> list[Cell]:
         cell
         for route in ROUTES
         for cell in (
-            *(
-                ("labeltree_requests_total", (("route", route), ("status", str(s))))
-                for s in (*STATUSES, "other")
-            ),
+            *((_REQUESTS, (("route", route), ("status", str(s)))) for s in (*STATUSES, "other")),
             *(
                 ("labeltree_request_seconds_bucket", (("route", route), ("le", str(b))))
                 for b in (*BUCKETS, "+Inf")
@@ -110,8 +108,7 @@ class Metrics:
         self._own: Any = memoryview(self._table[worker])  # writes in a third of the time that an array takes
         self._at = {cell: i for i, cell in enumerate(self._cells)}
         self._first_of_route = {
-            route: self._at["labeltree_requests_total", (("route", route), ("status", "200"))]
-            for route in ROUTES
+            route: self._at[_REQUESTS, (("route", route), ("status", "200"))] for route in ROUTES
         }
         self._in_flight = self._at["labeltree_requests_in_flight", ()]
         self._own[self._in_flight] = 0.0  # of a worker that was killed
@@ -155,18 +152,22 @@ class Metrics:
 
 
 def _lines(cells: Sequence[Cell], sums: Sequence[float]) -> Iterator[str]:
+    asked = {
+        labels[0] for (name, labels), value in zip(cells, sums, strict=True) if name == _REQUESTS and value
+    }
     families: dict[str, list[str]] = {name: [] for name in _HELP}
     below = 0.0
     for (name, labels), value in zip(cells, sums, strict=True):
-        of_route = bool(labels) and labels[0][0] == "route"
         family = next((name.removesuffix(end) for end in _FAMILY_ENDS if name.endswith(end)), name)
+        if labels and labels[0][0] == "route" and labels[0] not in asked:
+            continue
+        if name == _REQUESTS and not value:  # a status that never was
+            continue
         if name.endswith("_bucket"):  # buckets are kept apart, and told with all before them
-            below = value if labels[1][1] == str(BUCKETS[0]) else below + value
-            value = below
-        elif name.endswith("_sum") and below:
-            families[family].append(_line(family + "_count", labels, below))
-        if not of_route or (below if family.endswith("_seconds") else value):
-            families[family].append(_line(name, labels, value))
+            value = below = value + (0.0 if labels[1][1] == str(BUCKETS[0]) else below)
+        elif name.endswith("_sum"):
+            families[family].append(_line(f"{family}_count", labels, below))
+        families[family].append(_line(name, labels, value))
     for family, lines in families.items():
         kind, meaning = _HELP[family]
         yield f"# HELP {family} {meaning}"
