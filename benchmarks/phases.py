@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import labeltree.learning
+import labeltree.forest_learner
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
 from labeltree.label_names import LabelNames
@@ -121,8 +121,8 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
     with ExitStack() as stack:
         stack.enter_context(
             ledger.timing(
-                (labeltree.learning, "check_features", "check features"),
-                (labeltree.learning, "read_labels", "check labels"),
+                (labeltree.forest_learner, "check_features", "check features"),
+                (labeltree.forest_learner, "read_labels", "check labels"),
                 (_native, "label_vectors", "tree: label vectors"),
                 (_native, "cluster_labels", "tree: clustering"),
                 (LabelTreeClassifier, "_renew_caches", "prepare to predict"),
