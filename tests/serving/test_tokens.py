@@ -16,7 +16,7 @@ from labeltree.serving.application import Application
 from labeltree.serving.metrics import ROUTES
 
 #: Where nobody ever needs a token, and where everybody does. All other routes only ask.
-OPEN = {"/healthz", "/readyz", "/", "/page.css", "/page.js"}
+OPEN = {"/healthz", "/readyz", "/", "/page/{name}"}
 CHANGES = {"/v1/models/{name}/reload", "/v1/models/{name}/learn"}
 
 WRONG: list[dict[str, str | bytes]] = [
