@@ -115,8 +115,8 @@ class Grower {
     for (int64_t i = 0; i < n_rows; ++i) sum[positive_[i]] += problem_.weight[rows[i]];
     cost_.resize(n_rows);
     for (int64_t i = 0; i < n_rows; ++i) {
-      cost_[i] =
-          static_cast<float>(options_.C * problem_.weight[rows[i]] * (sum[0] + sum[1]) / sum[positive_[i]]);
+      const double cost = options_.C * problem_.weight[rows[i]] * (sum[0] + sum[1]) / sum[positive_[i]];
+      cost_[i] = static_cast<float>(std::clamp(cost, 1e-10, 1e10));  // however extreme weights are
     }
   }
 

@@ -123,7 +123,8 @@ class ColumnTrainer {
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     // The bias must not be a feature that only one row has.
-    if (rows.size() == 1) rows.insert(rows[0] == 0 ? rows.end() : rows.begin(), rows[0] == 0 ? 1 : 0);
+    if (rows.size() == 1 && features_.n_rows() > 1)
+      rows.insert(rows[0] == 0 ? rows.end() : rows.begin(), rows[0] == 0 ? 1 : 0);
     return rows;
   }
 

@@ -43,6 +43,7 @@ NAMES = (
     "softmax",
     "recall_weights",
     "online",
+    "rivals",
 )
 
 

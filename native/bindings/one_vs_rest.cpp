@@ -34,6 +34,25 @@ nb::dict chunk_arrays(ColumnChunk&& chunk) {
   return result;
 }
 
+void check_plan(const Array<int32_t>& label, const Array<int64_t>& group_begin, int64_t chunk_groups,
+                const Array<int64_t>& chunks, int32_t n_labels) {
+  const int64_t* begin = group_begin.data();
+  const int64_t n_groups = static_cast<int64_t>(group_begin.size()) - 1;
+  require(begin[0] == 0 && begin[n_groups] == static_cast<int64_t>(label.size()),
+          "group_begin must span the labels");
+  for (int64_t g = 0; g < n_groups; ++g) {
+    require(begin[g] <= begin[g + 1] && begin[g + 1] - begin[g] <= kMaxLanes,
+            "a group has at most as many labels as there are lanes");
+  }
+  for (size_t i = 0; i < label.size(); ++i) {
+    require(label.data()[i] >= 0 && label.data()[i] < n_labels, "a label is out of range");
+  }
+  const int64_t n_chunks = (n_groups + chunk_groups - 1) / chunk_groups;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    require(chunks.data()[i] >= 0 && chunks.data()[i] < n_chunks, "a chunk is out of range");
+  }
+}
+
 void train(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int32_t> label_indices,
            int32_t n_labels, std::optional<Array<float>> sample_weight,
            std::optional<Array<int64_t>> negative_indptr, std::optional<Array<int32_t>> negative_indices,
@@ -41,7 +60,9 @@ void train(const BoundFeatures& features, Array<int64_t> label_indptr, Array<int
            Array<int64_t> chunks, const SolverOptions& options, nb::callable finished, Progress& progress) {
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
+  check_labels(labels, label_indices.size(), n_labels);
   require(group_begin.size() > 0 && chunk_groups > 0, "there must be groups, and chunks of them");
+  check_plan(label, group_begin, chunk_groups, chunks, n_labels);
   std::optional<Negatives> negatives;
   if (negative_indptr) {
     require(negative_indices.has_value(), "negatives have both indptr and indices");

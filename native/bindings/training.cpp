@@ -73,6 +73,7 @@ nb::dict train_with_softmax(Array<int32_t> child_begin, Array<int32_t> label, in
   const LabelTreeView tree = tree_view(child_begin, label, n_labels);
   const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
   const float* weight = optional_weights(sample_weight, labels.n_rows);
+  check_labels(labels, label_indices.size(), n_labels);
   BlockArrays arrays;
   TrainingReport report;
   {

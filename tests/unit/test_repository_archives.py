@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import errno
+import gzip
 import io
 import random
 import stat
@@ -172,6 +173,19 @@ def test_bombs_do_not_go_off(make, tmp_path):
         DownloadError, match=r"the archive of .* bytes claims to hold 20,000,\d+: no data set does"
     ):
         unpacked(bomb, tmp_path)
+
+
+def long_name(n_bytes: int) -> bytes:
+    entry = tarfile.TarInfo("././@LongLink")
+    entry.type, entry.size = tarfile.GNUTYPE_LONGNAME, n_bytes
+    return entry.tobuf(format=tarfile.GNU_FORMAT) + b"a" * n_bytes + bytes(-n_bytes % 512)
+
+
+@pytest.mark.parametrize("names", [long_name(20_000_000), long_name(512) * 3000], ids=["long", "many"])
+def test_names_in_tar_archives_are_no_bombs(names, tmp_path):
+    (tmp_path / "data.tar.gz").write_bytes(gzip.compress(names + bytes(1024)))
+    with pytest.raises(DownloadError, match="damaged"), archive_module.open_archive(tmp_path / "data.tar.gz"):
+        pass
 
 
 def test_a_file_is_never_longer_than_it_claims(tmp_path):

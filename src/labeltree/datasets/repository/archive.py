@@ -24,7 +24,19 @@ MOST_EXPANSION = 100
 _MOST_MEMBERS = 10_000
 _BLOCK_BYTES = 1 << 20
 
+#: A tar archive's entry that holds a long name is read whole, before anything can be said about it.
+_MOST_NAME_BYTES = 1 << 16
+_NAMES = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
+
 _DAMAGED = (
+    RecursionError,
+    MemoryError,
     zipfile.BadZipFile,
     tarfile.TarError,
     zlib.error,
@@ -89,7 +101,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
             with zipfile.ZipFile(path) as zipped:
                 yield Archive(_zip_members(zipped), path.stat().st_size)
         elif tarfile.is_tarfile(path):
-            with tarfile.open(path) as tape:
+            with tarfile.open(path, tarinfo=_ModestEntry) as tape:
                 size = path.stat().st_size
                 yield Archive(_tar_members(tape, size), size)
                 _read_to_the_end(tape, size)
@@ -107,6 +119,17 @@ def open_archive(path: Path) -> Iterator[Archive]:
         if error.errno not in (None, errno.EINVAL):
             raise
         raise DownloadError(f"the archive is damaged: {error}") from error
+
+
+class _ModestEntry(tarfile.TarInfo):
+    """An entry of a tar archive whose name is not a bomb."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _ModestEntry:
+        entry = super().frombuf(buf, encoding, errors)
+        if entry.type in _NAMES and entry.size > _MOST_NAME_BYTES:
+            raise tarfile.ReadError(f"a name of {entry.size:,} bytes")
+        return entry
 
 
 def _zip_members(zipped: zipfile.ZipFile) -> list[Member]:
