@@ -184,7 +184,10 @@ def long_name(n_bytes: int) -> bytes:
 @pytest.mark.parametrize("names", [long_name(20_000_000), long_name(512) * 3000], ids=["long", "many"])
 def test_names_in_tar_archives_are_no_bombs(names, tmp_path):
     (tmp_path / "data.tar.gz").write_bytes(gzip.compress(names + bytes(1024)))
-    with pytest.raises(DownloadError, match="damaged"), archive_module.open_archive(tmp_path / "data.tar.gz"):
+    with (
+        pytest.raises(DownloadError, match="damaged|expected a zip or tar"),
+        archive_module.open_archive(tmp_path / "data.tar.gz"),
+    ):
         pass
 
 

@@ -100,16 +100,11 @@ def open_archive(path: Path) -> Iterator[Archive]:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as zipped:
                 yield Archive(_zip_members(zipped), path.stat().st_size)
-        elif tarfile.is_tarfile(path):
-            with tarfile.open(path, tarinfo=_ModestEntry) as tape:
+        else:
+            with _opened_tar(path) as tape:
                 size = path.stat().st_size
                 yield Archive(_tar_members(tape, size), size)
                 _read_to_the_end(tape, size)
-        else:
-            with open(path, "rb") as file:
-                raise DownloadError(
-                    f"expected a zip or tar archive, got a file that begins with {file.read(16)!r}"
-                )
     except DownloadError:
         raise
     except _DAMAGED as error:
@@ -130,6 +125,16 @@ class _ModestEntry(tarfile.TarInfo):
         if entry.type in _NAMES and entry.size > _MOST_NAME_BYTES:
             raise tarfile.ReadError(f"a name of {entry.size:,} bytes")
         return entry
+
+
+def _opened_tar(path: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(path, tarinfo=_ModestEntry)
+    except tarfile.ReadError:
+        with open(path, "rb") as file:
+            raise DownloadError(
+                f"expected a zip or tar archive, got a file that begins with {file.read(16)!r}"
+            ) from None
 
 
 def _zip_members(zipped: zipfile.ZipFile) -> list[Member]:
