@@ -33,16 +33,7 @@ from labeltree.datasets import load_tate
 from labeltree.text import Tagger
 
 TITLE = "One text per request, tags of the Tate's catalogue"
-HEADINGS = [
-    "system",
-    "workers",
-    "requests/s",
-    "of nothing %",
-    "p50 ms",
-    "p99 ms",
-    "in the model %",
-    "model µs",
-]
+HEADINGS = ["system", "workers", "requests/s", "of nothing %", "p50 ms", "p99 ms", "CPU µs", "in the model %"]
 TABLE_WIDTH = 120
 PREDICT = "/v1/models/tate/predict"
 N_TEXTS = 2000
@@ -92,7 +83,7 @@ def write_requests(folder: Path) -> None:
     """What is asked: one text each; the same of the server that does nothing; and a little of everything."""
     texts = load_tate().texts_test[:N_TEXTS]
     bodies = [json.dumps({"text": text}) for text in texts]
-    write_lines(folder / "predict.jsonl", [{"path": PREDICT, "body": body} for body in bodies])
+    write_lines(folder / "labeltree.jsonl", [{"path": PREDICT, "body": body} for body in bodies])
     write_lines(folder / "nothing.jsonl", [{"path": "/nothing", "body": body} for body in bodies])
     others = itertools.cycle(
         [
@@ -120,24 +111,32 @@ def measure_rates(model: Path, folder: Path, options: argparse.Namespace) -> lis
     """Both servers in turn, so that a busy machine is busy for both."""
     rates = []
     for workers in options.workers:
-        nothing = Server.of_nothing(workers, folder / "nothing.log")
-        server = Server.of_labeltree({"tate": model}, workers, folder / "serve.log")
+        servers = {
+            "nothing": Server.of_nothing(workers, folder / "nothing.log"),
+            "labeltree": Server.of_labeltree({"tate": model}, workers, folder / "serve.log"),
+        }
         try:
             for repetition in range(options.repeat):
                 print(f"{workers} worker(s), run {repetition + 1}", file=sys.stderr, flush=True)
-                told = Client(
-                    nothing, folder / "nothing.jsonl", options.seconds, options.connections
-                ).result()
-                rates.append({"system": "nothing", "workers": workers, **told})
-                before = server.counters()
-                told = Client(server, folder / "predict.jsonl", options.seconds, options.connections).result()
-                rates.append(
-                    {"system": "labeltree", "workers": workers, **told, **spent(before, server.counters())}
-                )
+                for system, server in servers.items():
+                    rates.append(
+                        {"system": system, "workers": workers, **rate(system, server, folder, options)}
+                    )
         finally:
-            nothing.close()
-            server.close()
+            for server in servers.values():
+                server.close()
     return rates
+
+
+def rate(system: str, server: Server, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """How one server fares for some seconds."""
+    counted = system == "labeltree"
+    client = Client(server, folder / f"{system}.jsonl", options.seconds, options.connections)
+    before = server.counters() if counted else {}
+    used = server.processor_seconds()
+    told = client.result()
+    told["cpu_us"] = (server.processor_seconds() - used) / told["requests"] * 1e6
+    return {**told, **(spent(before, server.counters()) if counted else {})}
 
 
 def spent(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
@@ -159,7 +158,7 @@ def reload_under_load(models: Sequence[Path], folder: Path, options: argparse.Na
     shutil.copytree(models[0], served)
     server = Server.of_labeltree({"tate": served}, max(options.workers), folder / "serve.log")
     try:
-        client = Client(server, folder / "predict.jsonl", 2 * options.seconds, options.connections)
+        client = Client(server, folder / "labeltree.jsonl", 2 * options.seconds, options.connections)
         versions: list[str] = []
         while client.is_at_work and len(versions) < 6:
             Tagger.load(models[(len(versions) + 1) % 2]).save(served)
@@ -175,7 +174,7 @@ def kill_under_load(model: Path, folder: Path, options: argparse.Namespace) -> d
     workers = max(2, *options.workers)
     server = Server.of_labeltree({"tate": model}, workers, folder / "serve.log")
     try:
-        client = Client(server, folder / "predict.jsonl", 2 * options.seconds, options.connections)
+        client = Client(server, folder / "labeltree.jsonl", 2 * options.seconds, options.connections)
         time.sleep(options.seconds / 2)
         server.kill_a_worker()
         told = client.result()
@@ -232,25 +231,22 @@ def cells(rates: Sequence[dict[str, Any]]) -> list[list[list[str]]]:
             system: [rate for rate in rates if (rate["system"], rate["workers"]) == (system, workers)]
             for system in ("nothing", "labeltree")
         }
-
-        def median(system: str, name: str, runs: dict[str, list[dict[str, Any]]] = runs) -> float:
-            return float(statistics.median(run[name] for run in runs[system]))
-
-        share = statistics.median(
+        ratios = [
             ours["per_second"] / theirs["per_second"]
             for ours, theirs in zip(runs["labeltree"], runs["nothing"], strict=True)
-        )
-        for system, name, of_nothing in (
-            ("nothing", "FastAPI, does nothing", "100"),
-            ("labeltree", "labeltree serve", f"{share * 100:.0f}"),
+        ]
+        for system, name, of_nothing, in_model in (
+            ("nothing", "FastAPI, does nothing", 1.0, "–"),
+            ("labeltree", "labeltree serve", statistics.median(ratios), "{model_share:.0%}"),
         ):
-            columns = [name, str(workers), f"{median(system, 'per_second'):,.0f}", of_nothing]
-            columns += [f"{median(system, 'p50_ms'):.2f}", f"{median(system, 'p99_ms'):.2f}"]
-            if system == "labeltree":
-                columns += [f"{median(system, 'model_share') * 100:.0f}", f"{median(system, 'model_us'):.0f}"]
-            else:
-                columns += ["–", "–"]
-            rows.append([[column] for column in columns])
+            middle = {
+                figure: statistics.median(run[figure] for run in runs[system])
+                for figure, value in runs[system][0].items()
+                if isinstance(value, float)
+            }
+            columns = f"{{per_second:,.0f}}|{of_nothing:.0%}|{{p50_ms:.1f}}|{{p99_ms:.1f}}|{{cpu_us:.0f}}|{in_model}"
+            numbers = columns.format_map(middle).replace("%", "").split("|")
+            rows.append([[column] for column in (name, str(workers), *numbers)])
     return rows
 
 

@@ -112,6 +112,13 @@ class Server:
         """What all its processes have resident."""
         return sum(resident_kilobytes(pid) for pid in self.processes()) / 1024
 
+    def processor_seconds(self) -> float:
+        """What those that answer have used so far."""
+        ticks = [
+            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13] for pid in self.workers()
+        ]
+        return sum(int(user) + int(system) for user, system in ticks) / os.sysconf("SC_CLK_TCK")
+
     def close(self) -> None:
         stop(self._process)
 
