@@ -69,7 +69,9 @@ def test_rows_are_predicted_as_by_the_model(
 ) -> None:
     X, _ = small_data(seed=1)
     X = X[:20]
-    found = post(client, "/v1/models/small/predict", {"rows": as_rows(X), **options}, schemas.PredictAnswer)
+    found = post(
+        client, "/v1/models/small/predict", {"rows": as_rows(X), **options}, schemas.PredictAnswer
+    )
     model = LabelTreeClassifier.load(models["small"])
     assert found["predictions"] == predictions_of(model, X, **{"k": 5, **options})
     assert found["model"] == "small"
@@ -161,7 +163,9 @@ def test_rows_are_explained_as_by_the_model(client: httpx.Client, models: dict[s
 
 def test_words_that_weighed_are_found_in_the_text(client: httpx.Client) -> None:
     text = "İn the STORM, a boat on the sea; a Boat!"
-    found = post(client, "/v1/models/online/explain", {"text": text, "label": "boat"}, schemas.ExplainAnswer)
+    found = post(
+        client, "/v1/models/online/explain", {"text": text, "label": "boat"}, schemas.ExplainAnswer
+    )
     words = [text[h["begin"] : h["end"]] for h in found["highlights"]]
     assert words == ["STORM", "boat", "sea", "Boat"]
     amounts = {word: h["amount"] for word, h in zip(words, found["highlights"], strict=True)}

@@ -70,9 +70,7 @@ def test_everything_can_be_asked(make: Any, models: dict[str, Path], tmp_path: P
         assert weighted[0][-1].label == 20
         assert client.explain("tags", "the sea", label="sea", n_features=1)["highlights"]
         assert client.explain("small", row=ROW, label="läbel 2")["label"] == "läbel 2"
-        assert client.labels("small", "LABEL 11") == [
-            LabelCount("läbel 11", client.labels("small", "11")[0].count)
-        ]
+        assert client.labels("small", "LABEL 11") == [LabelCount("läbel 11", client.labels("small", "11")[0].count)]
         assert client.reload("small").complete
         assert client.learn("online", [{"text": "a dog", "labels": ["dog"]}]) == 5
         with pytest.raises(ServiceError, match="there is no model of this name") as raised:

@@ -63,14 +63,8 @@ def test_what_is_malformed_is_refused(client: httpx.Client, body: str, status: i
 
 ROWS = [
     ([{"indices": [-1], "values": [1]}], "rows[0].indices[0]: "),
-    (
-        [ROW, {"indices": [3, 3], "values": [1, 1]}],
-        "rows[1]: indices must be in ascending order, but 3 is there twice",
-    ),
-    (
-        [ROW, ROW, {"indices": [3, 2], "values": [1, 1]}],
-        "rows[2]: indices must be in ascending order, but 2 comes",
-    ),
+    ([ROW, {"indices": [3, 3], "values": [1, 1]}], "rows[1]: indices must be in ascending order, but 3 is there twice"),
+    ([ROW, ROW, {"indices": [3, 2], "values": [1, 1]}], "rows[2]: indices must be in ascending order, but 2 comes"),
     ([{"indices": [1.5], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [True], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": ["1"], "values": [1]}], "rows[0].indices[0]: "),
@@ -78,10 +72,7 @@ ROWS = [
     ([{"indices": [1], "values": [None]}], "rows[0].values[0]: "),
     ([{"indices": [1], "values": []}], "rows[0]: expected as many values as indices, got 0 and 1"),
     ([{"indices": [1]}], "rows[0].values: "),
-    (
-        [ROW, {"indices": [5, 20], "values": [1, 1]}],
-        "rows[1]: indices must be from 0 to 19, the features of the model",
-    ),
+    ([ROW, {"indices": [5, 20], "values": [1, 1]}], "rows[1]: indices must be from 0 to 19, the features of the model"),
     ([{"indices": [2**62], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [10**30], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [1], "values": [1e39]}], "rows[0].values[0]: "),
@@ -102,20 +93,12 @@ def test_numbers_that_are_not_finite_are_refused(client: httpx.Client) -> None:
 def test_models_are_not_asked_what_they_cannot_know(client: httpx.Client) -> None:
     check_refusal(client.post(PREDICT, json={"text": "a"}), 422, "takes no texts: send 'rows'")
     check_refusal(client.post(PREDICT, json={"features": [{"a": 1}]}), 422, "have no names: send 'rows'")
-    check_refusal(
-        client.post(EXPLAIN, json={"row": ROW, "label": "fish"}), 422, "label: it is not one of the labels"
-    )
+    check_refusal(client.post(EXPLAIN, json={"row": ROW, "label": "fish"}), 422, "label: it is not one of the labels")
     check_refusal(client.post(EXPLAIN, json={"row": ROW}), 422, "label: Field required")
-    check_refusal(
-        client.post(EXPLAIN, json={"row": ROW, "label": "läbel 1", "n_features": 0}), 422, "n_features: "
-    )
-    check_refusal(
-        client.post(EXPLAIN, json={"row": ROW, "label": "läbel 1", "n_features": 101}), 422, "at most 100"
-    )
+    check_refusal(client.post(EXPLAIN, json={"row": ROW, "label": "läbel 1", "n_features": 0}), 422, "n_features: ")
+    check_refusal(client.post(EXPLAIN, json={"row": ROW, "label": "läbel 1", "n_features": 101}), 422, "at most 100")
     too_wide = {"indices": [20], "values": [1]}
-    check_refusal(
-        client.post(EXPLAIN, json={"row": too_wide, "label": "läbel 1"}), 422, "row: indices must be from 0"
-    )
+    check_refusal(client.post(EXPLAIN, json={"row": too_wide, "label": "läbel 1"}), 422, "row: indices must be from 0")
 
 
 def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:
@@ -124,18 +107,9 @@ def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:
     check_refusal(client.get("/v1/models/small/labels/1"), 404, "nothing at this address")
     check_refusal(client.get("/v1/models/..%2F..%2Fetc/labels"), 404)
     check_refusal(client.get("/v1/models/small/tree", params={"node": 10_000}), 404, "numbered from 0 to ")
-    check_refusal(
-        client.get("/v1/models/small/tree", params={"tree": 2}), 404, "has 2 of them, counted from 0"
-    )
+    check_refusal(client.get("/v1/models/small/tree", params={"tree": 2}), 404, "has 2 of them, counted from 0")
     check_refusal(client.get("/v1/models/small/tree/path", params={"label": "fish"}), 404, "no such label")
-    for query in (
-        {"node": -1},
-        {"node": "root"},
-        {"limit": 0},
-        {"limit": 101},
-        {"offset": -1},
-        {"tree": 2**70},
-    ):
+    for query in ({"node": -1}, {"node": "root"}, {"limit": 0}, {"limit": 101}, {"offset": -1}, {"tree": 2**70}):
         check_refusal(client.get("/v1/models/small/tree", params=query), 422, next(iter(query)) + ": ")
 
 
@@ -144,9 +118,7 @@ def test_methods_and_types_that_are_not_taken_are_refused(client: httpx.Client) 
         check_refusal(client.request(method, PREDICT), 405, f"does not take {method}")
     check_refusal(client.post("/v1/models", headers=BEARER), 405, "does not take POST")
     for kind in ("text/plain", "application/xml", "multipart/form-data; boundary=x"):
-        check_refusal(
-            client.post(PREDICT, content=b"{}", headers={"content-type": kind}), 415, "application/json"
-        )
+        check_refusal(client.post(PREDICT, content=b"{}", headers={"content-type": kind}), 415, "application/json")
     body = json.dumps({"rows": [ROW]})
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
         assert client.post(PREDICT, content=body, headers={"content-type": kind}).status_code == 200
@@ -154,12 +126,7 @@ def test_methods_and_types_that_are_not_taken_are_refused(client: httpx.Client) 
 
 def test_messages_do_not_have_the_text_in_them(client: httpx.Client) -> None:
     secret = "this is nobody's business"
-    for body in (
-        {"texts": [secret, 3]},
-        {"text": secret, "k": 0},
-        {"texts": secret},
-        {"text": secret * 1000},
-    ):
+    for body in ({"texts": [secret, 3]}, {"text": secret, "k": 0}, {"texts": secret}, {"text": secret * 1000}):
         response = client.post(ONLINE, json=body)
         assert response.status_code == 422
         assert secret not in response.text
@@ -191,11 +158,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(models: dict[str, Path]) ->
 
 
 def test_what_is_no_http_hurts_nobody(client: httpx.Client) -> None:
-    for nonsense in (
-        b"\x00\x01\x02\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-    ):
+    for nonsense in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"):
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as connection:
             connection.sendall(nonsense)
             connection.shutdown(socket.SHUT_WR)

@@ -175,9 +175,7 @@ def metrics(server: ServerProcess) -> str:
 
 
 def count(text: str) -> int:
-    (line,) = (
-        line for line in text.splitlines() if 'total{route="/v1/models/{name}/predict",status="200"}' in line
-    )
+    (line,) = (line for line in text.splitlines() if 'total{route="/v1/models/{name}/predict",status="200"}' in line)
     return int(line.rpartition(" ")[2])
 
 
@@ -202,9 +200,7 @@ def test_a_server_that_stops_finishes_what_it_is_at(tmp_path: Path, number: int)
 
 
 def in_flight(server: ServerProcess) -> int:
-    (line,) = (
-        line for line in metrics(server).splitlines() if line.startswith("labeltree_requests_in_flight ")
-    )
+    (line,) = (line for line in metrics(server).splitlines() if line.startswith("labeltree_requests_in_flight "))
     return int(line.rpartition(" ")[2])
 
 
@@ -217,10 +213,7 @@ def test_what_is_wrong_is_said_before_anything_is_served(tmp_path: Path) -> None
     token_file = tmp_path / "tokens"
     token_file.write_text(TOKEN)
     both = ("--token-file", token_file, "--learn", "--port", 0)
-    assert (
-        "a model that learns has one process"
-        in run("serve", small, *both, "--workers", 2, exit_code=1).output
-    )
+    assert "a model that learns has one process" in run("serve", small, *both, "--workers", 2, exit_code=1).output
     assert "none of the models can learn" in " ".join(run("serve", small, *both, exit_code=1).output.split())
     assert "two models have the name" in run("serve", small, small, exit_code=1).output
     assert "cannot be the name of a model" in run("serve", f"a/b={small}", exit_code=1).output

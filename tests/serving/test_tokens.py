@@ -129,7 +129,9 @@ def test_what_changes_something_needs_a_token_by_the_description(clients: dict[s
     assert needing == CHANGES
 
 
-def test_tokens_come_from_a_file_and_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_come_from_a_file_and_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "tokens"
     path.write_text("# mine\nfirst-token-of-mine\n\n  second-token-of-mine \n")
     monkeypatch.setenv("LABELTREE_TOKENS", "third-token-of-mine, fourth-token-of-mine")
