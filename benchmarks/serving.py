@@ -254,8 +254,8 @@ def notes(events: dict[str, dict[str, Any]]) -> list[str]:
     """The rest, in sentences."""
     reload, kill, soak = events["reload"], events["kill"], events["soak"]
     return [
-        f"Reload under load: the model was replaced {reload['reloads']} times, {reload['requests']:,} requests answered, "
-        f"{n_failed(reload)} failed.",
+        f"Reload under load: the model was replaced {reload['reloads']} times, {reload['requests']:,} requests "
+        f"answered, {n_failed(reload)} failed.",
         f"A worker of {kill['workers']} killed under load: {kill['requests']:,} requests answered, {n_failed(kill)} "
         f"failed with a lost connection or a 5xx, never more than {kill['longest_gap_ms']:.0f} ms without an answer; "
         f"it was {'' if kill['was_replaced'] else 'not '}replaced.",
