@@ -1,0 +1,250 @@
+"""Requests that no decent client sends are refused or cut off, and the server answers others as before."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.servers import BEARER, TOKEN, serving
+
+from labeltree.serving import Limits, Service, Settings, Tokens
+
+PREDICT = "/v1/models/online/predict"
+LIMITS = Limits(body_bytes=100_000, rows=50, text_chars=2000, seconds=0.5)
+
+
+@pytest.fixture(scope="module")
+def server(models: dict[str, Path]) -> Iterator[tuple[httpx.Client, Service]]:
+    """One that does not wait long."""
+    with serving(Settings(models, limits=LIMITS, tokens=Tokens([TOKEN]))) as (client, service):
+        yield client, service
+
+
+@pytest.fixture(autouse=True)
+def is_unhurt(server: tuple[httpx.Client, Service]) -> Iterator[None]:
+    """Whatever was sent, the next request is answered, and nothing is left at work."""
+    yield
+    client, service = server
+    assert client.post(PREDICT, json={"text": "a boat"}).status_code == 200
+    until = time.monotonic() + 5
+    while service.metrics.in_flight:
+        assert time.monotonic() < until, "a request is still at work"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def client(server: tuple[httpx.Client, Service]) -> httpx.Client:
+    return server[0]
+
+
+def connect(client: httpx.Client) -> socket.socket:
+    assert client.base_url.port is not None
+    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
+
+
+def head(*lines: str) -> bytes:
+    return "\r\n".join([f"POST {PREDICT} HTTP/1.1", "Host: x", *lines, "", ""]).encode()
+
+
+def answer_to(client: httpx.Client, sent: bytes) -> bytes:
+    """All that comes back until the server closes the connection, or has waited long enough."""
+    with connect(client) as connection:
+        connection.sendall(sent)
+        return received(connection)
+
+
+def received(connection: socket.socket) -> bytes:
+    parts = []
+    try:
+        while part := connection.recv(65536):
+            parts.append(part)
+    except ConnectionResetError:
+        pass  # what came before it counts
+    return b"".join(parts)
+
+
+RAW = {
+    "a huge length": (head("Content-Length: 99999999999999"), b"413"),
+    "a length beyond all integers": (head("Content-Length: " + "9" * 400), b"4"),
+    "a negative length": (head("Content-Length: -5"), b"400"),
+    "two lengths": (head("Content-Length: 2", "Content-Length: 50") + b"{}", b"400"),
+    "a length and chunks": (head("Content-Length: 2", "Transfer-Encoding: chunked") + b"0\r\n\r\n", b"4"),
+    "chunks of no number": (head("Transfer-Encoding: chunked") + b"zz\r\n{}\r\n0\r\n\r\n", b"400"),
+    "a chunk of too many bytes": (
+        head("Transfer-Encoding: chunked") + b"fffffff\r\n" + b" " * 200_000,
+        b"413",
+    ),
+    "a header with a line break in it": (head("X-Evil: a\nb: c", "Content-Length: 2") + b"{}", b"4"),
+    "a null byte in a header": (head("X-Evil: a\0b", "Content-Length: 2") + b"{}", b"400"),
+    "a null byte in the path": (b"GET /v1/models/sm\0all HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
+    "a method that is none": (b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", b"4"),
+    "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 100, b"400"),
+}
+
+
+@pytest.mark.parametrize(("sent", "status"), RAW.values(), ids=RAW)
+def test_what_is_no_decent_http_is_refused(client: httpx.Client, sent: bytes, status: bytes) -> None:
+    answer = answer_to(client, sent)
+    assert answer.startswith(b"HTTP/1.1 " + status), answer[:200]
+    assert b"Traceback" not in answer
+
+
+BODIES: dict[str, tuple[bytes, int]] = {
+    "invalid UTF-8": (b'{"text": "\xc3\x28"}', 400),
+    "an overlong null": (b'{"text": "\xc0\x80"}', 400),
+    "UTF-16": ('{"text": "a"}'.encode("utf-16"), 400),
+    "a byte order mark": (b"\xef\xbb\xbf" + b'{"text": "a"}', 400),
+    "half of a pair": (b'{"text": "\\udc00\\ud800"}', 400),
+    "half of a pair as a name": (b'{"features": [{"\\ud800": 1}]}', 400),
+    "deep lists": (b'{"text": ' + b"[" * 40_000 + b"]" * 40_000 + b"}", 400),
+    "deep objects": (b'{"a":' * 15_000 + b"1" + b"}" * 15_000, 400),
+    "a number too large": (b'{"text": "a", "threshold": 1e999}', 422),
+    "a number of many digits": (b'{"text": "a", "k": ' + b"9" * 50_000 + b"}", 400),
+    "a boolean for a number": (b'{"text": "a", "k": true}', 422),
+    "a field twice": (b'{"text": "a", "k": 1, "k": 0}', 422),
+    "a field of Python's": (b'{"text": "a", "__class__": {}}', 422),
+    "two documents": (b'{"text": "a"}{"text": "a"}', 400),
+    "something after the end": (b'{"text": "a"}\0', 400),
+    "a null byte in a text": (b'{"text": "a\\u0000b"}', 200),
+    "controls in a text": (b'{"text": "\\u202e\\u0007\\u001b[31m"}', 200),
+}
+
+
+@pytest.mark.parametrize(("body", "status"), BODIES.values(), ids=BODIES)
+def test_bodies_that_are_no_questions_are_refused(client: httpx.Client, body: bytes, status: int) -> None:
+    response = client.post(PREDICT, content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == status, response.text
+    assert len(response.content) < 2000
+
+
+BOMB = gzip.compress(json.dumps({"text": "a" * 5_000_000}).encode(), 1)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+def test_compressed_bodies_are_not_unpacked(client: httpx.Client, encoding: str) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+    response = client.post(PREDICT, content=BOMB, headers=headers)
+    assert response.status_code in (400, 415), response.text
+
+
+NAMES = [
+    "..%2f..%2fetc%2fpasswd",
+    "..",
+    "%2e%2e/%2e%2e/etc/passwd",
+    "..%5c..%5cwindows",
+    "online%00",
+    "online%00.labeltree",
+    "ONLINE",
+    "%EF%BD%8Fnline",  # a wide o, which NFKC makes an o
+    "onl%C4%B1ne",  # an i without a dot
+    "online%20",
+    "online%2F",
+    "online;x=1",
+    "%ff%fe",
+    "file:%2f%2f%2fetc%2fpasswd",
+    "x" * 20_000,
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:30])
+@pytest.mark.parametrize("what", ["predict", "reload"])
+def test_names_lead_only_to_models(client: httpx.Client, name: str, what: str) -> None:
+    path = f"/v1/models/{name}/{what}"
+    body = b'{"text": "a"}'
+    lines = [f"POST {path} HTTP/1.1", "Host: x", f"Authorization: {BEARER['Authorization']}"]
+    lines += [f"Content-Length: {len(body)}", "Connection: close", "", ""]
+    answer = answer_to(client, "\r\n".join(lines).encode() + body)
+    assert answer[9:12] in (b"400", b"404", b"405", b"414"), answer[:200]
+    assert b"root:" not in answer
+
+
+@pytest.mark.parametrize("query", ["%00", "%ff", "a" * 60_000, "%F0%9F%92%A9" * 300, "%ED%A0%80"])
+def test_labels_can_be_searched_for_anything(client: httpx.Client, query: str) -> None:
+    answer = answer_to(
+        client,
+        f"GET /v1/models/small/labels?query={query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(),
+    )
+    assert answer[9:12] in (b"200", b"400", b"414", b"422"), answer[:200]
+
+
+def test_requests_may_come_before_the_answers(client: httpx.Client) -> None:
+    body = b'{"text": "a boat"}'
+    one = head(f"Content-Length: {len(body)}") + body
+    last = head(f"Content-Length: {len(body)}", "Connection: close") + body
+    with connect(client) as connection:
+        connection.sendall(one * 9 + last)
+        answers = received(connection)
+    assert answers.count(b"HTTP/1.1 200 OK") == 10
+
+
+def test_a_refusal_does_not_let_a_body_pass_for_a_request(client: httpx.Client) -> None:
+    """What is hidden in a body that was refused unread is never answered."""
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    for sent in (
+        head("Content-Length: 200000") + hidden * 10,
+        head("Connection: close", "Content-Type: text/plain", f"Content-Length: {len(hidden)}") + hidden,
+    ):
+        answer = answer_to(client, sent)
+        assert answer.count(b"HTTP/1.1 ") == 1
+        assert b"alive" not in answer
+
+
+def drip(connection: socket.socket, data: bytes, pause: float = 0.02) -> bytes:
+    """Send byte by byte, until an answer comes."""
+    connection.settimeout(pause)
+    for byte in data:
+        try:
+            connection.sendall(bytes([byte]))
+            found = connection.recv(65536)
+        except TimeoutError:
+            continue
+        except (ConnectionResetError, BrokenPipeError):
+            return b""
+        connection.settimeout(5)
+        return found + received(connection)
+    raise AssertionError("the server waits for ever")
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [head("Content-Length: 1000"), head("Transfer-Encoding: chunked") + b"3e8\r\n"],
+    ids=["length", "chunk"],
+)
+def test_a_body_that_drips_is_cut_off(client: httpx.Client, begin: bytes) -> None:
+    with connect(client) as connection:
+        connection.sendall(begin)
+        started = time.monotonic()
+        answer = drip(connection, b" " * 1000)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - started < 5
+
+
+def test_chunks_without_an_end_are_cut_off(client: httpx.Client) -> None:
+    with connect(client) as connection:
+        connection.sendall(head("Transfer-Encoding: chunked"))
+        try:
+            for _ in range(1000):
+                connection.sendall(b"400\r\n" + b" " * 1024 + b"\r\n")
+        except (ConnectionResetError, BrokenPipeError):
+            return  # closed while this was still sending
+        assert received(connection).startswith((b"HTTP/1.1 413 ", b""))
+
+
+def test_many_that_only_connect_do_not_keep_others_out(client: httpx.Client) -> None:
+    silent: list[Any] = [connect(client) for _ in range(200)]
+    try:
+        for connection in silent[::2]:
+            connection.sendall(b"POST / HTTP/1.1\r\nX-Slow: ")  # and the head never ends
+        started = time.monotonic()
+        assert client.post(PREDICT, json={"text": "a"}).status_code == 200
+        assert time.monotonic() - started < 5
+    finally:
+        for connection in silent:
+            connection.close()
