@@ -185,7 +185,7 @@ def long_name(n_bytes: int) -> bytes:
 def test_names_in_tar_archives_are_no_bombs(names, tmp_path):
     (tmp_path / "data.tar.gz").write_bytes(gzip.compress(names + bytes(1024)))
     with (
-        pytest.raises(DownloadError, match="damaged|expected a zip or tar"),
+        pytest.raises(DownloadError, match=r"damaged|expected a zip"),
         archive_module.open_archive(tmp_path / "data.tar.gz"),
     ):
         pass
