@@ -1,10 +1,15 @@
-"""With enough data the probabilities are true: trees trained on samples of known distributions."""
+"""With enough data the probabilities are true: trees trained on known distributions, and on samples of them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.bounds import path_of
+from tests.reference.known_distribution import KnownDistribution, best_precision, label_vectors
+from tests.strategies import label_trees
 
 from labeltree import LabelTree, LabelTreeClassifier
 
@@ -78,3 +83,57 @@ def test_more_examples_bring_estimates_nearer(loss: str, link: str) -> None:
         errors.append(float(np.abs(found - P @ vectors).max()))
     assert errors[-1] < 0.006
     assert errors[-1] < errors[0] / 5
+
+
+def estimates(model: LabelTreeClassifier, known: KnownDistribution) -> np.ndarray:
+    """The model's probabilities, [kind][label]."""
+    kinds, labels = np.indices(known.eta.shape).reshape(2, -1)
+    return model.predict_pairs(np.eye(known.n_kinds), kinds, labels).reshape(known.eta.shape)
+
+
+def largest_regret(model: LabelTreeClassifier, known: KnownDistribution) -> float:
+    """The most that is lost in precision at any k, over kinds of rows."""
+    ranking = model.predict_topk(np.eye(known.n_kinds), known.n_labels).labels
+    means = np.take_along_axis(known.eta, ranking, axis=1).cumsum(axis=1) / np.arange(1, known.n_labels + 1)
+    best = [[best_precision(eta, k + 1) for k in range(known.n_labels)] for eta in known.eta]
+    return float((best - means).max())
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_the_less_the_penalty_counts_the_truer_any_tree(data: st.DataObject) -> None:
+    """Trained on a distribution itself: a row for each label vector of each kind, as heavy as it is probable.
+
+    Where the weight w of a kind is best, its pull, |w|, is that of the loss: C times the mass of the rows times the
+    error of the node. |w| is at most log C, so that lemma 1 bounds the error of a label.
+    """
+    tree = data.draw(label_trees(max_labels=5, min_labels=2))
+    n_kinds = data.draw(st.integers(1, 3))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    concentration = np.full(2**tree.n_labels, data.draw(st.sampled_from([0.05, 0.3, 2.0])))
+    known = KnownDistribution(rng.dirichlet(concentration, size=n_kinds) / n_kinds)
+    kind, vector = np.nonzero(known.joint)
+    n_nodes = np.array([len(path_of(tree, leaf)) for leaf in tree.leaf_of_label])
+    for C in (10.0, 1000.0):
+        model = LabelTreeClassifier(
+            tree=tree, loss="logistic", **{**PRECISE, "C": C, "tol": 1e-4, "max_iter": 50_000}
+        )
+        model.fit(np.eye(n_kinds)[kind], label_vectors(tree.n_labels)[vector], known.joint[kind, vector])
+        error = np.abs(estimates(model, known) - known.eta)
+        assert (error <= n_nodes * n_kinds * np.log(C) / C + 1e-4).all()
+        assert largest_regret(model, known) <= 2 * error.max() + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_examples_bring_the_regret_of_rankings_to_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    known = KnownDistribution(rng.dirichlet(np.full(64, 0.2), size=4) / 4)
+    tree = LabelTree.from_nested([[0, [1, 5]], [2, [3, 4]]])
+    regrets = []
+    for n_rows in (30, 20_000):
+        X, y = known.draw(n_rows, rng)
+        regrets.append(
+            largest_regret(LabelTreeClassifier(tree=tree, loss="logistic", **PRECISE).fit(X, y), known)
+        )
+    assert regrets[0] > 0.05
+    assert regrets[1] < 0.01

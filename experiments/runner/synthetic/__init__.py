@@ -1,0 +1,1 @@
+"""What the study on synthetic data is made of; `experiments/synthetic.py` runs it."""
