@@ -29,6 +29,13 @@ class FeatureMap {
     ++size_;
   }
 
+  // The feature must be there.
+  void assign(uint32_t feature, uint32_t row) {
+    uint32_t at = home(feature);
+    while (slots_[at].feature != feature || slots_[at].row == 0) at = after(at);
+    slots_[at].row = row;
+  }
+
   void prefetch(uint32_t feature) const {
     if (!slots_.empty()) __builtin_prefetch(slots_.data() + home(feature));
   }

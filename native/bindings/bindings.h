@@ -10,6 +10,7 @@ void bind_exchange(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_one_vs_rest(nanobind::module_& m);
+void bind_max_margin(nanobind::module_& m);
 void bind_online(nanobind::module_& m);
 void bind_prediction(nanobind::module_& m);
 void bind_text_format(nanobind::module_& m);
