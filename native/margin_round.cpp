@@ -1,5 +1,7 @@
 #include "margin_round.h"
 
+#include <cstddef>
+
 namespace labeltree {
 
 void MarginRound::step(MarginExample* examples, int64_t n, const float* products) {
@@ -26,7 +28,7 @@ void MarginRound::step_one(MarginExample& example, const float* products, double
                     squared_norm);
   }
   const std::vector<float>& strength = projection_.solve(example.cost);
-  for (size_t k = 0; k < strength.size(); ++k) {
+  for (std::size_t k = 0; k < strength.size(); ++k) {
     ActiveLabel& active = example.active[k];
     const float change = strength[k] - active.strength;
     active.step = active.is_positive ? change : -change;

@@ -18,12 +18,13 @@ namespace labeltree {
 
 namespace {
 
-// So many examples see the same weights and then step together, whatever the number of threads is.
-constexpr int64_t kRoundSize = 32;
+// How many examples see the same weights and then step together: few of all, for steps that know each other
+// only roughly take more passes. It depends on nothing else, least of all on the number of threads.
+int64_t round_size(size_t n_examples) { return std::clamp<int64_t>(n_examples / 200, 4, 64); }
+
 // Passes over the active labels alone, after each over all labels.
 constexpr int kCorrections = 1;
-// Examples are handed to workers so many at a time.
-constexpr int64_t kGrain = 4;
+constexpr int64_t kExamplesPerWorker = 4;
 
 // What the labels of an example lack.
 struct Violation {
@@ -55,8 +56,6 @@ class MaxMargin {
   int64_t n_examples() const { return static_cast<int64_t>(examples_.size()); }
   void multiply_rows();
   void find_certain_labels(const LabelMatrixView& labels);
-  template <class Body>
-  void for_examples(int64_t n, const Body& body);
   double search_pass();
   void correction_pass();
   template <class Visit>
@@ -79,8 +78,10 @@ class MaxMargin {
   LocalBlock rows_;                         // of the examples
   std::unique_ptr<ShrunkWeights> weights_;  // of local features
   std::vector<float> products_;
-  std::vector<int64_t> rounds_;   // the first example of each
-  std::vector<double> gap_;       // per example of a round
+  int64_t round_size_ = 0;
+  std::vector<int64_t> rounds_;  // the first example of each
+  std::vector<double> gap_;      // per example of a round
+  int n_workers_ = 1;
   std::vector<Scratch> scratch_;  // per worker
   MarginRound round_;
 };
@@ -92,13 +93,14 @@ void MaxMargin::find_certain_labels(const LabelMatrixView& labels) {
   bias_.assign(n_labels_ + 1, 0.0f);
   bias_[0] = kCertainScore;
   is_certain_.assign(n_labels_, 0);
+  report_.n_constant = 1;  // the root
   for (int32_t label = 0; label < n_labels_; ++label) {
     if (n_rows[label] > 0 && n_rows[label] < labels.n_rows) continue;
     is_certain_[label] = 1;
     bias_[label + 1] = n_rows[label] > 0 ? kCertainScore : -kCertainScore;
     ++report_.n_constant;
   }
-  report_.n_columns = n_labels_ - report_.n_constant;
+  report_.n_columns = n_labels_ + 1 - report_.n_constant;
 }
 
 void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& labels,
@@ -111,7 +113,7 @@ void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& label
     for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
       if (!is_certain_[labels.indices[k]]) example.positive.push_back(labels.indices[k]);
     }
-    example.cost = options_.C * (sample_weight ? sample_weight[i] : 1.0f);
+    example.cost = std::min(options_.C * (sample_weight ? sample_weight[i] : 1.0f), 1e10f);
     // Without a label of either kind there is no margin.
     const auto n_positive = static_cast<int64_t>(example.positive.size());
     if (n_positive == 0 || n_positive == report_.n_columns || !(example.cost > 0)) continue;
@@ -128,6 +130,7 @@ void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& label
     examples_.push_back(std::move(examples[i]));
   }
   rows.swap(ordered_rows);
+  round_size_ = round_size(examples_.size());
   LocalBlockMaker maker(features.n_features());
   rows_ =
       maker.make(features, rows.data(), static_cast<int64_t>(rows.size()), options_.bias, progress_, true);
@@ -136,15 +139,15 @@ void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& label
 
 // Products of the rows of every round, which also tell their lengths.
 void MaxMargin::multiply_rows() {
-  products_.resize(n_examples() * kRoundSize);
-  const int64_t n_rounds = (n_examples() + kRoundSize - 1) / kRoundSize;
+  products_.resize(n_examples() * round_size_);
+  const int64_t n_rounds = (n_examples() + round_size_ - 1) / round_size_;
   std::vector<std::vector<float>> dense(std::max(options_.n_threads, 1));
   parallel_for(options_.n_threads, n_rounds, [&](int64_t round, int worker) {
     progress_.check();
     std::vector<float>& row = dense[worker];
     row.resize(rows_.n_features(), 0.0f);
-    const int64_t begin = round * kRoundSize, n = std::min(kRoundSize, n_examples() - begin);
-    float* products = products_.data() + begin * kRoundSize;
+    const int64_t begin = round * round_size_, n = std::min(round_size_, n_examples() - begin);
+    float* products = products_.data() + begin * round_size_;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t k = rows_.row_begin[begin + i]; k < rows_.row_begin[begin + i + 1]; ++k) {
         row[rows_.index[k]] = rows_.value[k];
@@ -166,11 +169,12 @@ void MaxMargin::multiply_rows() {
 
 void MaxMargin::solve() {
   multiply_rows();
-  gap_.resize(kRoundSize);
-  for (int worker = 0; worker < std::max(options_.n_threads, 1); ++worker) {
-    scratch_.emplace_back(n_labels_, is_certain_);
-  }
-  for (int64_t begin = 0; begin < n_examples(); begin += kRoundSize) rounds_.push_back(begin);
+  gap_.resize(round_size_);
+  // A thread lives for one round, and needs enough to do.
+  n_workers_ =
+      std::clamp(static_cast<int>(round_size_ / kExamplesPerWorker), 1, std::max(options_.n_threads, 1));
+  for (int worker = 0; worker < n_workers_; ++worker) scratch_.emplace_back(n_labels_, is_certain_);
+  for (int64_t begin = 0; begin < n_examples(); begin += round_size_) rounds_.push_back(begin);
   progress_.start(n_examples() * (options_.max_iter * (1 + kCorrections) + 1));
   double total_cost = 0;
   for (const MarginExample& example : examples_) total_cost += example.cost;
@@ -191,24 +195,17 @@ template <class Visit>
 void MaxMargin::visit_rounds(const Visit& visit) {
   for (const int64_t begin : rounds_) {
     progress_.check();
-    const int64_t n = std::min(kRoundSize, n_examples() - begin);
+    const int64_t n = std::min(round_size_, n_examples() - begin);
     visit(begin, n);
     progress_.advance(n);
   }
-}
-
-template <class Body>
-void MaxMargin::for_examples(int64_t n, const Body& body) {
-  parallel_ranges(options_.n_threads, n, kGrain, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t i = begin; i < end; ++i) body(i, worker);
-  });
 }
 
 // Returns the duality gap, as far as it can be told while the weights change.
 double MaxMargin::search_pass() {
   double gap = 0;
   visit_rounds([&](int64_t begin, int64_t n) {
-    for_examples(n, [&](int64_t i, int worker) {
+    parallel_for(n_workers_, n, [&](int64_t i, int worker) {
       const Violation found = find_violation(begin + i, scratch_[worker]);
       activate(found, examples_[begin + i], scratch_[worker].scores);
       gap_[i] = found.gap;
@@ -222,7 +219,7 @@ double MaxMargin::search_pass() {
 
 void MaxMargin::correction_pass() {
   visit_rounds([&](int64_t begin, int64_t n) {
-    for_examples(n, [&](int64_t i, int) { score_active(begin + i); });
+    parallel_for(n_workers_, n, [&](int64_t i, int) { score_active(begin + i); });
     step(begin, n);
   });
 }
@@ -302,13 +299,12 @@ void MaxMargin::score_active(int64_t e) {
 }
 
 void MaxMargin::step(int64_t begin, int64_t n) {
-  round_.step(examples_.data() + begin, n, products_.data() + begin * kRoundSize);
+  round_.step(examples_.data() + begin, n, products_.data() + begin * round_size_);
   // Every feature belongs to one worker, so that its sums are added up in the order of the examples.
-  const int n_shares = std::max(options_.n_threads, 1);
-  parallel_for(n_shares, n_shares, [&](int64_t share, int) {
+  parallel_for(n_workers_, n_workers_, [&](int64_t share, int) {
     for (int64_t e = begin; e < begin + n; ++e) {
       for (int64_t k = rows_.row_begin[e]; k < rows_.row_begin[e + 1]; ++k) {
-        if (rows_.index[k] % n_shares != share) continue;
+        if (rows_.index[k] % n_workers_ != share) continue;
         for (const ActiveLabel& active : examples_[e].active) {
           if (active.step != 0) weights_->add(rows_.index[k], active.label, rows_.value[k] * active.step);
         }
@@ -329,9 +325,9 @@ void MaxMargin::measure() {
     });
   }
   report_.objective = penalty;
-  std::vector<double> loss(kRoundSize);
+  std::vector<double> loss(round_size_);
   visit_rounds([&](int64_t begin, int64_t n) {
-    for_examples(n, [&](int64_t i, int worker) {
+    parallel_for(n_workers_, n, [&](int64_t i, int worker) {
       const Violation found = find_violation(begin + i, scratch_[worker]);
       gap_[i] = found.gap;
       loss[i] = static_cast<double>(examples_[begin + i].cost) * found.loss;

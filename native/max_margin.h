@@ -26,8 +26,8 @@ struct MaxMarginOptions {
 };
 
 struct MaxMarginReport {
-  int64_t n_columns = 0;      // labels that were learned
-  int64_t n_constant = 0;     // labels that no or every example has: they have a constant score
+  int64_t n_columns = 0;   // labels that were learned
+  int64_t n_constant = 0;  // nodes with a constant score: the root, and labels that no or every example has
   int64_t n_unconverged = 0;  // 1 if max_iter stopped the solver
   int64_t n_row_visits = 0;   // searches among all labels
   int64_t n_passes = 0;

@@ -10,8 +10,8 @@ NB_MODULE(_native, m) {
   labeltree::bind_texts(m);
   labeltree::bind_vectorizer(m);
   labeltree::bind_training(m);
-  labeltree::bind_one_vs_rest(m);
   labeltree::bind_max_margin(m);
+  labeltree::bind_one_vs_rest(m);
   labeltree::bind_online(m);
   labeltree::bind_clustering(m);
 }

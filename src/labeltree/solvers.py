@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -123,13 +124,26 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
             f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
         )
-    read = SOLVERS[given["solver"]].parameters
-    for name in SOLVER_PARAMETERS:
-        if name not in read and is_set(given[name], defaults[name]):
+    check_unread_parameters(
+        estimator, defaults, {name: solver.parameters for name, solver in SOLVERS.items()}
+    )
+
+
+def check_unread_parameters(
+    estimator: BaseEstimator, defaults: Mapping[str, Any], reads: Mapping[str, Sequence[str]]
+) -> None:
+    """Raise `ValueError` for a parameter that another solver reads, but not the estimator's, and that was set.
+
+    `reads` has the parameters of each solver; those that all read need not be there.
+    """
+    given = vars(estimator)
+    solver = given["solver"]
+    for name in dict.fromkeys(chain.from_iterable(reads.values())):
+        if name not in reads[solver] and is_set(given[name], defaults[name]):
             raise ValueError(
-                f"solver {given['solver']!r} does not use {name}, got {name}={given[name]!r}: leave it at "
+                f"solver {solver!r} does not use {name}, got {name}={given[name]!r}: leave it at "
                 f"{defaults[name]!r}, or choose a solver that does: "
-                + ", ".join(solver for solver, other in SOLVERS.items() if name in other.parameters)
+                + ", ".join(other for other, names in reads.items() if name in names)
             )
 
 

@@ -98,9 +98,11 @@ TEXT_PANELS: dict[str, tuple[str, ...]] = {
 #: The same for `OneVsRestClassifier`.
 ONE_VS_REST_PANELS = {
     "The classifiers": (
+        "solver",
         "loss",
         "link",
         "C",
+        "l1",
         "tol",
         "max_iter",
         "prune",

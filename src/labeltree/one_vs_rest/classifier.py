@@ -1,8 +1,10 @@
-"""`OneVsRestClassifier`: one linear classifier per label, as DiSMEC."""
+"""`OneVsRestClassifier`: one linear classifier per label, as DiSMEC or, for a margin, as PD-Sparse."""
 
 from __future__ import annotations
 
 import os
+import warnings
+from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -12,9 +14,11 @@ from sklearn.utils import Tags, check_random_state
 from labeltree.fitting import NodeLearner, TrainedForest
 from labeltree.hold_out import HoldOutLearner
 from labeltree.losses import LOSSES
+from labeltree.one_vs_rest.max_margin import MaxMarginLearner, MaxMarginSettings
 from labeltree.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.one_vs_rest.training import OneVsRestLearner
 from labeltree.prediction import LabelTreePredictor
+from labeltree.solvers import check_unread_parameters
 from labeltree.training import SolverSettings, warn_if_all_is_pruned
 from labeltree.trees.recipe import TreeRecipe
 from labeltree.validation import (
@@ -30,10 +34,15 @@ from labeltree.validation import (
 #: The links of each loss, its default first: one that tells all scores apart.
 LINKS = {"squared_hinge": ("sigmoid2", *LOSSES["squared_hinge"].links), "logistic": LOSSES["logistic"].links}
 
+#: The parameters that only one of the solvers reads.
+SOLVERS = {"descent": ("loss", "negatives", "n_negatives", "checkpoint"), "max_margin": ("l1",)}
+
 _CONSTRAINTS: dict[str, Constraint] = {
+    "solver": Choice(tuple(SOLVERS)),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "C": Number(0, 1e10, open_low=True),
+    "l1": Number(0),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
@@ -53,7 +62,7 @@ _Estimator = TypeVar("_Estimator", bound="OneVsRestClassifier")
 
 
 class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator):
-    """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC.
+    """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, or for a margin, as PD-Sparse.
 
     The strongest linear baseline, and the most expensive: training and prediction cost in proportion to the number of
     labels, where a label tree takes its logarithm. It is the label tree whose root has all labels for its children, so
@@ -64,17 +73,25 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
 
     Parameters
     ----------
+    solver : {"descent", "max_margin"}
+        "descent": every label learns for itself to tell its rows from all others. "max_margin": all labels learn
+        together that of every row each label that it has shall score 1 more than each that it has not; a penalty of
+        the sum of absolute weights leaves few of them, and every row has dual variables for few labels only. See
+        docs/one-vs-rest.md.
     loss : {"squared_hinge", "logistic"}
-        What every label's classifier minimises, beside half the sum of its squared weights.
+        What every label's classifier minimises, beside half the sum of its squared weights. Solver "descent" only.
     link : {"auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
         How a score s becomes a probability. Labels are ranked by it, so that by default it tells all scores apart: the
         sigmoid of 2 s for the squared hinge, of s for the logistic loss. Others for the squared hinge: those of
         `LabelTreeClassifier`, which are the same for all scores above 1.
     C : float
         The weight of the examples against the penalty.
+    l1 : float
+        The weight of the sum of absolute weights, which is added to half the sum of squared ones. Solver "max_margin"
+        only.
     tol : float
         A label is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score.
+        the score. Solver "max_margin": until the duality gap is at most this for an example of weight `C`.
     max_iter : int
         The largest number of passes over the examples.
     prune : float
@@ -85,7 +102,8 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         negative example; so are those of the labels that it is trained together with, its siblings in the tree, and
         1,000 rows drawn at random. This is not in the paper. It makes training several times as fast, more so with more
         labels, for about the same precision at 1 and less at 5; prediction costs what it does otherwise. Scores of
-        labels that were not taught by the same rows compare less well, and probabilities are too high.
+        labels that were not taught by the same rows compare less well, and probabilities are too high. Solver "descent"
+        only.
     n_negatives : int, optional
         With ``negatives="tree"``: how many labels the tree proposes for each row, those it has among them; by default
         20.
@@ -99,7 +117,7 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         killed, goes on from there if it is called with the same examples and parameters (the number of threads may
         differ) and gives the very same model. The files stay when it is done; remove the directory when the model is
         saved. A checkpoint of other examples or parameters is refused. Needs an integer for `random_state`. Of the
-        two trainings of `fit_for` only the one on all rows has it. Not saved with a model.
+        two trainings of `fit_for` only the one on all rows has it. Not saved with a model. Solver "descent" only.
     n_jobs : int, optional
         Threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
     random_state : int, RandomState or None
@@ -117,7 +135,9 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         The flat tree, and a list of it.
     training_report_ : list of dict
         In a list of one: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows
-        visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took.
+        visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took. Solver
+        "max_margin" also tells what it minimised and how far that may be from its smallest value (`objective`,
+        `duality_gap`), and how many pairs of a row and a label are active in the end (`n_active`).
     n_iter_ : int
         The most passes over the rows that a group of labels took.
     label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_, dense_features_
@@ -145,9 +165,11 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
     def __init__(
         self,
         *,
+        solver: str = "descent",
         loss: str = "squared_hinge",
         link: str = "auto",
         C: float = 1.0,
+        l1: float = 0.01,
         tol: float = 0.01,
         max_iter: int = 1000,
         prune: float = 0.01,
@@ -160,9 +182,11 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.solver = solver
         self.loss = loss
         self.link = link
         self.C = C
+        self.l1 = l1
         self.tol = tol
         self.max_iter = max_iter
         self.prune = prune
@@ -182,7 +206,9 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         self._link_of(self.loss)
 
     def _check_training_parameters(self) -> None:
+        # Not for a saved model: what its solver did not use may have had another default then.
         self._check_parameters()
+        check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:
             raise ValueError(
                 f"n_negatives goes with negatives='tree', got n_negatives={self.n_negatives} with negatives='all'"
@@ -202,6 +228,17 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         return [_FLAT]
 
     def _learner(self, checked: Any, X: Any) -> NodeLearner:
+        if self.solver == "max_margin":
+            return MaxMarginLearner(
+                MaxMarginSettings(
+                    C=float(self.C),
+                    l1=float(self.l1),
+                    tol=float(self.tol),
+                    max_iter=int(self.max_iter),
+                    bias=float(self.bias),
+                    prune=float(self.prune),
+                )
+            )
         n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
         return OneVsRestLearner(
             SolverSettings(
@@ -222,6 +259,17 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
 
     def _warn_of(self, learner: NodeLearner, forest: TrainedForest) -> None:
         warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
+        (weights,), (report,) = forest.weights, forest.reports
+        if (
+            self.solver == "max_margin"
+            and report["n_columns"] > 0
+            and weights.n_weights + report["n_pruned"] == 0
+        ):
+            warnings.warn(
+                f"l1={self.l1:g} left no weight at all: use a smaller l1, or a larger C",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _link(self) -> str:
         return self._link_of(self.loss_)
@@ -266,3 +314,6 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+_DEFAULTS = {name: parameter.default for name, parameter in signature(OneVsRestClassifier).parameters.items()}
