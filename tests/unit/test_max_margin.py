@@ -62,12 +62,11 @@ def test_the_objective_is_the_smallest(seed: int) -> None:
     model = trained(X, y, C=C, l1=l1, sample_weight=weight, normalize=False, **PRECISE)
     W, rows = weights_of(model)[learned], with_bias(X)
     found = objective(W, rows, y[:, learned], C * weight, l1)
-    report = model.training_report_[0]
-    assert report["n_unconverged"] == 0
-    assert report["objective"] == pytest.approx(found, rel=1e-4, abs=1e-5)
+    assert model.training_report_[0]["n_unconverged"] == 0
+    assert model.objective_ == pytest.approx(found, rel=1e-4, abs=1e-5)
     smallest = smallest_objective(rows, y[:, learned], C * weight, l1)
     assert found == pytest.approx(smallest, rel=1e-4, abs=1e-5)
-    assert found - smallest <= report["duality_gap"] + 1e-4 * found
+    assert found - smallest <= model.duality_gap_ + 1e-4 * found
 
 
 def test_without_l1_it_is_the_machine_of_crammer_and_singer() -> None:
@@ -87,7 +86,7 @@ def test_as_good_as_the_twin(l1: float) -> None:
     rows, has = with_bias(normalize(X)), y.toarray() > 0
     twin = fully_corrective(rows, has, np.ones(400), l1, passes=20)
     ours = weights_of(model)
-    assert model.training_report_[0]["duality_gap"] <= 0.01 * 400 * 1.5
+    assert model.duality_gap_ <= 0.01 * 400 * 1.5
     np.testing.assert_allclose(
         objective(ours, rows, has, np.ones(400), l1), objective(twin, rows, has, np.ones(400), l1), rtol=0.02
     )
@@ -196,10 +195,18 @@ def test_the_number_of_threads_does_not_change_a_bit(n_labels: int) -> None:
     for n_jobs in (2, 7):
         model = trained(X, y, l1=0.1, max_iter=2, n_jobs=n_jobs)
         assert model.training_report_ == expected.training_report_
+        assert (model.objective_, model.duality_gap_) == (expected.objective_, expected.duality_gap_)
         for name, array in expected.weights_[0].arrays.items():
             np.testing.assert_array_equal(model.weights_[0].arrays[name], array)
     other = trained(X, y, l1=0.1, max_iter=2, random_state=1)
     assert not np.array_equal(other.weights_[0].arrays["bias"], expected.weights_[0].arrays["bias"])
+
+
+def test_what_was_told_of_one_solver_is_not_told_of_another() -> None:
+    X, y = documents(60, 40, 5)
+    model = trained(X, y)
+    assert model.duality_gap_ > 0
+    assert not hasattr(model.set_params(solver="descent").fit(X, y), "duality_gap_")
 
 
 def test_max_iter_bounds_the_passes() -> None:
@@ -209,7 +216,7 @@ def test_max_iter_bounds_the_passes() -> None:
     assert short.training_report_[0]["n_row_visits"] == 2 * 150
     assert 2 < long.n_iter_ < 200
     assert long.training_report_[0]["n_unconverged"] == 0
-    assert long.training_report_[0]["duality_gap"] < short.training_report_[0]["duality_gap"]
+    assert 0 <= long.duality_gap_ < short.duality_gap_
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,12 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         The flat tree, and a list of it.
     training_report_ : list of dict
         In a list of one: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows
-        visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took. Solver
-        "max_margin" also tells what it minimised and how far that may be from its smallest value (`objective`,
-        `duality_gap`), and how many pairs of a row and a label are active in the end (`n_active`).
+        visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took. With
+        the solver "max_margin": 1 if `max_iter` stopped it, rows visited by searches among all labels, and the pairs of
+        a row and a label that are active in the end (`n_active`).
+    objective_, duality_gap_ : float
+        With the solver "max_margin": what the weights, before any were dropped, made of what is minimised, and how far
+        that is from its smallest value at most. Not saved with a model.
     n_iter_ : int
         The most passes over the rows that a group of labels took.
     label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_, dense_features_
@@ -262,7 +265,7 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
         (weights,), (report,) = forest.weights, forest.reports
         if (
             self.solver == "max_margin"
-            and report["n_columns"] > 0
+            and report["n_row_visits"] > 0
             and weights.n_weights + report["n_pruned"] == 0
         ):
             warnings.warn(
@@ -270,6 +273,12 @@ class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, B
                 UserWarning,
                 stacklevel=3,
             )
+
+    def _keep_choices(self, learner: NodeLearner) -> None:
+        for name in ("objective", "duality_gap"):
+            self.__dict__.pop(f"{name}_", None)
+            if isinstance(learner, MaxMarginLearner):
+                setattr(self, f"{name}_", getattr(learner, name))
 
     def _link(self) -> str:
         return self._link_of(self.loss_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from labeltree import _native
 from labeltree.examples import Examples
@@ -24,15 +23,20 @@ class MaxMarginSettings:
     prune: float
 
 
-@dataclass(frozen=True)
+@dataclass
 class MaxMarginLearner:
-    """The weights of a flat tree by a sparse primal-dual solver; native/max_margin.h says what they minimise."""
+    """The weights of a flat tree by a sparse primal-dual solver; native/max_margin.h says what they minimise.
+
+    Once trained, `objective` is what they came to, and the smallest value there is lies within `duality_gap` below.
+    """
 
     settings: MaxMarginSettings
+    objective: float | None = None
+    duality_gap: float | None = None
 
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
-    ) -> tuple[TreeWeights, dict[str, Any]]:
+    ) -> tuple[TreeWeights, dict[str, int]]:
         options = _native.MaxMarginOptions()
         options.C = self.settings.C
         options.l1 = self.settings.l1
@@ -55,4 +59,5 @@ class MaxMarginLearner:
             ),
         )
         report = arrays.pop("report")
+        self.objective, self.duality_gap = report.pop("objective"), report.pop("duality_gap")
         return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
