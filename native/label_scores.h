@@ -13,7 +13,10 @@ class LabelScores {
   explicit LabelScores(int32_t n_labels) : cells_(n_labels), all_(n_labels, 0.0f) {}
 
   void start() {
-    ++round_;
+    if (++round_ == 0) {  // all numbers have been used: the cells must not take the first for this one
+      std::fill(cells_.begin(), cells_.end(), Cell());
+      round_ = 1;
+    }
     scored_.clear();
     if (has_all_) std::fill(all_.begin(), all_.end(), 0.0f);
     has_all_ = false;

@@ -120,20 +120,17 @@ void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& label
     rows.push_back(static_cast<int32_t>(i));
     examples.push_back(std::move(example));
   }
-  // Examples that are in a round together stay so.
+  // Examples that are in a round together stay so: their products are needed again and again.
   std::vector<int32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   Random(options_.seed).shuffle(order.data(), static_cast<uint32_t>(order.size()));
-  std::vector<int32_t> ordered_rows;
-  for (const int32_t i : order) {
-    ordered_rows.push_back(rows[i]);
+  for (int32_t& i : order) {
     examples_.push_back(std::move(examples[i]));
+    i = rows[i];
   }
-  rows.swap(ordered_rows);
   round_size_ = round_size(examples_.size());
   LocalBlockMaker maker(features.n_features());
-  rows_ =
-      maker.make(features, rows.data(), static_cast<int64_t>(rows.size()), options_.bias, progress_, true);
+  rows_ = maker.make(features, order.data(), n_examples(), options_.bias, progress_, true);
   weights_ = std::make_unique<ShrunkWeights>(rows_.n_features(), n_labels_, options_.l1);
 }
 
@@ -162,6 +159,7 @@ void MaxMargin::multiply_rows() {
       for (int64_t k = rows_.row_begin[begin + i]; k < rows_.row_begin[begin + i + 1]; ++k) {
         row[rows_.index[k]] = 0;
       }
+      // A row without features has its loss, whatever the weights are.
       if (!(products[i * n + i] > 0)) examples_[begin + i].cost = 0;
     }
   });
@@ -175,7 +173,7 @@ void MaxMargin::solve() {
       std::clamp(static_cast<int>(round_size_ / kExamplesPerWorker), 1, std::max(options_.n_threads, 1));
   for (int worker = 0; worker < n_workers_; ++worker) scratch_.emplace_back(n_labels_, is_certain_);
   for (int64_t begin = 0; begin < n_examples(); begin += round_size_) rounds_.push_back(begin);
-  progress_.start(n_examples() * (options_.max_iter * (1 + kCorrections) + 1));
+  progress_.start(n_examples() * (int64_t{options_.max_iter} * (1 + kCorrections) + 1));
   double total_cost = 0;
   for (const MarginExample& example : examples_) total_cost += example.cost;
   Random random(options_.seed);
@@ -348,7 +346,7 @@ BlockArrays MaxMargin::result(const FeatureRange& dense) {
   arrays.dense_weight.assign((1 + n_panels(n_labels_)) * dense.size() * kPanelColumns, 0.0f);
   const int32_t n_features = rows_.n_features() - (options_.bias != 0);
   std::vector<int32_t> by_feature(n_features);
-  for (int32_t local = 0; local < n_features; ++local) by_feature[local] = local;
+  std::iota(by_feature.begin(), by_feature.end(), 0);
   std::sort(by_feature.begin(), by_feature.end(),
             [&](int32_t a, int32_t b) { return rows_.feature[a] < rows_.feature[b]; });
   std::vector<std::pair<int32_t, float>> entries;
