@@ -88,6 +88,23 @@ int64_t find_large(const float* weights, int64_t n_features, int lanes, float bo
   }
 }
 
+template <class Number>
+inline void add_shrunk_at(const float* sum, float threshold, float value, float* score) {
+  const Number s = load_anywhere<Number>(sum);
+  const Number weight = maximum(s - threshold, Number{}) + minimum(s + threshold, Number{});
+  const Number result = load_anywhere<Number>(score) + value * weight;
+  std::memcpy(score, &result, sizeof(result));
+}
+
+void add_shrunk(const float* sums, int64_t n, float threshold, float value, float* scores) {
+  using Floats = Simd<kNaturalWidth>::Floats;
+  int64_t k = 0;
+  for (; k + kNaturalWidth <= n; k += kNaturalWidth) {
+    add_shrunk_at<Floats>(sums + k, threshold, value, scores + k);
+  }
+  for (; k < n; ++k) add_shrunk_at<float>(sums + k, threshold, value, scores + k);
+}
+
 }  // namespace
 
 #define LABELTREE_STRING_(x) #x
@@ -105,6 +122,7 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<static_cast<PassOverFeatures>(feature_pass)>::run,
                              Flushed<multiply>::run,
                              find_large,
-                             add_products};
+                             add_products,
+                             add_shrunk};
 
 }  // namespace labeltree::LABELTREE_ISA

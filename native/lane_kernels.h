@@ -180,6 +180,8 @@ struct LaneKernels {
   // columns it is computed with; multiplications are fused with additions where the processor can.
   void (*add_products)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
                        int n_columns, float* const* sums);
+  // scores[k] += value * sums[k], each of the n sums moved towards 0 by `threshold`, and not beyond.
+  void (*add_shrunk)(const float* sums, int64_t n, float threshold, float value, float* scores);
 };
 
 // The best kernels for this processor, or those that LABELTREE_ISA names in the environment.

@@ -9,6 +9,7 @@
 
 #include "feature_map.h"
 #include "label_scores.h"
+#include "lane_kernels.h"
 
 namespace labeltree {
 
@@ -72,13 +73,8 @@ class ShrunkWeights {
       }
       return;
     }
-    float* score = scores.of_all();
-    const float* sum = row.sum.data();
-    for (int32_t label = 0; label < n_labels_; ++label)
-      score[label] += value * shrunk(sum[label], threshold_);
+    lane_kernels().add_shrunk(row.sum.data(), n_labels_, threshold_, value, scores.of_all());
   }
-
-  int64_t n_features() const { return static_cast<int64_t>(rows_.size()); }
 
  private:
   // A row with more than this share of all labels is an array of all: that takes no more memory than a map.

@@ -13,12 +13,12 @@ from tests.documents import documents
 from labeltree import LabelTree, LabelTreeClassifier, _native
 
 # Trains with every loss, weights of labels and every solver on given data with blocks of several widths, on trees that
-# it makes, without and with dense features, and on online trees; saves all arrays, and what the models with dense
-# features answer.
+# it makes, without and with dense features, on online trees, and for a margin; saves all arrays, and what the models
+# with dense features answer.
 TRAINER = """
 import sys
 import numpy as np, scipy.sparse as sp
-from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier, _native
+from labeltree import LabelTree, LabelTreeClassifier, OneVsRestClassifier, OnlineLabelTreeClassifier, _native
 given = np.load(sys.argv[1])
 X, y = sp.csr_matrix(given["X"]), sp.csr_matrix(given["y"])
 found = {"code": _native.vector_code()}
@@ -50,6 +50,8 @@ for learner in incremental:
     for arity in (2, 7, 45):
         state = OnlineLabelTreeClassifier(arity=arity, **learner).partial_fit(X, y)._model.tree.state()
         found |= {f"online {arity} {learner} {name}": array for name, array in state.items()}
+model = OneVsRestClassifier(solver="max_margin", max_iter=3, random_state=0).fit(X, y)
+found |= {f"max_margin {name}": array for name, array in model.weights_[0].arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 
