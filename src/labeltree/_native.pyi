@@ -151,7 +151,7 @@ class Forest:
 
     def __init__(self, stores: list, weights: Sequence[float]) -> None: ...
 
-    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, missing_as_zero: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, missing_as_zero: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, progress: Progress | None = None) -> None:
         """
         Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search. Best are the most probable, or with weights those with the largest weight times probability.
         """
@@ -225,6 +225,65 @@ def decode_texts(text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order
     """
     The strings whose UTF-8 bytes are one after another in text, the i-th from begin[i] to begin[i + 1].
     """
+
+class CharacterTable:
+    """What characters are, and what they become in terms."""
+
+    def __init__(self, word_ranges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], space_ranges: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], changed: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class AnalyzerKind(enum.Enum):
+    """What terms are made of."""
+
+    WORD = 0
+
+    CHAR = 1
+
+    CHAR_WB = 2
+
+class RowNorm(enum.Enum):
+    """What the values of a row are divided by."""
+
+    NONE = 0
+
+    L1 = 1
+
+    L2 = 2
+
+class TextPart:
+    """Columns of one analyzer: known, hashed or to be learned."""
+
+    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+
+class TextCounter:
+    """Counts the terms of texts."""
+
+    def __init__(self, parts: Sequence[TextPart], keep_rows: bool, count_texts: bool, n_threads: int) -> None: ...
+
+    def add(self, texts: object, character_table: object, small_sigma: object | None) -> None:
+        """Count the terms of texts, from any iterable."""
+
+    @property
+    def n_texts(self) -> int: ...
+
+    def hashed_texts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """How many texts have each hashed column."""
+
+    def finish(self, part: int, fewest_texts: int, most_texts: int) -> tuple:
+        """
+        How many texts have each term, and how often; only terms of so many texts, in their order.
+        """
+
+    def select(self, part: int, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep only some of the terms."""
+
+    def terms(self, part: int) -> tuple:
+        """The bytes of the terms, and where each begins."""
+
+    def rows(self, binary: bool, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+        """indptr, indices and data of the texts' rows."""
+
+def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None) -> list[tuple[int, int, int]]:
+    """Column, begin and end of every known term of a text."""
 
 class Cancelled(Exception):
     pass
@@ -427,9 +486,9 @@ def train_max_margin(n_labels: int, features: FeatureMatrix, label_indptr: Annot
     Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.
     """
 
-def train_columns(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunk_groups: int, chunks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SolverOptions, finished: Callable, progress: Progress) -> None:
+def train_columns(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_random: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunk_groups: int, chunks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SolverOptions, finished: Callable, progress: Progress) -> None:
     """
-    Train the columns of labels against all rows; finished(number, arrays) is called for every chunk.
+    Train the columns of labels against all rows, or some; finished(number, arrays) is called for every chunk.
     """
 
 def merge_columns(chunks: Sequence[dict], always: Sequence[int], n_labels: int, n_features: int, n_dense: int) -> dict:

@@ -42,6 +42,7 @@ NOT_FOR_US = (
         HierarchicalSoftmaxClassifier(),
         OneVsRestClassifier(),
         OneVsRestClassifier(negatives="tree", n_negatives=2),
+        OneVsRestClassifier(solver="max_margin"),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
