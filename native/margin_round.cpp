@@ -6,13 +6,15 @@ namespace labeltree {
 
 void MarginRound::step(MarginExample* examples, int64_t n, const float* products) {
   for (int64_t i = 0; i < n; ++i) {
+    if (examples[i].is_resting) continue;
     for (ActiveLabel& active : examples[i].active) {
       active.step = 0;
       sharing_[active.label].push_back({i, &active});
     }
   }
   for (int64_t i = 0; i < n; ++i) {
-    if (!examples[i].active.empty()) step_one(examples[i], products + i * n, products[i * n + i]);
+    if (!examples[i].is_resting && !examples[i].active.empty())
+      step_one(examples[i], products + i * n, products[i * n + i]);
   }
   for (int64_t i = 0; i < n; ++i) {
     for (const ActiveLabel& active : examples[i].active) sharing_[active.label].clear();

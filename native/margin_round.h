@@ -22,6 +22,7 @@ struct MarginExample {
   std::vector<int32_t> positive;
   std::vector<ActiveLabel> active;
   float cost;
+  bool is_resting = false;  // it takes no step
 };
 
 class MarginRound {

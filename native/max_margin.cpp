@@ -22,9 +22,11 @@ namespace {
 // only roughly take more passes. It depends on nothing else, least of all on the number of threads.
 int64_t round_size(size_t n_examples) { return std::clamp<int64_t>(n_examples / 200, 4, 64); }
 
-// Passes over the active labels alone, after each over all labels.
-constexpr int kCorrections = 1;
 constexpr int64_t kExamplesPerWorker = 4;
+// An example whose part of the duality gap is below this share of what it may be rests.
+constexpr double kRestingShare = 0.1;
+// How many features ahead the memory of sums is asked for.
+constexpr int64_t kAhead = 4;
 
 // What the labels of an example lack.
 struct Violation {
@@ -56,15 +58,14 @@ class MaxMargin {
   int64_t n_examples() const { return static_cast<int64_t>(examples_.size()); }
   void multiply_rows();
   void find_certain_labels(const LabelMatrixView& labels);
-  double search_pass();
-  void correction_pass();
+  double pass();
   template <class Visit>
   void visit_rounds(const Visit& visit);
   Violation find_violation(int64_t e, Scratch& scratch) const;
   int32_t unscored_negative(int64_t e, const Scratch& scratch) const;
   void activate(const Violation& violation, MarginExample& example, const LabelScores& scores) const;
-  void score_active(int64_t e);
   void step(int64_t begin, int64_t n);
+  void add_steps(int64_t e, int32_t share);
   void measure();
 
   const int32_t n_labels_;
@@ -173,7 +174,7 @@ void MaxMargin::solve() {
       std::clamp(static_cast<int>(round_size_ / kExamplesPerWorker), 1, std::max(options_.n_threads, 1));
   for (int worker = 0; worker < n_workers_; ++worker) scratch_.emplace_back(n_labels_, is_certain_);
   for (int64_t begin = 0; begin < n_examples(); begin += round_size_) rounds_.push_back(begin);
-  progress_.start(n_examples() * (int64_t{options_.max_iter} * (1 + kCorrections) + 1));
+  progress_.start(n_examples() * (int64_t{options_.max_iter} + 1));
   double total_cost = 0;
   for (const MarginExample& example : examples_) total_cost += example.cost;
   Random random(options_.seed);
@@ -181,8 +182,7 @@ void MaxMargin::solve() {
   while (!converged && report_.n_passes < options_.max_iter) {
     random.shuffle(rounds_.data(), static_cast<uint32_t>(rounds_.size()));
     ++report_.n_passes;
-    converged = search_pass() <= options_.tol * total_cost;
-    for (int correction = 0; correction < kCorrections; ++correction) correction_pass();
+    converged = pass() <= options_.tol * total_cost;
   }
   report_.n_unconverged = !converged;
   measure();
@@ -200,7 +200,7 @@ void MaxMargin::visit_rounds(const Visit& visit) {
 }
 
 // Returns the duality gap, as far as it can be told while the weights change.
-double MaxMargin::search_pass() {
+double MaxMargin::pass() {
   double gap = 0;
   visit_rounds([&](int64_t begin, int64_t n) {
     parallel_for(n_workers_, n, [&](int64_t i, int worker) {
@@ -213,13 +213,6 @@ double MaxMargin::search_pass() {
     report_.n_row_visits += n;
   });
   return gap;
-}
-
-void MaxMargin::correction_pass() {
-  visit_rounds([&](int64_t begin, int64_t n) {
-    parallel_for(n_workers_, n, [&](int64_t i, int) { score_active(begin + i); });
-    step(begin, n);
-  });
 }
 
 // Scores all labels that have a weight for a feature of the example.
@@ -276,7 +269,9 @@ void MaxMargin::activate(const Violation& violation, MarginExample& example,
     if (std::any_of(example.active.begin(), example.active.end(), is_same)) return;
     example.active.push_back({label, is_positive});
   };
-  if (violation.loss > 0 && example.cost > 0) {
+  example.is_resting = violation.gap <= kRestingShare * options_.tol * example.cost;
+  if (example.is_resting) return;
+  if (violation.loss > 0) {
     add(violation.negative, false);
     for (const int32_t label : example.positive) {
       if (1 + violation.negative_score > scores[label]) add(label, true);
@@ -285,32 +280,32 @@ void MaxMargin::activate(const Violation& violation, MarginExample& example,
   for (ActiveLabel& active : example.active) active.score = scores[active.label];
 }
 
-void MaxMargin::score_active(int64_t e) {
-  std::vector<ActiveLabel>& active = examples_[e].active;
-  if (active.empty()) return;
-  for (ActiveLabel& label : active) label.score = 0;
-  for (int64_t k = rows_.row_begin[e]; k < rows_.row_begin[e + 1]; ++k) {
-    for (ActiveLabel& label : active) {
-      label.score += rows_.value[k] * weights_->weight(rows_.index[k], label.label);
-    }
-  }
-}
-
 void MaxMargin::step(int64_t begin, int64_t n) {
   round_.step(examples_.data() + begin, n, products_.data() + begin * round_size_);
   // Every feature belongs to one worker, so that its sums are added up in the order of the examples.
   parallel_for(n_workers_, n_workers_, [&](int64_t share, int) {
     for (int64_t e = begin; e < begin + n; ++e) {
-      for (int64_t k = rows_.row_begin[e]; k < rows_.row_begin[e + 1]; ++k) {
-        if (rows_.index[k] % n_workers_ != share) continue;
-        for (const ActiveLabel& active : examples_[e].active) {
-          if (active.step != 0) weights_->add(rows_.index[k], active.label, rows_.value[k] * active.step);
-        }
-      }
+      if (!examples_[e].is_resting) add_steps(e, static_cast<int32_t>(share));
     }
   });
   for (int64_t e = begin; e < begin + n; ++e) {
     std::erase_if(examples_[e].active, [](const ActiveLabel& active) { return active.strength == 0; });
+  }
+}
+
+// To the sums of those features that are the worker's share.
+void MaxMargin::add_steps(int64_t e, int32_t share) {
+  const int64_t end = rows_.row_begin[e + 1];
+  for (int64_t k = rows_.row_begin[e]; k < end; ++k) {
+    if (k + kAhead < end && rows_.index[k + kAhead] % n_workers_ == share) {
+      for (const ActiveLabel& active : examples_[e].active) {
+        weights_->prefetch(rows_.index[k + kAhead], active.label);
+      }
+    }
+    if (rows_.index[k] % n_workers_ != share) continue;
+    for (const ActiveLabel& active : examples_[e].active) {
+      if (active.step != 0) weights_->add(rows_.index[k], active.label, rows_.value[k] * active.step);
+    }
   }
 }
 

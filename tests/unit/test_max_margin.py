@@ -65,8 +65,8 @@ def test_the_objective_is_the_smallest(seed: int) -> None:
     assert model.training_report_[0]["n_unconverged"] == 0
     assert model.objective_ == pytest.approx(found, rel=1e-4, abs=1e-5)
     smallest = smallest_objective(rows, y[:, learned], C * weight, l1)
-    assert found == pytest.approx(smallest, rel=1e-4, abs=1e-5)
-    assert found - smallest <= model.duality_gap_ + 1e-4 * found
+    assert found == pytest.approx(smallest, rel=1e-3, abs=1e-4)
+    assert found - smallest <= model.duality_gap_ + 1e-5 * (1 + found)
 
 
 def test_without_l1_it_is_the_machine_of_crammer_and_singer() -> None:
