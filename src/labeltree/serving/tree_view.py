@@ -29,6 +29,12 @@ class TreeView:
     @classmethod
     def of(cls, served: ServedModel, number: int) -> TreeView:
         """A tree of a model; of one that learns, as it is between two examples."""
+        if not served.has_label_trees:
+            raise Refusal(
+                409,
+                f"the trees of the model {served.name} divide examples, not labels: there is no label tree",
+                "no_label_tree",
+            )
         while True:
             search = served.labels
             trees = served.model.trees_
