@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from labeltree.errors import ModelFileError
@@ -197,13 +197,20 @@ class Service:
                 if not served.learns and self.board.asked(served.name) > self.board.followed(
                     self.worker, served.name
                 ):
-                    await self._catch_up(served.name)
+                    await self._going_on(self._catch_up(served.name))
             if watch is None or time.monotonic() < last_look + watch:
                 continue
             last_look = time.monotonic()
             for served in list(self.registry):
                 if not served.learns:
-                    await self._look_at(served, refused)
+                    await self._going_on(self._look_at(served, refused))
+
+    async def _going_on(self, step: Awaitable[None]) -> None:
+        """What goes wrong in one step must not end all that follow."""
+        try:
+            await step
+        except Exception as error:
+            log_event("following failed", level=logging.ERROR, error=error, worker=self.worker)
 
     async def _catch_up(self, name: str) -> None:
         request = self.board.asked(name)
