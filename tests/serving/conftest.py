@@ -10,7 +10,14 @@ import pytest
 from tests.servers import TOKEN, serving
 from tests.small_models import small_model
 
-from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    FastXMLClassifier,
+    HierarchicalSoftmaxClassifier,
+    LabelTreeClassifier,
+    OneVsRestClassifier,
+    OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
+)
 from labeltree.serving import Limits, Settings, Tokens
 from labeltree.text import Tagger
 
@@ -21,6 +28,13 @@ TEXTS = [
     {"cat": 1.0, "seated": 1.0},
 ]
 SENTENCES = ["A boat, the sea and the sea", "A woman, seated", "The sea in a storm", "A cat, seated"]
+#: Models of other kinds, all with three features and the labels a, b and c.
+OTHERS = {
+    "fastxml": FastXMLClassifier(random_state=0),
+    "pfastrexml": PfastreXMLClassifier(random_state=0),
+    "one-vs-rest": OneVsRestClassifier(random_state=0),
+    "softmax": HierarchicalSoftmaxClassifier(random_state=0),
+}
 LABELS = [["sea", "boat"], ["portrait"], ["sea"], ["cat", "portrait"]]
 
 
@@ -37,12 +51,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] * 2
     LabelTreeClassifier(random_state=0).fit(X, [[10], [20], [30]] * 2).save(folder / "numbers")
     online_model().save(folder / "online")
+    for name, classifier in OTHERS.items():
+        classifier.fit(X, [["a"], ["b"], ["c"]] * 2).save(folder / name)
     Tagger(LabelTreeClassifier(random_state=0)).fit(SENTENCES, LABELS).save(folder / "tags.labeltree")
     return {
         "small": folder / "small.labeltree",
         "numbers": folder / "numbers",
         "online": folder / "online",
         "tags": folder / "tags.labeltree",
+        **{name: folder / name for name in OTHERS},
     }
 
 

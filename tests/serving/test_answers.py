@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from pydantic import BaseModel
 from tests.servers import BEARER
+from tests.serving.conftest import OTHERS
 from tests.small_models import N_FEATURES, NAMES, small_data
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
@@ -230,7 +231,7 @@ def test_children_come_in_pages(client: httpx.Client) -> None:
 
 def test_models_are_described(client: httpx.Client) -> None:
     found = {model["name"]: model for model in get(client, "/v1/models", schemas.ModelsAnswer)["models"]}
-    assert list(found) == ["small", "numbers", "online", "tags"]
+    assert list(found) == ["small", "numbers", "online", "tags", *OTHERS]
     small, online = found["small"], found["online"]
     assert (small["estimator"], small["n_labels"], small["n_features"]) == (
         "LabelTreeClassifier",
@@ -276,3 +277,21 @@ def test_every_answer_forbids_what_browsers_should_not_do(client: httpx.Client) 
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_models_of_all_kinds_answer_all_questions(client: httpx.Client, name: str) -> None:
+    address, row = f"/v1/models/{name}", {"indices": [1], "values": [1.0]}
+    found = client.post(f"{address}/predict", json={"rows": [row], "k": 1}).json()["predictions"]
+    assert found[0][0]["label"] == "b"
+    explained = client.post(f"{address}/explain", json={"row": row, "label": "b"})
+    assert explained.status_code == 200
+    assert client.get(f"{address}/labels").json()["total"] == 3
+    described = client.get(address).json()
+    assert described["n_trees"] == len(explained.json()["paths"])
+    for question in ("tree", "path?label=a"):
+        answer = client.get(f"{address}/{question}")
+        if described["has_label_trees"]:
+            assert answer.status_code == 200
+        else:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (409, "no_label_tree")

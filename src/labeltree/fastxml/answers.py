@@ -81,6 +81,8 @@ class ExampleTreePredictor(LabelTreePredictor):
         return self.example_trees_.shapes()
 
     def _features(self, X: Any) -> _native.FeatureMatrix:
+        if isinstance(X, _native.FeatureMatrix):  # whoever made it knows what this model takes
+            return X
         self._check_trained()
         return check_features(
             self, X, normalize=self.normalize_, reset=False, dense_features=self.dense_features_

@@ -101,6 +101,7 @@ def create_application(service: Service) -> Application:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _no_such_route)
+    app.add_exception_handler(Exception, _failed)
     return app
 
 
@@ -112,6 +113,10 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     return mistakes(error.errors()).response()
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return Refusal(500, "the server has a fault; its log says which").response()
 
 
 async def _no_such_route(request: Request, error: Exception) -> Response:

@@ -82,6 +82,11 @@ class Journal:
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
+    @property
+    def first(self) -> int:
+        """How many examples a model must have learned before those of the journal."""
+        return min((int(path.stem) for path in self._parts()), default=0)
+
     def records(self) -> Iterator[Record]:
         """All records, oldest first; afterwards the journal is open for more."""
         parts = self._parts()
@@ -122,8 +127,13 @@ class Journal:
         with self._changing:
             part = self._begun(first)
             record = Record(first, examples, part.tell())
-            part.write(_line(first, examples))
-            _sync(part)
+            try:
+                part.write(_line(first, examples))
+                _sync(part)
+            except OSError:
+                with suppress(OSError):  # it is refused, and should not be there when the journal is read again
+                    os.ftruncate(part.fileno(), record.position)
+                raise
         return record
 
     def take_back(self, record: Record, n_kept: int) -> None:

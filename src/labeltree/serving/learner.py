@@ -12,10 +12,13 @@ from typing import Any
 
 from labeltree.serving import rows
 from labeltree.serving.errors import Refusal
-from labeltree.serving.journal import Journal, journal_of
+from labeltree.serving.journal import Journal
 from labeltree.serving.logs import log_event
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Example, Row
+
+#: More lessons than these do not wait; those who bring them are told to come again.
+MOST_WAITING = 256
 
 _Examples = list[dict[str, Any]]
 
@@ -43,9 +46,11 @@ class Learner:
     path : path of a directory
         Where it is saved; the journal is beside it.
     snapshot_every : int
+    journal : Journal
+        Opened before the model was loaded, so that no other server could save it since.
     """
 
-    def __init__(self, model: Any, path: Path, snapshot_every: int) -> None:
+    def __init__(self, model: Any, path: Path, snapshot_every: int, journal: Journal) -> None:
         if model.label_kind_ != "lists":
             raise ValueError(
                 f"{path}: this model learned from a matrix of labels, and cannot learn lists of them from requests"
@@ -54,15 +59,11 @@ class Learner:
         self._path = path
         self._snapshot_every = snapshot_every
         self._label_type = type(model.classes_.tolist()[0])
-        self._journal = Journal(journal_of(path))
+        self._journal = journal
         self._saved_at = int(model.n_examples_)
         self._failure: Exception | None = None
-        try:
-            self._replay()
-        except BaseException:
-            self._journal.close()
-            raise
-        self._lessons: queue.SimpleQueue[_Lesson | None] = queue.SimpleQueue()
+        self._replay()
+        self._lessons: queue.Queue[_Lesson | None] = queue.Queue(MOST_WAITING)
         self._saving: threading.Thread | None = None
         self._thread = threading.Thread(target=self._work, name="learner", daemon=True)
         self._thread.start()
@@ -75,7 +76,12 @@ class Learner:
         )
         if self._failure is not None:
             raise Refusal(503, "learning has stopped; the log of the server says why", "learning_stopped")
-        self._lessons.put(lesson)
+        try:
+            self._lessons.put_nowait(lesson)
+        except queue.Full:
+            raise Refusal(
+                503, "too many wait to be learned: come again", headers={"Retry-After": "1"}
+            ) from None
         return lesson.learned
 
     def close(self) -> None:
@@ -94,14 +100,10 @@ class Learner:
     def _replay(self) -> None:
         """Learn what was acknowledged after the model was saved; what is in it already is passed over."""
         n_before = self._model.n_examples_
+        self._check_begin(self._journal.first)
         for record in self._journal.records():
             begin = self._model.n_examples_ - record.first
-            if begin < 0:
-                raise ValueError(
-                    f"{self._journal.path}: the journal goes on after {record.first} examples, but the model has only "
-                    f"{self._model.n_examples_}: it is an older one, or another; put the right one back, or move the "
-                    "journal away"
-                )
+            self._check_begin(record.first)
             examples = [Example.model_validate(example) for example in record.examples[begin:]]
             if not examples:
                 continue
@@ -121,6 +123,14 @@ class Learner:
         else:
             self._journal.begin_anew(int(n_before))
 
+    def _check_begin(self, first: int) -> None:
+        if first > self._model.n_examples_:
+            raise ValueError(
+                f"{self._journal.path}: the journal goes on after {first} examples, but the model has only "
+                f"{self._model.n_examples_}: it is an older one, or another; put the right one back, or move the "
+                "journal away"
+            )
+
     # -- the thread ------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
@@ -137,13 +147,17 @@ class Learner:
                 waiting += [] if lesson is None else [lesson]
             if not waiting:
                 continue
+            if self._failure is not None:  # they came before it was known
+                self._refuse(waiting)
+                waiting = []
+                continue
             try:
                 waiting = self._learn(waiting)
+                if self._model.n_examples_ - self._saved_at >= self._snapshot_every:
+                    self._start_saving()
             except Exception as error:  # the disk is full, or the kernel has a fault
                 self._stop(error, waiting)
                 waiting = []
-            if self._model.n_examples_ - self._saved_at >= self._snapshot_every:
-                self._start_saving()
 
     def _learn(self, lessons: list[_Lesson]) -> list[_Lesson]:
         """Write, sync, learn, acknowledge; those after one that is refused are given back, and go with the next."""
@@ -175,6 +189,10 @@ class Learner:
         """What is in the model may not be in the journal any more: nothing else is learned."""
         self._failure = error
         log_event("learning stopped", level=logging.ERROR, error=error, model=str(self._path))
+        self._refuse(lessons)
+
+    @staticmethod
+    def _refuse(lessons: list[_Lesson]) -> None:
         for lesson in lessons:
             if not lesson.learned.done():
                 lesson.learned.set_exception(

@@ -23,7 +23,7 @@ class Limits:
     text_chars : int
         The length of one text.
     seconds : float
-        From the first byte to the answer.
+        From the head of a request, once it is read, to the answer. Clients that send heads slowly are a proxy's business.
     in_flight : int
         Requests at work in one process; those beyond are told to come again.
 

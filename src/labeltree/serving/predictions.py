@@ -80,9 +80,9 @@ def _weights(served: ServedModel, given: Any) -> Any:
     """Weights by label: the keys of JSON objects are strings, whatever labels are."""
     if isinstance(given, str):
         return given
-    weights = {}
+    weights, labels = {}, served.labels  # once: of a model that learns they are made anew each time
     for text, weight in given.items():
-        label = served.labels.by_text(text)
+        label = labels.by_text(text)
         if label is None:
             raise Refusal(
                 422,

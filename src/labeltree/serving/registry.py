@@ -61,6 +61,17 @@ class ServedModel:
     def _labels(self) -> LabelSearch:
         return LabelSearch.of(self.model)
 
+    @property
+    def has_label_trees(self) -> bool:
+        """Whether its trees divide labels, rather than examples."""
+        return not hasattr(self.model, "example_trees_")
+
+    @property
+    def _n_trees(self) -> int:
+        if not self.has_label_trees:
+            return int(self.model.example_trees_.n_trees)
+        return 1 if self.is_online else len(self.model.trees_)
+
     def describe(self) -> dict[str, Any]:
         """What `ModelAnswer` says."""
         model = self.model
@@ -70,7 +81,8 @@ class ServedModel:
             "estimator": type(model).__name__,
             "n_labels": len(model.classes_),
             "n_features": int(model.n_features_in_),
-            "n_trees": 1 if self.is_online else len(model.trees_),
+            "n_trees": self._n_trees,
+            "has_label_trees": self.has_label_trees,
             "takes_text": self.takes_text,
             "takes_features": self.takes_features,
             "learns": self.learns,

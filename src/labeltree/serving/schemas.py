@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 #: As in `classes_`: all strings, all integers, or in rare models all floats or all truth values.
-Label = StrictStr | StrictInt | StrictFloat | StrictBool
+Label = StrictStr | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)] | StrictFloat | StrictBool
 
 LARGEST_INDEX = 2**31 - 3  # X has fewer columns than an int32 has values
 LARGEST_VALUE = 3.4028234663852886e38  # of float32
@@ -234,6 +234,7 @@ class ModelAnswer(Answer):
     n_labels: int
     n_features: int
     n_trees: int
+    has_label_trees: bool = Field(description="Whether the trees divide labels, and can be looked at.")
     takes_text: bool
     takes_features: bool = Field(description="Whether rows are features by name, rather than by number.")
     learns: bool

@@ -6,12 +6,13 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from labeltree.errors import ModelFileError
 from labeltree.serving.board import Board
 from labeltree.serving.errors import Refusal
+from labeltree.serving.journal import Journal, journal_of
 from labeltree.serving.learner import Learner
 from labeltree.serving.logs import Exchange, RequestLog, log_event
 from labeltree.serving.metrics import Metrics
@@ -51,9 +52,9 @@ class Service:
         self.metrics = Metrics(settings.models, self.board.counters, worker)
         asked = {name: self.board.asked(name) for name in settings.models}  # before they are loaded
         self.registry = Registry(settings.models)
+        self.learners = self._start_learners() if settings.learn else {}
         for served in self.registry:
             self.board.follow(worker, served.name, asked[served.name], served.saved_version)
-        self.learners = self._start_learners() if settings.learn else {}
         self._threads = ModelThreads(settings.limits.in_flight)
         self._pace: dict[str, float] = {}  # seconds that small questions took lately, by model
         self._following: asyncio.Task[None] | None = None
@@ -61,10 +62,20 @@ class Service:
 
     def _start_learners(self) -> dict[str, Learner]:
         learners = {}
-        for served in list(self.registry):
-            if served.is_online:
+        for loaded in list(self.registry):
+            if loaded.is_online:
+                served = loaded
                 path = self.settings.models[served.name]
-                learners[served.name] = Learner(served.model, path, self.settings.snapshot_every)
+                journal = Journal(journal_of(path))
+                try:
+                    # Another server may have saved it between its loading and the lock that the journal is.
+                    if self.registry.version_on_disk(served.name) != served.saved_version:
+                        served = self.registry.reload(served.name)
+                    learner = Learner(served.model, path, self.settings.snapshot_every, journal)
+                except BaseException:
+                    journal.close()
+                    raise
+                learners[served.name] = learner
                 self.registry.replace(
                     ServedModel(served.name, served.model, served.saved_version, learns=True)
                 )
@@ -119,8 +130,9 @@ class Service:
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
         finally:
             seconds = exchange.model_seconds
-            self.metrics.worked(served.name, n_rows, seconds)
-            if is_small:
+            if seconds > 0:  # else it was refused or given up before it was done
+                self.metrics.worked(served.name, n_rows, seconds)
+            if is_small and seconds > 0:
                 # Capped: one that was slow, because others had the processor, says little.
                 lately, now = self._pace.get(served.name, seconds), min(seconds, 2 * SMALL_SECONDS)
                 self._pace[served.name] = lately + 0.2 * (now - lately)
@@ -138,7 +150,8 @@ class Service:
         exchange.model, exchange.rows = served.name, len(examples)
         started = time.perf_counter()
         # What is begun is finished: a client that is told nothing could not know.
-        n_examples = await asyncio.shield(asyncio.wrap_future(learner.learn(served, examples)))
+        learned = await self._threads.run(learner.learn, served, examples)
+        n_examples = await asyncio.shield(asyncio.wrap_future(learned))
         exchange.model_seconds = time.perf_counter() - started
         self.metrics.worked(served.name, len(examples), exchange.model_seconds)
         return n_examples
@@ -160,7 +173,7 @@ class Service:
         until = time.monotonic() + wait_seconds
         while not (complete := self.board.have_all_followed(name, request)) and time.monotonic() < until:
             await asyncio.sleep(LOOK_SECONDS / 2)
-        return served, complete
+        return served, complete and set(self.board.versions(name)) == {served.saved_version}
 
     async def _load(self, name: str) -> ServedModel:
         try:
@@ -184,13 +197,20 @@ class Service:
                 if not served.learns and self.board.asked(served.name) > self.board.followed(
                     self.worker, served.name
                 ):
-                    await self._catch_up(served.name)
+                    await self._going_on(self._catch_up(served.name))
             if watch is None or time.monotonic() < last_look + watch:
                 continue
             last_look = time.monotonic()
             for served in list(self.registry):
                 if not served.learns:
-                    await self._look_at(served, refused)
+                    await self._going_on(self._look_at(served, refused))
+
+    async def _going_on(self, step: Awaitable[None]) -> None:
+        """What goes wrong in one step must not end all that follow."""
+        try:
+            await step
+        except Exception as error:
+            log_event("following failed", level=logging.ERROR, error=error, worker=self.worker)
 
     async def _catch_up(self, name: str) -> None:
         request = self.board.asked(name)

@@ -81,5 +81,5 @@ def named_models(words: Iterable[str]) -> dict[str, Path]:
             )
         if name in models:
             raise ValueError(f"two models have the name {name!r}: say NAME={directory} for one of them")
-        models[name] = path
+        models[name] = path.resolve() if not path.name else path  # "." has no folder beside it
     return models

@@ -80,12 +80,15 @@ class Supervisor:
                 continue
             log_event("worker died", level=logging.ERROR, worker=worker, exit_code=process.exitcode)
             is_early = time.monotonic() < self._started[worker] + EARLY_SECONDS
-            self._n_early_deaths = self._n_early_deaths + 1 if is_early and process.exitcode > 0 else 0
+            self._n_early_deaths = self._n_early_deaths + 1 if is_early else 0
             process.close()
+            del self._workers[worker]
             if self._n_early_deaths >= MOST_EARLY_DEATHS:
-                del self._workers[worker]
                 raise RuntimeError("workers die as soon as they are started; the log says why")
-            self._start(worker)
+            if self._n_early_deaths:  # longer each time, so that what is wrong may pass
+                time.sleep(_LOOK_SECONDS * self._n_early_deaths)
+            if not self._stopping:
+                self._start(worker)
 
     def _stop(self) -> None:
         """Let workers finish what they are at, but not for ever."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ class TreeView:
     @classmethod
     def of(cls, served: ServedModel, number: int) -> TreeView:
         """A tree of a model; of one that learns, as it is between two examples."""
+        if not served.has_label_trees:
+            raise Refusal(
+                409,
+                f"the trees of the model {served.name} divide examples, not labels: there is no label tree",
+                "no_label_tree",
+            )
         while True:
             search = served.labels
             trees = served.model.trees_
@@ -47,7 +54,9 @@ class TreeView:
     def node(self, node: int, limit: int, offset: int) -> dict[str, Any]:
         """What `TreeAnswer` says: a node, and a page of its children, those with most examples first."""
         self._check_node(node)
-        children = sorted(self.tree.children(node), key=lambda child: (-self._count(child), child))
+        below = self.tree.children(node)
+        order = np.argsort(-self._counts_of_nodes[below.start : below.stop], kind="stable")
+        children = (order + below.start).tolist()
         parent = int(self.tree.parent[node])
         return {
             "tree": self.number,
@@ -81,8 +90,16 @@ class TreeView:
             "examples": [] if label is not None else [self.labels[i] for i in below[order].tolist()],
         }
 
+    @cached_property
+    def _counts_of_nodes(self) -> NDArray[np.int64]:
+        """All at once: a node may have very many children."""
+        begin = self.tree._label_begin
+        sums = np.concatenate([[0], self.counts[self.tree._labels_from_left].cumsum()])
+        counts: NDArray[np.int64] = sums[begin + self.tree.n_labels_of_node] - sums[begin]
+        return counts
+
     def _count(self, node: int) -> int:
-        return int(self.counts[self.tree.labels_under(node)].sum())
+        return int(self._counts_of_nodes[node])
 
     def _label(self, node: int) -> Any:
         position = int(self.tree.label[node])

@@ -28,7 +28,7 @@ new LabelSearch(
   { input: byId("query"), box: byId("found-box"), list: byId("found"), total: byId("found-total") },
   {
     search: (query, limit, signal) => api.labels(controls.view.model, query, limit, signal),
-    onChoose: (label) => tree.reveal(label),
+    onChoose: (label) => controls.view.model.has_label_trees && tree.reveal(label),
   },
 );
 const pages = new Map();
@@ -59,15 +59,16 @@ function onView(view, before) {
     text.placeholder = placeholder;
     byId("labels-count").textContent = counted(view.model.n_labels, "label");
     offerTrees(view.model);
-    tree.show(pagesOf(view.model), 0);
+    if (view.model.has_label_trees) tree.show(pagesOf(view.model), 0);
   }
   const { subject } = why;
   if (subject && ![view.model, view.other].includes(subject.model)) why.close();
   askSoon();
 }
 
-function offerTrees({ n_trees }) {
-  byId("tree-field").hidden = n_trees < 2;
+function offerTrees({ n_trees, has_label_trees }) {
+  byId("tree").hidden = !has_label_trees;
+  byId("tree-field").hidden = n_trees < 2 || !has_label_trees;
   byId("tree-number").replaceChildren(
     ...Array.from({ length: n_trees }, (_, i) => make("option", { value: i, textContent: `${i + 1} of ${n_trees}` })),
   );
@@ -158,6 +159,7 @@ function onExplained(subject, hadFocus) {
 
 /** Show a node on the way to a label in the tree of labels. */
 async function showNode(number, label, node) {
+  if (!controls.view.model.has_label_trees) return;
   if (Number(byId("tree-number").value) !== number) await showTree(number);
   await tree.reveal(label, node);
 }
