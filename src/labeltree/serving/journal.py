@@ -131,7 +131,9 @@ class Journal:
                 part.write(_line(first, examples))
                 _sync(part)
             except OSError:
-                with suppress(OSError):  # it is refused, and should not be there when the journal is read again
+                with suppress(
+                    OSError
+                ):  # it is refused, and should not be there when the journal is read again
                     os.ftruncate(part.fileno(), record.position)
                 raise
         return record

@@ -23,7 +23,8 @@ class Limits:
     text_chars : int
         The length of one text.
     seconds : float
-        From the head of a request, once it is read, to the answer. Clients that send heads slowly are a proxy's business.
+        From when the head of a request is read to the answer. Clients that send heads slowly are a proxy's
+        business.
     in_flight : int
         Requests at work in one process; those beyond are told to come again.
 
