@@ -120,7 +120,11 @@ def test_models_are_not_asked_what_they_cannot_know(client: httpx.Client) -> Non
 
 
 def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:
-    check_refusal(client.get("/v1/models/fish"), 404, "there are: numbers, online, small, tags")
+    check_refusal(
+        client.get("/v1/models/fish"),
+        404,
+        "there are: fastxml, numbers, one-vs-rest, online, ",
+    )
     check_refusal(client.post("/v1/models/fish/predict", json={"text": "a"}), 404, "no model of this name")
     check_refusal(client.get("/v1/models/small/labels/1"), 404, "nothing at this address")
     check_refusal(client.get("/v1/models/..%2F..%2Fetc/labels"), 404)
