@@ -2,19 +2,22 @@
 
 python -m experiments.synthetic                  # the paper's 50 runs; writes experiments/results/synthetic.md
 python -m experiments.synthetic --runs 5         # a try; writes below build/experiments/results
+
+Finished runs are kept in build/experiments/synthetic, so that a study that was broken off goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.picture import check_matplotlib
 
 from experiments.runner.command_line import RESULTS
 from experiments.runner.data import FOLDER
+from experiments.runner.store import Store
 from experiments.runner.synthetic.document import (
     paper_table,
     precision_table,
@@ -24,20 +27,18 @@ from experiments.runner.synthetic.document import (
 )
 from experiments.runner.synthetic.picture import draw
 from experiments.runner.synthetic.scales import Found, scale_for
-from experiments.runner.synthetic.study import SETTINGS, Outcome, Size, make_problem, measure
+from experiments.runner.synthetic.study import SETTINGS, Outcome, Run, Setting, Size, measure
 
 RUNS = 50
 
 #: For other scales one reading of the noise is enough: of scale and deviation only the ratio matters.
-OF_ANY_SCALE = [setting.name for setting in SETTINGS if setting.name != "dependent, deviation 0.25"]
+OF_ANY_SCALE = [setting for setting in SETTINGS if setting.name != "dependent, deviation 0.25"]
 
 #: What is enough to see where levels go with the scale.
 SWEEP = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
-ROWS_FOR_SWEEP = 20_000
+ROWS_FOR_CEILINGS = 2_000
+ROWS_FOR_OTHER_SCALES = 20_000
 RUNS_FOR_SWEEP = 5
-
-#: Points of each source that are enough for its ceiling when scales are looked for.
-ROWS_FOR_SCALES = 5_000
 
 _PAPER = """\
 **In the paper:** label trees win where labels depend on each other, as theory says. Where labels are independent there
@@ -45,7 +46,12 @@ is no significant difference, and multi-class data make both the same model."""
 
 #: Written after the runs.
 _HERE = """\
-**Here:** not yet."""
+**Here:** the same. Where labels depend on each other label trees win all 50 runs, in either reading of the noise, by 0.8 and
+1.0 points; where they do not, neither is better (21 wins, 29 losses); of multi-class data all runs are ties. The levels are
+others: they do not follow from the paper's text. A scale of 0.345 would give its level for dependent labels and 27.1 its
+ceiling for multi-class data, which neither model then comes near with a linear classifier in every node; no scale gives
+32.6 for independent labels, whose ceiling is at least 50. By regret, where the chance of the test labels is taken out, softmax
+is slightly better for independent labels: it has one problem less to learn at every node."""
 
 _ABOUT = """\
 Each run draws a source of {n_labels} labels and {n_rows:,} points, half for training and half for testing. Points are
@@ -75,29 +81,58 @@ parameters as in its text. *None:* no scale does, and the ceiling is that of the
 dependent labels only the ratio of scale and deviation matters: at these scales both readings are the same data."""
 
 _ABOUT_SWEEP = f"""\
-Means of {RUNS_FOR_SWEEP} runs with {ROWS_FOR_SWEEP:,} rows; the variance of the dependent labels' noise is 0.25."""
+Means of {RUNS_FOR_SWEEP} runs with {ROWS_FOR_OTHER_SCALES:,} rows; the variance of the noise is 0.25."""
 
 
-def run_setting(name: str, scale: float, size: Size, n_runs: int, n_jobs: int) -> list[Outcome]:
-    """The runs of a setting, with the seeds 0, 1, and so on."""
-    setting = next(setting for setting in SETTINGS if setting.name == name)
-    return [measure(make_problem(setting, scale, size, seed), n_jobs) for seed in range(n_runs)]
+@dataclass(frozen=True)
+class Study:
+    """Runs that are kept, so that a study that was broken off goes on."""
 
+    n_runs: int
+    size: Size
+    n_jobs: int
+    store: Store
 
-def find_scales(size: Size, n_sources: int) -> dict[str, Found]:
-    """The scale of each setting at which the ceiling is the precision that the paper prints."""
-    points = replace(size, n_rows=min(size.n_rows, ROWS_FOR_SCALES))
-    return {setting.name: scale_for(setting, points, range(n_sources)) for setting in SETTINGS}
+    def at(self, scale: float) -> dict[str, list[Outcome]]:
+        """All settings at one scale."""
+        return {setting.name: self._runs(setting, scale, self.size, self.n_runs) for setting in SETTINGS}
 
+    def at_each(self, scales: Mapping[str, Found]) -> dict[str, list[Outcome]]:
+        """Settings at scales of their own, where there are such, on fewer rows."""
+        return {
+            setting.name: self._runs(setting, scale, self._with_rows(ROWS_FOR_OTHER_SCALES), self.n_runs)
+            for setting in OF_ANY_SCALE
+            if (scale := scales[setting.name].scale) is not None
+        }
 
-def sweep_scales(size: Size, n_runs: int, n_jobs: int) -> dict[float, dict[str, list[Outcome]]]:
-    """A few runs on fewer rows for each of many scales."""
-    smaller = replace(size, n_rows=min(size.n_rows, ROWS_FOR_SWEEP))
-    few = min(n_runs, RUNS_FOR_SWEEP)
-    return {
-        scale: {name: run_setting(name, scale, smaller, few, n_jobs) for name in OF_ANY_SCALE}
-        for scale in SWEEP
-    }
+    def sweep(self) -> dict[float, dict[str, list[Outcome]]]:
+        """A few runs on fewer rows for each of many scales."""
+        size, n_runs = self._with_rows(ROWS_FOR_OTHER_SCALES), min(self.n_runs, RUNS_FOR_SWEEP)
+        return {
+            scale: {setting.name: self._runs(setting, scale, size, n_runs) for setting in OF_ANY_SCALE}
+            for scale in SWEEP
+        }
+
+    def find_scales(self) -> dict[str, Found]:
+        """The scale of each setting at which the ceiling is the precision that the paper prints."""
+        points = self._with_rows(ROWS_FOR_CEILINGS)
+        return {setting.name: scale_for(setting, points, range(self.n_runs)) for setting in SETTINGS}
+
+    def _runs(self, setting: Setting, scale: float, size: Size, n_runs: int) -> list[Outcome]:
+        outcomes = [self._outcome(Run(setting, scale, size, seed)) for seed in range(n_runs)]
+        print(f"scale {scale:g}", *precision_table({setting.name: outcomes}), sep="\n", flush=True)
+        return outcomes
+
+    def _outcome(self, run: Run) -> Outcome:
+        kept = self.store.find(run)
+        if kept is not None:
+            return Outcome(**kept)
+        outcome = measure(run.problem(), self.n_jobs)
+        self.store.keep(run, asdict(outcome))
+        return outcome
+
+    def _with_rows(self, n_rows: int) -> Size:
+        return replace(self.size, n_rows=min(self.size.n_rows, n_rows))
 
 
 def page(
@@ -122,7 +157,12 @@ def page(
         *scale_table(found),
         "",
     )
-    yield from ("The study at these scales:", "", *precision_table(at_found), "")
+    yield from (
+        f"The study at these scales, with {ROWS_FOR_OTHER_SCALES:,} rows in each run:",
+        "",
+        *precision_table(at_found),
+        "",
+    )
     yield from ("Regret there:", "", *regret_table(at_found), "")
     yield from ("## Precision by scale", "", _ABOUT_SWEEP, "", *sweep_table(sweep), "")
 
@@ -131,22 +171,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     check_matplotlib()  # now rather than after all runs
     size = Size(options.rows, options.labels, options.dimensions)
-    found = find_scales(size, options.runs)
-    print(*scale_table(found), sep="\n", flush=True)
-
-    def study(scales: Mapping[str, float]) -> dict[str, list[Outcome]]:
-        outcomes = {}
-        for name, scale in scales.items():
-            outcomes[name] = run_setting(name, scale, size, options.runs, options.threads)
-            print(*precision_table({name: outcomes[name]}), sep="\n", flush=True)
-        return outcomes
-
-    outcomes = study({setting.name: options.scale for setting in SETTINGS})
-    scales = {name: found[name].scale for name in OF_ANY_SCALE}
-    at_found = study({name: scale for name, scale in scales.items() if scale is not None})
-    sweep = sweep_scales(size, options.runs, options.threads)
+    study = Study(options.runs, size, options.threads, Store(options.runs_folder))
+    found = study.find_scales()
+    outcomes = study.at(options.scale)
+    lines = page(outcomes, found, study.at_each(found), study.sweep(), options.scale, size)
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(page(outcomes, found, at_found, sweep, options.scale, size)))
+    options.output.write_text("\n".join(lines))
     draw(outcomes, options.output.with_suffix(".png"))
 
 
@@ -165,6 +195,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--labels", type=int, default=usual.n_labels, help="32 by default")
     parser.add_argument("--dimensions", type=int, default=usual.n_dimensions, help="3 by default")
     parser.add_argument("--threads", type=int, default=2, help="2 by default")
+    parser.add_argument(
+        "--runs-folder", type=Path, default=FOLDER / "synthetic", help="where finished runs are kept"
+    )
     parser.add_argument(
         "--output", type=Path, help="the page; experiments/results/synthetic.md, or build/ if not the paper's"
     )

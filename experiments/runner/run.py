@@ -43,7 +43,11 @@ class Run:
 
     def key(self) -> str:
         """A hash of all that the figures depend on: the run, the contents of the data, and the code that is run."""
-        facts = {**self.as_json(), "contents": _contents(self.data, self.n_rows), "code": _code(self.system)}
+        facts = {
+            **self.as_json(),
+            "contents": _contents(self.data, self.n_rows),
+            "code": code_of(self.system),
+        }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -72,7 +76,8 @@ def _contents(data: str, n_rows: int | None) -> list[str]:
 
 
 @cache
-def _code(system: str) -> str:
+def code_of(system: str) -> str:
+    """What tells one build of a system from another."""
     if system in PEERS:
         return repr(PEERS[system].packages)
     return f"{labeltree.__version__} {_digest(Path(str(_native.__file__)))}"

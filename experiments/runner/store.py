@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from experiments.runner.data import FOLDER
-from experiments.runner.run import Run
+
+
+class Keyed(Protocol):
+    """A run that can be told from all others."""
+
+    def as_json(self) -> dict[str, Any]:
+        """What is run."""
+
+    def key(self) -> str:
+        """A hash of all that the figures depend on."""
 
 
 class Store:
@@ -17,7 +26,7 @@ class Store:
     def __init__(self, folder: Path = FOLDER / "runs") -> None:
         self.folder = folder
 
-    def find(self, run: Run) -> dict[str, Any] | None:
+    def find(self, run: Keyed) -> dict[str, Any] | None:
         """The figures of a run, or None if it has not been finished."""
         path = self._path(run)
         if not path.exists():
@@ -25,7 +34,7 @@ class Store:
         figures: dict[str, Any] = json.loads(path.read_text())["figures"]
         return figures
 
-    def keep(self, run: Run, figures: dict[str, Any]) -> None:
+    def keep(self, run: Keyed, figures: dict[str, Any]) -> None:
         """Keep the figures of a run, with what was run for those who look into the file."""
         path = self._path(run)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,5 +42,5 @@ class Store:
         unfinished.write_text(json.dumps({"run": run.as_json(), "figures": figures}, indent=2) + "\n")
         unfinished.rename(path)
 
-    def _path(self, run: Run) -> Path:
+    def _path(self, run: Keyed) -> Path:
         return self.folder / f"{run.key()}.json"

@@ -49,6 +49,6 @@ def scale_for(setting: Setting, size: Size, seeds: Sequence[int]) -> Found:
     if not lowest.value < level < highest.value:
         return Found(None, lowest if level <= lowest.value else highest)
     # The same seeds at every scale make the mean a smooth function of it.
-    exponent = brentq(lambda e: at(10**e).value - level, np.log10(SMALLEST), np.log10(LARGEST), xtol=1e-4)
+    exponent = brentq(lambda e: at(10**e).value - level, np.log10(SMALLEST), np.log10(LARGEST), xtol=1e-3)
     scale = float(10**exponent)
     return Found(scale, at(scale))

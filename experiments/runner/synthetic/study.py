@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from benchmarks.peers import OURS
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from experiments.runner.figures import Mean
+from experiments.runner.run import code_of
 from experiments.runner.synthetic.sources import (
     Array,
     DependentLabels,
@@ -121,16 +125,40 @@ class Outcome:
     unlabelled: float
 
 
-def make_problem(setting: Setting, scale: float, size: Size, seed: int) -> Problem:
-    rng = np.random.default_rng(seed)
-    source = setting.source(size.n_labels, size.n_dimensions, scale, rng)
-    X = in_ball(size.n_rows, size.n_dimensions, rng)
-    y = source.draw(X, rng)
-    half = size.n_rows // 2
-    features = X.astype(np.float32)
-    return Problem(
-        features[:half], sp.csr_matrix(y[:half]), features[half:], y[half:], source.marginals(X[half:])
-    )
+@dataclass(frozen=True)
+class Run:
+    """A problem and the seed that makes it."""
+
+    setting: Setting
+    scale: float
+    size: Size
+    seed: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "setting": self.setting.name,
+            "scale": self.scale,
+            "size": asdict(self.size),
+            "seed": self.seed,
+            "parameters": dict(PARAMETERS),
+        }
+
+    def key(self) -> str:
+        """A hash of all that the outcome depends on."""
+        facts = {**self.as_json(), "code": code_of(OURS)}
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
+
+    def problem(self) -> Problem:
+        rng = np.random.default_rng(self.seed)
+        n_rows, n_dimensions = self.size.n_rows, self.size.n_dimensions
+        source = self.setting.source(self.size.n_labels, n_dimensions, self.scale, rng)
+        X = in_ball(n_rows, n_dimensions, rng)
+        y = source.draw(X, rng)
+        half = n_rows // 2
+        features = X.astype(np.float32)
+        return Problem(
+            features[:half], sp.csr_matrix(y[:half]), features[half:], y[half:], source.marginals(X[half:])
+        )
 
 
 def models(problem: Problem, n_jobs: int) -> tuple[LabelTreeClassifier, HierarchicalSoftmaxClassifier]:
