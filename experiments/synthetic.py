@@ -46,12 +46,13 @@ is no significant difference, and multi-class data make both the same model."""
 
 #: Written after the runs.
 _HERE = """\
-**Here:** the same. Where labels depend on each other label trees win all 50 runs, in either reading of the noise, by 0.8 and
-1.0 points; where they do not, neither is better (21 wins, 29 losses); of multi-class data all runs are ties. The levels are
-others: they do not follow from the paper's text. A scale of 0.345 would give its level for dependent labels and 27.1 its
-ceiling for multi-class data, which neither model then comes near with a linear classifier in every node; no scale gives
-32.6 for independent labels, whose ceiling is at least 50. By regret, where the chance of the test labels is taken out, softmax
-is slightly better for independent labels: it has one problem less to learn at every node."""
+**Here:** the same. Where labels depend on each other label trees win all 50 runs, in either reading of the noise,
+by 0.8 and 1.0 points; where they do not, neither is better (21 wins, 29 losses); of multi-class data all runs are
+ties. The levels are others: they do not follow from the paper's text. A scale of 0.345 would give its level for
+dependent labels and 27.1 its ceiling for multi-class data, which neither model then comes near with a linear
+classifier in every node; no scale gives 32.6 for independent labels, whose ceiling is at least 50. By regret,
+where the chance of the test labels is taken out, softmax is slightly better for independent labels: it has one
+problem less to learn at every node."""
 
 _ABOUT = """\
 Each run draws a source of {n_labels} labels and {n_rows:,} points, half for training and half for testing. Points are
