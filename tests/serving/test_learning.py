@@ -8,8 +8,10 @@ import os
 import shutil
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -20,6 +22,7 @@ from tests.serving.conftest import online_model
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.data import word_counts
 from labeltree.serving import Settings, Tokens
+from labeltree.serving import journal as journal_module
 from labeltree.serving.journal import journal_of
 
 LEARN = "/v1/models/online/learn"
@@ -190,6 +193,30 @@ def test_a_disk_that_is_full_stops_learning_but_not_answers(
         monkeypatch.undo()
         assert send(client, example(2)).status_code == 503
         assert client.post("/v1/models/online/predict", json={"text": "a"}).status_code == 200
+
+
+def test_what_waits_while_the_disk_fails_is_refused_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, failing, sync = Event(), Event(), journal_module._sync
+
+    def fail_once(part: Any) -> None:
+        if begun.is_set():
+            return sync(part)
+        begun.set()
+        failing.wait(5)
+        raise OSError(28, "No space left on device")
+
+    with serving(settings(path)) as (client, _), ThreadPoolExecutor(3) as threads:
+        before = client.get("/v1/models/online").json()["version"]
+        monkeypatch.setattr(journal_module, "_sync", fail_once)
+        sent = [threads.submit(send, client, example(0))]
+        assert begun.wait(5)
+        sent += [threads.submit(send, client, example(i)) for i in (1, 2)]
+        time.sleep(0.3)  # until they wait
+        failing.set()
+        assert [answer.result().status_code for answer in sent] == [503] * 3
+    monkeypatch.undo()
+    with serving(settings(path)) as (client, _):  # none of them is learned after all
+        assert client.get("/v1/models/online").json()["version"] == before
 
 
 def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:

@@ -131,10 +131,9 @@ class Journal:
                 part.write(_line(first, examples))
                 _sync(part)
             except OSError:
-                with suppress(
-                    OSError
-                ):  # it is refused, and should not be there when the journal is read again
-                    os.ftruncate(part.fileno(), record.position)
+                _forget_from(
+                    part, record.position
+                )  # it is refused, and must not be learned at the next start
                 raise
         return record
 
@@ -206,6 +205,15 @@ def _parsed(line: bytes, position: int) -> dict[str, Any] | None:
         record: dict[str, Any] = json.loads(text)
         return record
     return None
+
+
+def _forget_from(file: BinaryIO, position: int) -> None:
+    """Cut a file off that cannot be written any more, and let what is still in its buffer go nowhere."""
+    with suppress(OSError):
+        os.ftruncate(file.fileno(), position)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, file.fileno())
+    os.close(nowhere)
 
 
 def _sync(file: BinaryIO) -> None:
