@@ -16,6 +16,7 @@
 #include "primal_descent.h"
 #include "random.h"
 #include "softmax_descent.h"
+#include "sparse_hinge.h"
 
 namespace labeltree {
 
@@ -344,6 +345,9 @@ bool takes_singles(const SolverOptions& options) {
 }
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
+  if (options.solver == Solver::sparse_hinge) {
+    return std::make_unique<SparseHinge>(options.l1, options.tol, options.max_iter);
+  }
   if (options.solver != Solver::descent) return std::make_unique<IncrementalSolver>(options);
   if (options.penalty == Penalty::l1) {
     return std::make_unique<PrimalDescent>(options.loss, options.tol, options.max_iter, options.bias);

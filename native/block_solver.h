@@ -28,6 +28,7 @@ struct SolverOptions {
   // most that a weight still wants to move a score.
   float tol = 0.2f;
   int max_iter = 10;  // passes over the examples
+  float l1 = 0;  // of the solver sparse_hinge: see sparse_hinge.h, which also says what tol is there
   // Of the incremental solvers: see incremental_solver.h.
   float learning_rate = 1;
   int epochs = 3;

@@ -17,8 +17,9 @@ constexpr int lanes_for(int problems) {
 
 enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponential = 3 };
 
-// How the columns of a block are learned: all examples at once, or one after another.
-enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3 };
+// How the columns of a block are learned: from all examples at once (descent), from one after another, or from
+// those that matter (sparse_hinge).
+enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse_hinge = 4 };
 
 // Rows with features numbered for one block only, so that the weights of a block are small and dense. The
 // dense features, n_dense values in every row, have the numbers from first_dense on.
@@ -154,7 +155,7 @@ struct LaneKernels {
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
   PassOfSoftmax softmax_pass;
-  // The solver is not `descent`; lanes is 4, 8, 16 or 32.
+  // The solver is an incremental one; lanes is 4, 8, 16 or 32.
   void (*incremental_pass)(Solver solver, Loss loss, int lanes, const IncrementalPass& pass);
   // The scores of the first `width` lanes of a growing block: 1, 2 or a multiple of 4. A lane is computed
   // alike in a block of any width.

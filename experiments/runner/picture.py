@@ -11,7 +11,7 @@ from benchmarks.picture import check_matplotlib
 from experiments.runner.figures import Line, Quality
 from experiments.runner.table import Table
 
-COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9")
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#A98600", "#56B4E9", "#555555", "#8E5FBF")
 
 #: Between two that are drawn.
 _LEFT_OUT = "P@3"

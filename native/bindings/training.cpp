@@ -104,7 +104,8 @@ void bind_training(nb::module_& m) {
       .value("descent", Solver::descent)
       .value("adagrad", Solver::adagrad)
       .value("sgd", Solver::sgd)
-      .value("fobos", Solver::fobos);
+      .value("fobos", Solver::fobos)
+      .value("sparse_hinge", Solver::sparse_hinge);
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<>())
       .def_rw("solver", &SolverOptions::solver)
@@ -115,6 +116,7 @@ void bind_training(nb::module_& m) {
       .def_rw("block_C", &SolverOptions::block_C)
       .def_rw("tol", &SolverOptions::tol)
       .def_rw("max_iter", &SolverOptions::max_iter)
+      .def_rw("l1", &SolverOptions::l1)
       .def_rw("learning_rate", &SolverOptions::learning_rate)
       .def_rw("epochs", &SolverOptions::epochs)
       .def_rw("regularization", &SolverOptions::regularization)

@@ -324,6 +324,8 @@ class Solver(enum.Enum):
 
     fobos = 3
 
+    sparse_hinge = 4
+
 class SolverOptions:
     def __init__(self) -> None: ...
 
@@ -374,6 +376,12 @@ class SolverOptions:
 
     @max_iter.setter
     def max_iter(self, arg: int, /) -> None: ...
+
+    @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
 
     @property
     def learning_rate(self) -> float: ...

@@ -34,6 +34,7 @@ class SolverSettings:
     incremental: IncrementalSettings | None
     bias: float
     prune: float
+    l1: float = 0.0
 
 
 def solver_options(settings: SolverSettings, seed: int, n_threads: int) -> _native.SolverOptions:
@@ -47,6 +48,7 @@ def solver_options(settings: SolverSettings, seed: int, n_threads: int) -> _nati
         options.C = settings.C
     options.tol = settings.tol
     options.max_iter = settings.max_iter
+    options.l1 = settings.l1
     if settings.incremental is not None:
         options.learning_rate = settings.incremental.learning_rate
         options.epochs = settings.incremental.epochs

@@ -222,7 +222,7 @@ def test_max_iter_bounds_the_passes() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"solver": "newton"}, "'solver' must be one of 'descent', 'max_margin', got 'newton'"),
+        ({"solver": "newton"}, "'solver' must be one of 'descent', 'sparse', 'max_margin', got 'newton'"),
         ({"l1": -0.1}, "'l1' must be a finite number of at least 0, got -0.1"),
         ({"loss": "logistic"}, "solver 'max_margin' does not use loss, got loss='logistic': leave it at "),
         ({"checkpoint": "somewhere"}, "solver 'max_margin' does not use checkpoint"),

@@ -27,3 +27,14 @@ class TestMaxMargin(ClassifierContract):
         return lambda **parameters: OneVsRestClassifier(
             **{"solver": "max_margin", "random_state": 0, **parameters}
         )
+
+
+class TestSparse(ClassifierContract):
+    precise: ClassVar[dict[str, Any]] = {"tol": 1e-6, "max_iter": 2000, "prune": 0.0}
+    endless: ClassVar[dict[str, Any]] = {"tol": 1e-30, "max_iter": 2**31 - 1, "C": 1e4}
+
+    @pytest.fixture
+    def make_classifier(self) -> Callable[..., Any]:
+        return lambda **parameters: OneVsRestClassifier(
+            **{"solver": "sparse", "random_state": 0, **parameters}
+        )

@@ -48,6 +48,7 @@ NOT_FOR_US = (
         OneVsRestClassifier(negatives="tree", n_negatives=2),
         FastXMLClassifier(n_trees=5),
         PfastreXMLClassifier(n_trees=5),
+        OneVsRestClassifier(solver="sparse"),
         OneVsRestClassifier(solver="max_margin"),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,

@@ -50,8 +50,9 @@ for learner in incremental:
     for arity in (2, 7, 45):
         state = OnlineLabelTreeClassifier(arity=arity, **learner).partial_fit(X, y)._model.tree.state()
         found |= {f"online {arity} {learner} {name}": array for name, array in state.items()}
-model = OneVsRestClassifier(solver="max_margin", max_iter=3, random_state=0).fit(X, y)
-found |= {f"max_margin {name}": array for name, array in model.weights_[0].arrays.items()}
+for solver in ("sparse", "max_margin"):
+    model = OneVsRestClassifier(solver=solver, max_iter=3, random_state=0).fit(X, y)
+    found |= {f"{solver} {name}": array for name, array in model.weights_[0].arrays.items()}
 np.savez(sys.argv[2], **found)
 """
 

@@ -1,0 +1,194 @@
+#include "sparse_hinge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "shrunk_weights.h"
+
+namespace labeltree {
+
+namespace {
+
+// Rows that are scored at a time.
+constexpr int64_t kRowsPerCall = 1024;
+// A search makes so many rows active at most, or as many as are already.
+constexpr size_t kLeastViolations = 64;
+// How often the active rows step between two searches, unless none moves by more than a share of the
+// tolerance.
+constexpr int kRounds = 10;
+constexpr float kShareOfTolerance = 0.1f;
+
+uint32_t all_lanes(int n) { return n == 32 ? ~0u : (1u << n) - 1; }
+
+// Calls visit(lane) for each bit, the lowest first.
+template <class Visit>
+void visit_lanes(uint32_t lanes, const Visit& visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
+}
+
+}  // namespace
+
+void SparseHinge::run(const GroupProblem& problem, uint64_t seed, const Progress& progress) {
+  problem_ = &problem;
+  prepare(problem, seed);
+  Random random(seed);
+  while (n_passes_ < max_iter_ && running_ != 0) {
+    visit_lanes(running_, [&](int lane) {
+      progress.check();
+      correct(lane, random);
+    });
+    search(progress);
+    ++n_passes_;
+    visit_lanes(running_, [&](int lane) {
+      if (duality_gap(lane) <= lane_[lane].bound) {
+        running_ &= ~(1u << lane);
+      } else {
+        activate_violations(lane);
+      }
+    });
+  }
+  weights_.reset(n_features_ * lanes_);  // lanes without a problem are 0
+  write_weights(all_lanes(problem.n_columns), lanes_);
+  problem_ = nullptr;
+}
+
+// The rows of a problem's own are active at first, and as many others: they show where most scores should be.
+void SparseHinge::prepare(const GroupProblem& problem, uint64_t seed) {
+  const int64_t n_rows = problem.rows.n_rows();
+  lanes_ = lanes_for(problem.n_columns);
+  n_features_ = problem.rows.n_weights();
+  running_ = all_lanes(problem.n_columns);
+  n_passes_ = n_searched_ = n_stepped_ = 0;
+  sums_.reset(n_features_ * lanes_);
+  weights_.reset(n_features_ * lanes_);
+  scores_.reset(kRowsPerCall * lanes_);
+  is_active_.assign(n_rows, 0);
+  lane_.assign(problem.n_columns, Lane());
+  for (int lane = 0; lane < problem.n_columns; ++lane) {
+    double total[2] = {0, 0};
+    for (int64_t i = 0; i < n_rows; ++i) {
+      total[is_positive(lane, i)] += cost(lane, i);
+      if (is_positive(lane, i)) activate(lane, static_cast<int32_t>(i));
+    }
+    lane_[lane].bound = tol_ * std::min(total[0], total[1]);
+    Random random(mix_seed(seed, lane));
+    for (size_t n = std::max(lane_[lane].active.size(), kLeastViolations); n > 0; --n) {
+      const auto row = static_cast<int32_t>(random.below(static_cast<uint32_t>(n_rows)));
+      if (!(is_active_[row] >> lane & 1)) activate(lane, row);
+    }
+  }
+}
+
+void SparseHinge::activate(int lane, int32_t row) {
+  // A row without features has its loss, whatever the weights are.
+  if (!(problem_->squared_norm[row] > 0)) return;
+  is_active_[row] |= 1u << lane;
+  lane_[lane].active.push_back({row, 0.0f});
+}
+
+// The largest ones only: few of the others are violations still when these have stepped.
+void SparseHinge::activate_violations(int lane) {
+  auto& found = lane_[lane].violations;
+  const size_t n = std::max(lane_[lane].active.size(), kLeastViolations);
+  if (found.size() > n) {
+    const auto is_larger = [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    };
+    std::nth_element(found.begin(), found.begin() + static_cast<int64_t>(n), found.end(), is_larger);
+    found.resize(n);
+    std::sort(found.begin(), found.end(), is_larger);
+  }
+  for (const auto& [violation, row] : found) activate(lane, row);
+}
+
+void SparseHinge::correct(int lane, Random& random) {
+  std::vector<ActiveRow>& active = lane_[lane].active;
+  for (int round = 0; round < kRounds; ++round) {
+    random.shuffle(active.data(), static_cast<uint32_t>(active.size()));
+    float largest = 0;
+    for (ActiveRow& row : active) largest = std::max(largest, step(lane, row));
+    n_stepped_ += static_cast<int64_t>(active.size());
+    if (largest <= kShareOfTolerance * tol_) break;
+  }
+  std::erase_if(active, [&](const ActiveRow& row) {
+    if (row.alpha > 0) return false;
+    is_active_[row.row] &= ~(1u << lane);
+    return true;
+  });
+}
+
+// To the best place of one dual variable, as if no threshold held weights back: that is a bound, so the step
+// never makes the dual objective worse. Returns how far the row was from its margin, if it moved.
+float SparseHinge::step(int lane, ActiveRow& active) {
+  const LocalBlock& rows = problem_->rows;
+  const int64_t begin = rows.row_begin[active.row], end = rows.row_begin[active.row + 1];
+  float* sum = sums(lane);
+  float score = 0;
+  for (int64_t k = begin; k < end; ++k) score += shrunk(sum[rows.index[k]], l1_) * rows.value[k];
+  const float sign = is_positive(lane, active.row) ? 1.0f : -1.0f;
+  const float slope = sign * score - 1;
+  const float alpha =
+      std::clamp(active.alpha - slope / problem_->squared_norm[active.row], 0.0f, cost(lane, active.row));
+  if (alpha == active.alpha) return 0;
+  const float step = sign * (alpha - active.alpha);
+  for (int64_t k = begin; k < end; ++k) sum[rows.index[k]] += step * rows.value[k];
+  active.alpha = alpha;
+  return std::fabs(slope);
+}
+
+// Of some problems, one next to the other.
+void SparseHinge::write_weights(uint32_t lanes, int width) {
+  const float* sum[kMaxLanes];
+  int n = 0;
+  visit_lanes(lanes, [&](int lane) { sum[n++] = sums(lane); });
+  for (int64_t f = 0; f < n_features_; ++f) {
+    for (int j = 0; j < n; ++j) weights_.data()[f * width + j] = shrunk(sum[j][f], l1_);
+  }
+}
+
+// For the problems that have not converged.
+void SparseHinge::search(const Progress& progress) {
+  const int width = lanes_for(__builtin_popcount(running_));
+  write_weights(running_, width);
+  const int64_t n_rows = problem_->rows.n_rows();
+  for (Lane& lane : lane_) {
+    lane.loss = 0;
+    lane.violations.clear();
+  }
+  for (int64_t begin = 0; begin < n_rows; begin += kRowsPerCall) {
+    progress.check();
+    const int64_t end = std::min(n_rows, begin + kRowsPerCall);
+    LocalRows rows = problem_->rows.rows();
+    rows.row_begin += begin;
+    lane_kernels().multiply(rows, 0, end - begin, weights_.data(), width, scores_.data());
+    for (int64_t i = begin; i < end; ++i) {
+      if (!(problem_->squared_norm[i] > 0)) continue;
+      const float* score = scores_.data() + (i - begin) * width;
+      visit_lanes(running_, [&](int lane) {
+        const float margin = is_positive(lane, i) ? *score : -*score;
+        ++score;
+        const float violation = 1 - margin;
+        if (!(violation > 0)) return;
+        lane_[lane].loss += static_cast<double>(cost(lane, i)) * violation;
+        if (!(is_active_[i] >> lane & 1)) {
+          lane_[lane].violations.emplace_back(violation, static_cast<int32_t>(i));
+        }
+      });
+    }
+  }
+  n_searched_ += n_rows;
+}
+
+// At the weights of the last search.
+double SparseHinge::duality_gap(int lane) const {
+  double gap = lane_[lane].loss;
+  for (const ActiveRow& row : lane_[lane].active) gap -= row.alpha;
+  const float* sum = sums(lane);
+  for (int64_t f = 0; f < n_features_; ++f) {
+    const double weight = shrunk(sum[f], l1_);
+    gap += weight * weight + l1_ * std::fabs(weight);
+  }
+  return gap;
+}
+
+}  // namespace labeltree
