@@ -37,7 +37,14 @@ product of both; its prediction time is that of both models, and so is its train
 Times are processor time, of two threads together. In bold: the best."""
 
 #: Written after the run.
-_HERE = ""
+_HERE = """\
+**Found:** on the two large sets the negatives of the tree give nearly the precision of 1-vs-all with all rows at a
+quarter (`eurlex57k`) and an eighth (`tate`) of its training time, if the tree also proposes the labels that are
+ranked: P@1 92.13 against 91.88 and 93.46 against 93.51, P@5 68.70 against 68.88 and 82.88 against 83.10; and better
+than the tree alone in all three precisions. To rank all labels without proposals is worse, on `tate` below the tree
+from P@3 on: labels that never saw a row claim it. On the small sets `bibtex` and `delicious`, where 1-vs-all with all
+rows takes a second or two, it is not worth it. The product of both probabilities is the better ranking on
+`delicious`, and the worse one on `eurlex57k`."""
 
 Ranking: TypeAlias = Callable[[Any], NDArray[Any]]
 
