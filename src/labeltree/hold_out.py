@@ -11,7 +11,6 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from labeltree.decision_maker import DecisionMaker
 from labeltree.decisions import Tuning
-from labeltree.forest_learner import ForestLearner
 from labeltree.labels import LabelRows, read_labels
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.thresholds import OFO
@@ -20,8 +19,10 @@ from labeltree.validation import Number, check_arguments, is_pair
 _Estimator = TypeVar("_Estimator", bound="HoldOutLearner")
 
 
-class HoldOutLearner(ForestLearner, DecisionMaker):
-    """Training and deciding in one, for the estimator whose parameters these are."""
+class HoldOutLearner(DecisionMaker):
+    """Training and deciding in one, for an estimator that has `fit`."""
+
+    random_state: Any
 
     def fit_for(
         self: _Estimator,
@@ -59,16 +60,18 @@ class HoldOutLearner(ForestLearner, DecisionMaker):
         >>> model.predict([[0.9, 0.1]]), model.decision_.metric
         ([['cat', 'pet']], 'micro_f1')
         """
-        self._check_training_parameters()
+        estimator: Any = self  # which has more than is declared here
+        estimator._check_training_parameters()
         check_arguments("fit_for", {"holdout": holdout}, {"holdout": Number(0, 1)})
         tuning, chosen, labels = Tuning(method, floor), get_metric(metric), read_labels(y)
         if tuning.method_for(chosen) == "fixed":
-            return self.fit(X, labels, sample_weight).decide_for(chosen, method=method)
+            decided: _Estimator = estimator.fit(X, labels, sample_weight).decide_for(chosen, method=method)
+            return decided
         trained, aside = set_aside(X, labels, sample_weight, holdout, self.random_state)
-        first = self._for_some_rows().fit(*trained)
-        decision = first.decide_for(chosen, aside.X, aside.y, method=method, floor=floor).decision_
-        self.fit(X, labels, sample_weight)
-        self.decision_ = decision
+        first: Any = self._for_some_rows()
+        first.fit(*trained).decide_for(chosen, aside.X, aside.y, method=method, floor=floor)
+        estimator.fit(X, labels, sample_weight)
+        self.decision_ = first.decision_
         return self
 
     def _for_some_rows(self: _Estimator) -> _Estimator:

@@ -292,3 +292,17 @@ def test_all_questions_agree(halves: tuple[Any, Any, Any, Any], classifier: Any)
 def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PfastreXMLClassifier(**parameters).fit([[1.0], [2.0]], [["a"], ["b"]])
+
+
+@pytest.mark.parametrize("kind", [FastXMLClassifier, PfastreXMLClassifier])
+def test_fit_for_decides_by_rows_set_aside_and_trains_on_all(kind: Any) -> None:
+    X, y = documents(300, 60, 12, seed=4)
+    model = kind(n_trees=5, random_state=7).fit_for("micro_f1", X, y)
+    shuffled = np.random.RandomState(7).permutation(300)
+    aside, trained = np.sort(shuffled[:90]), np.sort(shuffled[90:])
+    first = kind(n_trees=5, random_state=7).fit(X[trained], y[trained])
+    threshold = first.decide_for("micro_f1", X[aside], y[aside]).decision_.threshold
+    assert model.decision_.threshold == threshold
+    whole = kind(n_trees=5, random_state=7).fit(X, y)
+    expected = whole.predict_proba(X, top_k=None).toarray() >= threshold
+    np.testing.assert_array_equal(model.predict(X).toarray() > 0, expected)

@@ -17,6 +17,7 @@ from labeltree.explanation import Explanation
 from labeltree.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS
 from labeltree.fastxml.learning import ExampleTreeLearner
 from labeltree.fastxml.tail import RerankedExplanation, inverse_propensities, nearness
+from labeltree.hold_out import HoldOutLearner
 from labeltree.progress import Phases
 from labeltree.validation import (
     LARGEST_INTEGER,
@@ -47,7 +48,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class FastXMLClassifier(ExampleTreeLearner, ClassifierMixin, BaseEstimator):
+class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, ClassifierMixin, BaseEstimator):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
 
     Every inner node of a tree sends a row one way or the other by a sparse linear separator. It was trained to tell two

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.fitting import NodeLearner, TrainedForest
+from labeltree.forest_learner import ForestLearner
 from labeltree.hold_out import HoldOutLearner
 from labeltree.losses import LOSSES
 from labeltree.one_vs_rest.max_margin import MaxMarginLearner, MaxMarginSettings
@@ -65,7 +66,7 @@ _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 _Estimator = TypeVar("_Estimator", bound="OneVsRestClassifier")
 
 
-class OneVsRestClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class OneVsRestClassifier(HoldOutLearner, ForestLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator):
     """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, PPDSparse or PD-Sparse.
 
     The strongest linear baseline, and the most expensive: training and prediction cost in proportion to the number of

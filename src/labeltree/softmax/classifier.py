@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 
 from labeltree.fitting import NodeLearner, TrainedForest
+from labeltree.forest_learner import ForestLearner
 from labeltree.hold_out import HoldOutLearner
 from labeltree.learning import recipe_of
 from labeltree.prediction import LabelTreePredictor
@@ -49,7 +50,9 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class HierarchicalSoftmaxClassifier(HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class HierarchicalSoftmaxClassifier(
+    HoldOutLearner, ForestLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+):
     """Classification into one of very many classes by hierarchical softmax.
 
     Labels are the leaves of a tree. Every inner node estimates by softmax which of its children the example's label is
