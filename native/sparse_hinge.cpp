@@ -18,6 +18,10 @@ constexpr size_t kLeastViolations = 64;
 constexpr int kRounds = 10;
 constexpr float kShareOfTolerance = 0.1f;
 
+bool is_larger(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
+  return a.first != b.first ? a.first > b.first : a.second < b.second;
+}
+
 uint32_t all_lanes(int n) { return n == 32 ? ~0u : (1u << n) - 1; }
 
 // Calls visit(lane) for each bit, the lowest first.
@@ -86,18 +90,23 @@ void SparseHinge::activate(int lane, int32_t row) {
   lane_[lane].active.push_back({row, 0.0f});
 }
 
+size_t SparseHinge::most_violations(int lane) const {
+  return std::max(lane_[lane].active.size(), kLeastViolations);
+}
+
 // The largest ones only: few of the others are violations still when these have stepped.
-void SparseHinge::activate_violations(int lane) {
+void SparseHinge::drop_small_violations(int lane) {
   auto& found = lane_[lane].violations;
-  const size_t n = std::max(lane_[lane].active.size(), kLeastViolations);
-  if (found.size() > n) {
-    const auto is_larger = [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    };
-    std::nth_element(found.begin(), found.begin() + static_cast<int64_t>(n), found.end(), is_larger);
-    found.resize(n);
-    std::sort(found.begin(), found.end(), is_larger);
-  }
+  const size_t n = most_violations(lane);
+  if (found.size() <= n) return;
+  std::nth_element(found.begin(), found.begin() + static_cast<int64_t>(n), found.end(), is_larger);
+  found.resize(n);
+}
+
+void SparseHinge::activate_violations(int lane) {
+  drop_small_violations(lane);
+  auto& found = lane_[lane].violations;
+  std::sort(found.begin(), found.end(), is_larger);
   for (const auto& [violation, row] : found) activate(lane, row);
 }
 
@@ -170,9 +179,9 @@ void SparseHinge::search(const Progress& progress) {
         const float violation = 1 - margin;
         if (!(violation > 0)) return;
         lane_[lane].loss += static_cast<double>(cost(lane, i)) * violation;
-        if (!(is_active_[i] >> lane & 1)) {
-          lane_[lane].violations.emplace_back(violation, static_cast<int32_t>(i));
-        }
+        if (is_active_[i] >> lane & 1) return;
+        lane_[lane].violations.emplace_back(violation, static_cast<int32_t>(i));
+        if (lane_[lane].violations.size() >= 4 * most_violations(lane)) drop_small_violations(lane);
       });
     }
   }

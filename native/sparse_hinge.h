@@ -40,13 +40,15 @@ class SparseHinge final : public GroupSolver {
   // One problem.
   struct Lane {
     std::vector<ActiveRow> active;
-    std::vector<std::pair<float, int32_t>> violations;  // of rows that are not active, by the last search
+    std::vector<std::pair<float, int32_t>> violations;  // the largest, of rows that are not active
     double loss = 0;                                    // of all rows then
     double bound = 0;                                   // of the duality gap, to have converged
   };
 
   void prepare(const GroupProblem& problem, uint64_t seed);
   void activate(int lane, int32_t row);
+  size_t most_violations(int lane) const;
+  void drop_small_violations(int lane);
   void activate_violations(int lane);
   void correct(int lane, Random& random);
   float step(int lane, ActiveRow& active);
