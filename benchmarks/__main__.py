@@ -28,9 +28,9 @@ from labeltree.metrics import evaluate, inverse_propensity
 
 TABLE_WIDTH = 220
 
-#: These are too slow to be waited for unasked.
-SLOW = ("fasttext-ova", "extremetext")
-USUAL = [name for name in PEERS if name not in SLOW]
+#: These are no label trees, or too slow to be waited for unasked.
+UNUSUAL = ("napkinxc-hsm", "napkinxc-br", "fasttext-ova", "extremetext")
+USUAL = [name for name in PEERS if name not in UNUSUAL]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,7 +91,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="a set in LABELTREE_DATA or of the XMLC repository, or a folder with train.txt and test.txt",
     )
     parser.add_argument("--systems", nargs="+", default=USUAL, choices=list(PEERS), metavar="SYSTEM",
-                        help=f"some of {', '.join(PEERS)}; by default all but fasttext-ova")  # fmt: skip
+                        help=f"some of {', '.join(PEERS)}; by default all but {', '.join(UNUSUAL)}")  # fmt: skip
     parser.add_argument("--n-trees", nargs="+", type=int, default=[1, 3], help="numbers of trees to measure")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, interleaved; 3 by default")

@@ -51,6 +51,7 @@ class Peer:
     note: str = ""
 
 
+_NAPKINXC = (("numpy", "scipy"), ("napkinxc",))
 _FASTTEXT = (("numpy", "scipy"), ("fasttext-numpy2",))  # the original does not work with NumPy 2
 _READY_MADE = "reads no text files: its loading time is that of a ready-made .npz"
 _WORDS = (
@@ -69,13 +70,41 @@ PEERS: dict[str, Peer] = {
         note="predicts one row at a time, in batches too; builds its trees while it trains them",
     ),
     "napkinxc": Peer(
-        (("numpy", "scipy"), ("napkinxc",)),
+        _NAPKINXC,
         "napkinxc",
         "napkinxc_system.py",
         ensembles=True,
         reads_text=True,
         messages=("tree_s", "Building tree", "Saving tree"),
         note="squared hinge, C = 1; saves as it trains; of several trees, reads every one anew in every call",
+    ),
+    "napkinxc-hsm": Peer(
+        _NAPKINXC,
+        "napkinxc",
+        "napkinxc_rival_system.py",
+        reads_text=True,
+        settings={
+            "kind": "HSM",
+            "parameters": {"arity": 16, "pick_one_label_weighting": True, "ensemble": 3, "liblinear_c": 12},
+        },
+        note="hierarchical softmax, several labels by the pick-one-label heuristic; 3 trees of arity 16",
+    ),
+    "napkinxc-br": Peer(
+        _NAPKINXC,
+        "napkinxc",
+        "napkinxc_rival_system.py",
+        reads_text=True,
+        settings={
+            "kind": "BR",
+            "parameters": {
+                "loss": "squaredHinge",
+                "liblinear_c": 1,
+                "liblinear_eps": 0.01,
+                "liblinear_max_iter": 1000,
+                "weights_threshold": 0.01,
+            },
+        },
+        note="1-vs-all, with DiSMEC's parameters",
     ),
     "pecos": Peer(
         # It wants torch for parts that are not measured: the CPU build is enough.

@@ -33,6 +33,8 @@ COLOURS = {
     OURS: "#D55E00",
     "omikuji": "#0072B2",
     "napkinxc": "#009E73",
+    "napkinxc-hsm": "#66C2A5",
+    "napkinxc-br": "#005C42",
     "pecos": "#CC79A7",
     "vowpalwabbit": "#A98600",
     "fasttext-hs": "#56B4E9",

@@ -17,7 +17,7 @@ from benchmarks.runner import measure
 
 from experiments.runner.data import files_of
 from experiments.runner.features import read_problem
-from experiments.runner.figures import COSTS
+from experiments.runner.figures import COSTS, PROCESSOR_COSTS
 from experiments.runner.judgement import judge_ranking
 from experiments.runner.run import Run
 from experiments.runner.store import Store
@@ -101,7 +101,7 @@ def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
         run.system,
         inputs,
         folder,
-        n_trees=1,
+        n_trees=run.parameters.get("n_trees", 1),
         threads=run.threads,
         seed=run.seed,
         limit_s=limit_s,
@@ -112,7 +112,7 @@ def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
     if measured.failure:
         raise RunError(measured.failure.rpartition("\n")[2].strip())
     problem = read_problem(run.data, run.n_rows, "words", run.threads)
-    costs = [*COSTS, *(f"batch_{size}_ms" for size in run.batch_sizes)]
+    costs = [*COSTS, *PROCESSOR_COSTS, *(f"batch_{size}_ms" for size in run.batch_sizes)]
     return {
         **judge_ranking(problem.y_train, problem.y_test, np.load(predictions)),
         **{name: measured.figures[name] for name in costs},

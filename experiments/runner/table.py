@@ -56,7 +56,7 @@ class Row:
         The most seeds that it is run with; fewer where runs are long or chance plays no role.
     system : str
         The class of `labeltree` that is trained, or another package of `benchmarks/peers.py`, which then has its own
-        parameters.
+        parameters, but for `n_trees`.
     decide : mapping, optional
         Arguments of `fit_for`: label sets are decided for a metric. Without, labels are ranked.
     sample_weight : str, optional

@@ -102,7 +102,15 @@ def test_a_run_has_all_figures_and_the_predictions(toy):
         "load_memory_mb",
         "model_mb",
     }
-    expected |= {"open_ms", "batch_ms", "single_p50_ms", "single_p99_ms", "single_rows", "load_average"}
+    expected |= {
+        "open_ms",
+        "batch_ms",
+        "batch_cpu_ms",
+        "single_p50_ms",
+        "single_p99_ms",
+        "single_rows",
+        "load_average",
+    }
     assert set(run.figures) == expected
     assert run.figures["tree_s"] == 0.25
     assert run.figures["total_s"] == pytest.approx(
