@@ -42,12 +42,14 @@ RIVALS = (
         "OneVsRestClassifier",
         """Train one linear classifier per label on all rows and save them.
 
-        As DiSMEC: precise, and slow where labels are many. With --checkpoint a run that was stopped goes on when it is
-        started again with the same options.
+        As DiSMEC: precise, and slow where labels are many; with --solver sparse as PPDSparse, which is faster and
+        leaves fewer weights. With --checkpoint a run that was stopped goes on when it is started again with the same
+        options.
 
         [bold]Examples[/bold]
 
             labeltree rival one-vs-rest train.txt --model flat.labeltree
+            labeltree rival one-vs-rest train.txt --model flat.labeltree --solver sparse --l1 0.1
             labeltree rival one-vs-rest train.txt --model flat.labeltree --checkpoint flat.checkpoint --random-state 0
         """,
     ),
