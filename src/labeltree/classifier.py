@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
+from labeltree.estimators import MultiLabelClassifier, StoredForest
 from labeltree.hold_out import HoldOutLearner
 from labeltree.learning import LabelTreeLearner
 from labeltree.losses import LOSSES
@@ -68,7 +67,12 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 class LabelTreeClassifier(
-    PublishedSettings, LabelTreeLearner, HoldOutLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+    PublishedSettings,
+    LabelTreeLearner,
+    HoldOutLearner,
+    LabelTreePredictor,
+    StoredForest,
+    MultiLabelClassifier,
 ):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
@@ -338,43 +342,6 @@ class LabelTreeClassifier(
         if isinstance(self.C, str):
             trained["C"] = getattr(self, "C_", self.C)
         return {**self.get_params(deep=False), **trained}
-
-    # -- storage ---------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
-        """Write the model to a directory, atomically: a reader sees the old model or the new one.
-
-        Parameters
-        ----------
-        path : path of a directory
-            Made if it is not there. A directory with anything but a model in it is refused.
-        weights : {"float32", "bfloat16", "int8"}, optional
-            How weights are stored; the smaller ones cost a little precision. By default as they are: float32 after
-            training.
-        """
-        from labeltree.model_file import save_classifier
-
-        save_classifier(self, path, weights=weights)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = False) -> LabelTreeClassifier:
-        """Open a saved model. Its weights are mapped, not read: opening takes milliseconds.
-
-        Parameters
-        ----------
-        path : path of a directory
-        verify : bool
-            Read everything and compare it with the checksums.
-        """
-        from labeltree.model_file import load_classifier
-
-        return load_classifier(cls, path, verify=verify)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()}

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from labeltree import _native
+from labeltree.estimators import MultiLabelClassifier
 from labeltree.examples import Examples
 from labeltree.explanation import Explanation
 from labeltree.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS
@@ -48,7 +48,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, ClassifierMixin, BaseEstimator):
+class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, MultiLabelClassifier):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
 
     Every inner node of a tree sends a row one way or the other by a sparse linear separator. It was trained to tell two
@@ -174,12 +174,6 @@ class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, ClassifierMixin, Bas
         from labeltree.fastxml.storage import load
 
         return load(cls, path, verify=verify)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 class PfastreXMLClassifier(FastXMLClassifier):

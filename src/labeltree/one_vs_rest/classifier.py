@@ -8,9 +8,9 @@ from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
+from labeltree.estimators import MultiLabelClassifier, StoredForest
 from labeltree.fitting import NodeLearner, TrainedForest
 from labeltree.forest_learner import ForestLearner
 from labeltree.hold_out import HoldOutLearner
@@ -66,7 +66,9 @@ _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 _Estimator = TypeVar("_Estimator", bound="OneVsRestClassifier")
 
 
-class OneVsRestClassifier(HoldOutLearner, ForestLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator):
+class OneVsRestClassifier(
+    HoldOutLearner, ForestLearner, LabelTreePredictor, StoredForest, MultiLabelClassifier
+):
     """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, PPDSparse or PD-Sparse.
 
     The strongest linear baseline, and the most expensive: training and prediction cost in proportion to the number of
@@ -312,27 +314,6 @@ class OneVsRestClassifier(HoldOutLearner, ForestLearner, LabelTreePredictor, Cla
         # A saved model answers the same for ever, whatever "auto" will mean, and wherever it was trained.
         trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link(), "checkpoint": None}
         return {**self.get_params(deep=False), **trained}
-
-    # -- storage ---------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
-        """Write the model to a directory, atomically: as `LabelTreeClassifier.save`."""
-        from labeltree.model_file import save_classifier
-
-        save_classifier(self, path, weights=weights)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = False) -> OneVsRestClassifier:
-        """Open a saved model: as `LabelTreeClassifier.load`."""
-        from labeltree.model_file import load_classifier
-
-        return load_classifier(cls, path, verify=verify)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(OneVsRestClassifier).parameters.items()}

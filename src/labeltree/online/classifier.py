@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.estimators import MultiLabelClassifier
 from labeltree.losses import LOSSES
 from labeltree.online.freezing import freeze, thaw
 from labeltree.online.growing_model import OnlineSettings
@@ -53,7 +53,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
+class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
     """A probabilistic label tree that starts empty, learns from a stream and can be asked at any moment.
 
     Examples come one by one or in batches, with labels and features that were never announced. A new label gets a leaf;
@@ -339,9 +339,3 @@ class OnlineLabelTreeClassifier(OnlineLearner, ClassifierMixin, BaseEstimator):
 
     def _parameters_as_trained(self) -> dict[str, Any]:
         return dict(self.get_params(deep=False))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
+from labeltree.estimators import MultiLabelClassifier, StoredForest
 from labeltree.fitting import NodeLearner, TrainedForest
 from labeltree.forest_learner import ForestLearner
 from labeltree.hold_out import HoldOutLearner
@@ -51,7 +50,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 class HierarchicalSoftmaxClassifier(
-    HoldOutLearner, ForestLearner, LabelTreePredictor, ClassifierMixin, BaseEstimator
+    HoldOutLearner, ForestLearner, LabelTreePredictor, StoredForest, MultiLabelClassifier
 ):
     """Classification into one of very many classes by hierarchical softmax.
 
@@ -245,24 +244,3 @@ class HierarchicalSoftmaxClassifier(
     def _parameters_as_trained(self) -> dict[str, Any]:
         trained = {"normalize": self.normalize_, "n_trees": len(self.weights_)}
         return {**self.get_params(deep=False), **trained}
-
-    # -- storage ---------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
-        """Write the model to a directory, atomically: as `LabelTreeClassifier.save`."""
-        from labeltree.model_file import save_classifier
-
-        save_classifier(self, path, weights=weights)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, verify: bool = False) -> HierarchicalSoftmaxClassifier:
-        """Open a saved model: as `LabelTreeClassifier.load`."""
-        from labeltree.model_file import load_classifier
-
-        return load_classifier(cls, path, verify=verify)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
