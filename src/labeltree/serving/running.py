@@ -31,7 +31,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
     ------
     ModelFileError
         If a model is missing or damaged.
-    RuntimeError
+    ChildProcessError
         If worker processes cannot be kept alive.
     """
     from labeltree.serving.supervisor import Supervisor

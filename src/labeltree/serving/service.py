@@ -89,6 +89,7 @@ class Service:
         """Begin to follow what other workers and the disk say."""
         self._following = asyncio.create_task(self._follow())
         self.is_ready = True
+        self.board.note_answering(self.worker, True)
 
     async def stop(self) -> None:
         """Let what runs come to its end, and save what was learned."""
