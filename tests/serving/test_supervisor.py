@@ -20,7 +20,9 @@ def test_workers_that_die_at_every_start_are_given_up(
 ) -> None:
     """However long it takes them: a large model may be read for minutes before it is found to be damaged."""
     small_model().save(tmp_path / "small")
-    for file in (tmp_path / "small").glob("tree-*"):  # behind its head, which is read before any worker is started
+    for file in (tmp_path / "small").glob(
+        "tree-*"
+    ):  # behind its head, which is read before any worker is started
         content = file.read_bytes()
         n_head = 8 + int.from_bytes(content[:8], "little")
         file.write_bytes(content[:n_head] + b"\xff" * (len(content) - n_head))
