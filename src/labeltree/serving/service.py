@@ -125,19 +125,21 @@ class Service:
 
         try:
             if is_small and self._pace.get(served.name, 1.0) < SMALL_SECONDS:
-                return timed()
-            return await self._threads.run(timed)
+                result = timed()
+            else:
+                result = await self._threads.run(timed)
         except ModelFileError as error:  # a block that was never looked at before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
         finally:
+            if exchange.model_seconds > 0:  # else it was refused or given up before it was done
+                self.metrics.worked(served.name, n_rows, exchange.model_seconds)
+        if is_small:  # what was not answered says nothing about the pace of answers
             seconds = exchange.model_seconds
-            if seconds > 0:  # else it was refused or given up before it was done
-                self.metrics.worked(served.name, n_rows, seconds)
-            if is_small and seconds > 0:
-                # Capped: one that was slow, because others had the processor, says little.
-                lately, now = self._pace.get(served.name, seconds), min(seconds, 2 * SMALL_SECONDS)
-                self._pace[served.name] = lately + 0.2 * (now - lately)
+            # Capped: one that was slow, because others had the processor, says little.
+            lately, now = self._pace.get(served.name, seconds), min(seconds, 2 * SMALL_SECONDS)
+            self._pace[served.name] = lately + 0.2 * (now - lately)
+        return result
 
     async def learn(self, exchange: Exchange, served: ServedModel, examples: list[Example]) -> int:
         """Let a model learn; how many examples it has then learned in all, safely on disk."""
