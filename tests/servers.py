@@ -17,6 +17,7 @@ import uvicorn
 from tests.command_line import start
 
 from labeltree.serving import Service, Settings, create_application
+from labeltree.serving.board import Board
 from labeltree.serving.running import listen
 
 TOKEN = "a-token-for-the-tests"
@@ -24,9 +25,11 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[tuple[httpx.Client, Service]]:
-    """A server in a thread, with a client of it."""
-    service = Service(settings)
+def serving(
+    settings: Settings, board: Board | None = None, worker: int = 0
+) -> Iterator[tuple[httpx.Client, Service]]:
+    """A server in a thread, with a client of it; with a board it is one of several workers."""
+    service = Service(settings, board, worker)
     config = uvicorn.Config(create_application(service), log_config=None, access_log=False, lifespan="on")
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:

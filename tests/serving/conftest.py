@@ -63,6 +63,13 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """An online model that a test may change."""
+    online_model().save(tmp_path / "online")
+    return tmp_path / "online"
+
+
 #: Small, so that they are easy to exceed.
 LIMITS = Limits(body_bytes=100_000, rows=50, k=100, text_chars=2000, seconds=5.0)
 

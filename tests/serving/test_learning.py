@@ -18,49 +18,12 @@ import httpx
 import pytest
 from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
+from tests.serving.lessons import LEARN, example, learned, send, settings, state
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.data import word_counts
-from labeltree.serving import Settings, Tokens
 from labeltree.serving import journal as journal_module
 from labeltree.serving.journal import journal_of
-
-LEARN = "/v1/models/online/learn"
-
-
-def example(number: int) -> dict[str, Any]:
-    """An example that no other is like."""
-    return {
-        "text": f"word{number} word{number % 7} every",
-        "labels": [f"label {number % 11}", f"only {number}"],
-    }
-
-
-def learned(model: OnlineLabelTreeClassifier, examples: list[dict[str, Any]]) -> OnlineLabelTreeClassifier:
-    """The model after these examples, one by one."""
-    for one in examples:
-        model.partial_fit([word_counts(one["text"])], [one["labels"]])
-    return model
-
-
-def state(model: OnlineLabelTreeClassifier) -> dict[str, Any]:
-    """Everything that the model has learned."""
-    arrays = {name: values.tobytes() for name, values in model._model.tree.state().items()}
-    return {**arrays, "labels": model._model.labels.labels, "names": model._model.features.names}
-
-
-def settings(path: Path, **options: Any) -> Settings:
-    return Settings({"online": path}, tokens=Tokens([TOKEN]), learn=True, **options)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    online_model().save(tmp_path / "online")
-    return tmp_path / "online"
-
-
-def send(client: httpx.Client, *examples: dict[str, Any]) -> httpx.Response:
-    return client.post(LEARN, json={"examples": list(examples)}, headers=BEARER)
 
 
 def test_examples_are_learned_as_by_the_model(path: Path) -> None:

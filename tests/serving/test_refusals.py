@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -239,12 +240,36 @@ def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[
         assert client.post(PREDICT, json={"rows": [ROW]}).status_code == 200
 
 
-def test_faults_are_told_without_details(models: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
-    with serving(Settings(models)) as (client, service):
-        service.registry["small"].model.predict_topk = lambda *a, **o: 1 / 0
-        response = client.post(PREDICT, json={"rows": [ROW]})
-    check_refusal(response, 500, "the server has a fault")
-    assert "ZeroDivisionError" not in response.text
+#: What is asked, and what the model has lost that is needed for an answer.
+FAULTY: list[tuple[str, str, Any, str]] = [
+    ("GET", "/v1/models", None, "n_features_in_"),
+    ("GET", "/v1/models/small", None, "n_features_in_"),
+    ("GET", "/v1/models/small/labels", None, "label_counts_"),
+    ("GET", "/v1/models/small/tree", None, "label_counts_"),
+    ("GET", "/v1/models/small/tree/path?label=a", None, "label_counts_"),
+    ("POST", PREDICT, {"rows": [ROW]}, "n_features_in_"),
+    ("POST", EXPLAIN, {"row": ROW, "label": "läbel 1"}, "n_features_in_"),
+]
+
+
+@pytest.mark.parametrize(("method", "address", "body", "lost"), FAULTY, ids=[one[1] for one in FAULTY])
+def test_faults_are_told_without_details(
+    models: dict[str, Path], caplog: pytest.LogCaptureFixture, method: str, address: str, body: Any, lost: str
+) -> None:
+    """Whichever way the request takes: through FastAPI, or past it."""
+    log = logging.getLogger("labeltree.serving")
+    log.addHandler(caplog.handler)
+    try:
+        with serving(Settings({"small": models["small"]})) as (client, service):
+            delattr(service.registry["small"].model, lost)
+            response = client.request(method, address, json=body)
+            assert client.get("/healthz").status_code == 200
+    finally:
+        log.removeHandler(caplog.handler)
+    check_refusal(response, 500, "the server has a fault; its log says more")
+    assert response.headers["x-request-id"]
+    assert lost not in response.text
+    assert lost in caplog.text
 
 
 def test_other_origins_may_ask_only_if_they_were_named(models: dict[str, Path]) -> None:

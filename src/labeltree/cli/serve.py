@@ -118,10 +118,11 @@ def serve(
     """
     from importlib.util import find_spec
 
-    from labeltree.cli.console import standard_output
+    from labeltree.cli.console import standard_output, titled
 
     if not all(map(find_spec, ("fastapi", "uvicorn"))):
         raise ImportError("'labeltree serve' needs FastAPI and uvicorn: pip install 'labeltree[serve]'")
+    from labeltree.model_file import read_info
     from labeltree.serving.limits import Limits
     from labeltree.serving.running import listen, run
     from labeltree.serving.settings import Settings, named_models
@@ -146,8 +147,13 @@ def serve(
         grace_seconds=grace,
         log_requests=not quiet,
     )
+    # What is wrong with a model is said here, rather than by every worker.
+    described = {name: read_info(path) for name, path in settings.models.items()}
     with listen(host, port) as listener:
         address = listener.getsockname()
         place = f"[{address[0]}]" if ":" in address[0] else address[0]
-        standard_output().print(f"http://{place}:{address[1]}", highlight=False)
+        console = standard_output()
+        console.print(f"http://{place}:{address[1]}")
+        for name, info in described.items():
+            console.print(titled(name, f": {info.estimator}, {info.n_labels:,} labels"), soft_wrap=True)
         run(settings, listener)

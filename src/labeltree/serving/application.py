@@ -116,7 +116,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return Refusal(500, "the server has a fault; its log says which").response()
+    return Refusal(500, "the server has a fault; its log says more").response()
 
 
 async def _no_such_route(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""What worker processes tell each other: counters, and which versions of the models they have."""
+"""What worker processes tell each other: counters, which versions of the models they have, and that they answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ASKED, _FOLLOWED, _VERSION = range(3)
 
 
 class Board:
-    """Two tables in shared memory. A worker writes only its own rows, so there is no lock that a dead one could hold.
+    """Tables in shared memory. A worker writes only its own rows, so there is no lock that a dead one could hold.
 
     Parameters
     ----------
@@ -35,11 +35,14 @@ class Board:
         n_cells, n_numbers = n_workers * len(cells(models)), n_workers * len(models) * 3
         self._counters: Any
         self._numbers: Any
+        self._answering: Any
         if context is None:
             self._counters, self._numbers = (ctypes.c_double * n_cells)(), (ctypes.c_uint64 * n_numbers)()
+            self._answering = (ctypes.c_bool * n_workers)()
         else:  # these travel to processes that the context starts
             self._counters = context.RawArray(ctypes.c_double, n_cells)
             self._numbers = context.RawArray(ctypes.c_uint64, n_numbers)
+            self._answering = context.RawArray(ctypes.c_bool, n_workers)
 
     @property
     def counters(self) -> NDArray[np.float64]:
@@ -49,6 +52,14 @@ class Board:
     @property
     def _table(self) -> NDArray[np.uint64]:
         return np.frombuffer(self._numbers, dtype=np.uint64).reshape(self.n_workers, len(self.models), 3)
+
+    def answers(self, worker: int) -> bool:
+        """Whether a worker came so far as to answer requests."""
+        return bool(self._answering[worker])
+
+    def note_answering(self, worker: int, answers: bool) -> None:
+        """Note whether a worker has come so far."""
+        self._answering[worker] = answers
 
     def ask(self, worker: int, model: str) -> int:
         """Ask all workers to reload a model; the number of this request."""

@@ -30,7 +30,9 @@ _MOST_MISTAKES = 3
 
 
 #: What pydantic says besides the place: where the request has it, and which of several types it tried.
-_NO_PLACES = frozenset(["body", "query", "path", "str", "int", "float", "bool", "constrained-float"])
+_NO_PLACES = frozenset(
+    ["body", "query", "path", "str", "int", "float", "bool", "constrained-int", "constrained-float"]
+)
 
 
 class Refusal(Exception):  # noqa: N818 - an answer rather than a failure

@@ -61,6 +61,11 @@ class ServedModel:
     def _labels(self) -> LabelSearch:
         return LabelSearch.of(self.model)
 
+    @cached_property
+    def tree_views(self) -> dict[int, Any]:
+        """What `TreeView.of` keeps, by the number of the tree; nothing of a model that learns."""
+        return {}
+
     @property
     def has_label_trees(self) -> bool:
         """Whether its trees divide labels, rather than examples."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 
-from labeltree.model_file import read_info
 from labeltree.serving.logs import start_logs
 from labeltree.serving.settings import Settings
 
@@ -30,8 +29,8 @@ def run(settings: Settings, listener: socket.socket) -> None:
     Raises
     ------
     ModelFileError
-        If a model is missing or damaged.
-    RuntimeError
+        If a model is missing or damaged, and there is one process.
+    ChildProcessError
         If worker processes cannot be kept alive.
     """
     from labeltree.serving.supervisor import Supervisor
@@ -41,6 +40,4 @@ def run(settings: Settings, listener: socket.socket) -> None:
     if settings.workers == 1:
         serve(settings, listener)
         return
-    for path in settings.models.values():  # what is wrong with them is said here rather than by every worker
-        read_info(path)
     Supervisor(settings, listener).run()

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -16,8 +17,21 @@ from pydantic import (
     model_validator,
 )
 
+
+def _no_integer(value: Any) -> Any:
+    """Else an integer that is too large would become the nearest float, which is another label."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise ValueError(f"an integer must be from {-(2**63)} to {2**63 - 1}")
+    return value
+
+
 #: As in `classes_`: all strings, all integers, or in rare models all floats or all truth values.
-Label = StrictStr | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)] | StrictFloat | StrictBool
+Label = (
+    StrictStr
+    | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
+    | Annotated[StrictFloat, BeforeValidator(_no_integer)]
+    | StrictBool
+)
 
 LARGEST_INDEX = 2**31 - 3  # X has fewer columns than an int32 has values
 LARGEST_VALUE = 3.4028234663852886e38  # of float32

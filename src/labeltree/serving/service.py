@@ -58,6 +58,7 @@ class Service:
         self._threads = ModelThreads(settings.limits.in_flight)
         self._pace: dict[str, float] = {}  # seconds that small questions took lately, by model
         self._following: asyncio.Task[None] | None = None
+        self._reloads: set[asyncio.Task[Any]] = set()
         self.is_ready = False
 
     def _start_learners(self) -> dict[str, Learner]:
@@ -89,6 +90,7 @@ class Service:
         """Begin to follow what other workers and the disk say."""
         self._following = asyncio.create_task(self._follow())
         self.is_ready = True
+        self.board.note_answering(self.worker, True)
 
     async def stop(self) -> None:
         """Let what runs come to its end, and save what was learned."""
@@ -123,19 +125,21 @@ class Service:
 
         try:
             if is_small and self._pace.get(served.name, 1.0) < SMALL_SECONDS:
-                return timed()
-            return await self._threads.run(timed)
+                result = timed()
+            else:
+                result = await self._threads.run(timed)
         except ModelFileError as error:  # a block that was never looked at before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
         finally:
+            if exchange.model_seconds > 0:  # else it was refused or given up before it was done
+                self.metrics.worked(served.name, n_rows, exchange.model_seconds)
+        if is_small:  # what was not answered says nothing about the pace of answers
             seconds = exchange.model_seconds
-            if seconds > 0:  # else it was refused or given up before it was done
-                self.metrics.worked(served.name, n_rows, seconds)
-            if is_small and seconds > 0:
-                # Capped: one that was slow, because others had the processor, says little.
-                lately, now = self._pace.get(served.name, seconds), min(seconds, 2 * SMALL_SECONDS)
-                self._pace[served.name] = lately + 0.2 * (now - lately)
+            # Capped: one that was slow, because others had the processor, says little.
+            lately, now = self._pace.get(served.name, seconds), min(seconds, 2 * SMALL_SECONDS)
+            self._pace[served.name] = lately + 0.2 * (now - lately)
+        return result
 
     async def learn(self, exchange: Exchange, served: ServedModel, examples: list[Example]) -> int:
         """Let a model learn; how many examples it has then learned in all, safely on disk."""
@@ -164,23 +168,44 @@ class Service:
             raise Refusal(
                 409, f"the model {name} learns: its directory is written, not read, by this server", "learns"
             )
-        try:
-            served = await self._load(name)
-        except ModelFileError as error:
-            raise Refusal(409, f"{error}; the version before it is still served", "cannot_load") from None
-        request = self.board.ask(self.worker, name)
-        self.board.follow(self.worker, name, request, served.saved_version)
         until = time.monotonic() + wait_seconds
+        # Of its own, so that whoever asks may be gone, or late, but never be the only one with a new version.
+        loading = asyncio.create_task(self._load_for_all(name))
+        self._reloads.add(loading)
+        loading.add_done_callback(self._reloads.discard)
+        await asyncio.wait([loading], timeout=wait_seconds)
+        if not loading.done():
+            return self.registry[name], False
+        refusal, request = loading.result()
+        if refusal is not None:
+            raise refusal
         while not (complete := self.board.have_all_followed(name, request)) and time.monotonic() < until:
             await asyncio.sleep(LOOK_SECONDS / 2)
+        served = self.registry[name]
         return served, complete and set(self.board.versions(name)) == {served.saved_version}
+
+    async def _load_for_all(self, name: str) -> tuple[Refusal | None, int]:
+        """Load a model anew, and if that succeeds ask all workers to; the number of this request."""
+        before = self.board.asked(name)
+        try:
+            await self._load(name)
+        except ModelFileError as error:
+            return Refusal(409, f"{error}; the version before it is still served", "cannot_load"), 0
+        except Exception:
+            return Refusal(500, "the model cannot be loaded; the log of the server says why"), 0
+        request = self.board.ask(self.worker, name)
+        # If others were asked since this one began, there may be a newer version: it looks again.
+        followed = request if request == before + 1 else before
+        self.board.follow(self.worker, name, followed, self.registry[name].saved_version)
+        return None, request
 
     async def _load(self, name: str) -> ServedModel:
         try:
             served = await asyncio.to_thread(self.registry.reload, name)
-        except ModelFileError as error:
+        except Exception as error:
             self.metrics.reloaded(name, "failed")
-            log_event("reload failed", level=logging.ERROR, model=name, reason=str(error))
+            fault = None if isinstance(error, ModelFileError) else error  # which says itself what is wrong
+            log_event("reload failed", level=logging.ERROR, error=fault, model=name, reason=str(error))
             raise
         self.metrics.reloaded(name, "loaded")
         self._pace.pop(name, None)
@@ -216,7 +241,7 @@ class Service:
         request = self.board.asked(name)
         try:
             version = (await self._load(name)).saved_version
-        except ModelFileError:  # the one before is still right; who asked sees which one this is
+        except Exception:  # the one before is still right; who asked sees which one this is
             version = self.registry[name].saved_version
         self.board.follow(self.worker, name, request, version)
 

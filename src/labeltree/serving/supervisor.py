@@ -16,7 +16,8 @@ from labeltree.serving.logs import log_event
 from labeltree.serving.settings import Settings
 from labeltree.serving.worker import run_worker
 
-#: A worker that dies sooner than this after it was started did not get far.
+#: A worker that dies sooner than this after it was started did not get far; nor did one, however long it took to load
+#: its models, that dies before it answers.
 EARLY_SECONDS = 5.0
 
 #: So many early deaths in a row, and there is something wrong that starting again does not cure.
@@ -49,7 +50,7 @@ class Supervisor:
         self._stopping = False
 
     def run(self) -> None:
-        """Keep workers at work until SIGTERM or SIGINT; raises `RuntimeError` if they cannot be kept alive."""
+        """Keep workers at work until SIGTERM or SIGINT; raises `ChildProcessError` if they cannot be kept alive."""
         before = {number: signal.signal(number, self._hear) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             for worker in range(self._settings.workers):
@@ -65,6 +66,7 @@ class Supervisor:
         self._stopping = True
 
     def _start(self, worker: int) -> None:
+        self._board.note_answering(worker, False)
         process = self._context.Process(
             target=run_worker,
             args=(self._settings, self._listener, self._board, worker),
@@ -79,12 +81,13 @@ class Supervisor:
             if process.exitcode is None or self._stopping:
                 continue
             log_event("worker died", level=logging.ERROR, worker=worker, exit_code=process.exitcode)
-            is_early = time.monotonic() < self._started[worker] + EARLY_SECONDS
+            lived = time.monotonic() - self._started[worker]
+            is_early = lived < EARLY_SECONDS or not self._board.answers(worker)
             self._n_early_deaths = self._n_early_deaths + 1 if is_early else 0
             process.close()
             del self._workers[worker]
             if self._n_early_deaths >= MOST_EARLY_DEATHS:
-                raise RuntimeError("workers die as soon as they are started; the log says why")
+                raise ChildProcessError("workers die as soon as they are started; the log says why")
             if self._n_early_deaths:  # longer each time, so that what is wrong may pass
                 time.sleep(_LOOK_SECONDS * self._n_early_deaths)
             if not self._stopping:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,14 @@ class TreeView:
     number: int
     n_trees: int
     tree: LabelTree
-    labels: list[Any]
+    labels: Sequence[Any]
     counts: NDArray[np.int64]
 
     @classmethod
     def of(cls, served: ServedModel, number: int) -> TreeView:
-        """A tree of a model; of one that learns, as it is between two examples."""
+        """A tree of a model, made once; of one that learns, as it is between two examples."""
+        if (kept := served.tree_views.get(number)) is not None:
+            return cast(TreeView, kept)
         if not served.has_label_trees:
             raise Refusal(
                 409,
@@ -45,11 +48,12 @@ class TreeView:
                     f"tree: the model {served.name} has {len(trees)} of them, counted from 0",
                     "no_such_tree",
                 )
-            if (
-                not served.learns
-                or len(search.labels) == len(served.model.classes_) == trees[number].n_labels
-            ):
-                return cls(number, len(trees), trees[number], list(search.labels), search.counts)
+            view = cls(number, len(trees), trees[number], search.labels, search.counts)
+            if not served.learns:
+                served.tree_views[number] = view
+                return view
+            if len(view.labels) == len(served.model.classes_) == view.tree.n_labels:
+                return view
 
     def node(self, node: int, limit: int, offset: int) -> dict[str, Any]:
         """What `TreeAnswer` says: a node, and a page of its children, those with most examples first."""
