@@ -345,7 +345,7 @@ bool takes_singles(const SolverOptions& options) {
 }
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
-  if (options.solver == Solver::sparse_hinge) {
+  if (options.solver == Solver::sparse) {
     return std::make_unique<SparseHinge>(options.l1, options.tol, options.max_iter);
   }
   if (options.solver != Solver::descent) return std::make_unique<IncrementalSolver>(options);

@@ -27,8 +27,8 @@ struct SolverOptions {
   // Twice the largest violation of the optimality conditions, in units of the margin; with l1, ten times the
   // most that a weight still wants to move a score.
   float tol = 0.2f;
-  int max_iter = 10;  // passes over the examples
-  float l1 = 0;  // of the solver sparse_hinge: see sparse_hinge.h, which also says what tol is there
+  int max_iter = 10;  // passes over the examples, or searches among them
+  float l1 = 0;       // of the solver `sparse`: see sparse_hinge.h, which also says what tol is there
   // Of the incremental solvers: see incremental_solver.h.
   float learning_rate = 1;
   int epochs = 3;
@@ -41,7 +41,7 @@ struct SolverOptions {
 
 struct TrainingReport {
   int64_t n_columns = 0;      // binary problems solved
-  int64_t n_unconverged = 0;  // of them, stopped by max_iter before no example moved them
+  int64_t n_unconverged = 0;  // of them, that did not come to their end, mostly because of max_iter
   int64_t n_constant = 0;     // nodes whose examples are all of one class: they have a constant score
   int64_t n_row_visits = 0;   // rows visited, summed over passes and column groups
   int64_t n_pruned = 0;       // weights that were dropped

@@ -18,8 +18,8 @@ constexpr int lanes_for(int problems) {
 enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponential = 3 };
 
 // How the columns of a block are learned: from all examples at once (descent), from one after another, or from
-// those that matter (sparse_hinge).
-enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse_hinge = 4 };
+// those that matter (sparse).
+enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse = 4 };
 
 // Rows with features numbered for one block only, so that the weights of a block are small and dense. The
 // dense features, n_dense values in every row, have the numbers from first_dense on.

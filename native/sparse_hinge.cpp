@@ -11,40 +11,45 @@ namespace {
 
 // Rows that are scored at a time.
 constexpr int64_t kRowsPerCall = 1024;
-// A search makes so many rows active at most, or as many as are already.
-constexpr size_t kLeastViolations = 64;
+// A search makes so many rows active at most, or as many as are already; and so many are drawn at first.
+constexpr size_t kFewest = 64;
 // How often the active rows step between two searches, unless none moves by more than a share of the
 // tolerance.
 constexpr int kRounds = 10;
 constexpr float kShareOfTolerance = 0.1f;
+// Rows that step between two looks at whether to stop.
+constexpr size_t kRowsPerCheck = 1024;
 
-bool is_larger(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
+// The larger violation, or of equal ones that of the first row.
+bool comes_first(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
   return a.first != b.first ? a.first > b.first : a.second < b.second;
 }
 
-uint32_t all_lanes(int n) { return n == 32 ? ~0u : (1u << n) - 1; }
+uint32_t mask_of(int n) { return n == 32 ? ~0u : (1u << n) - 1; }
 
 // Calls visit(lane) for each bit, the lowest first.
 template <class Visit>
-void visit_lanes(uint32_t lanes, const Visit& visit) {
-  for (; lanes != 0; lanes &= lanes - 1) visit(__builtin_ctz(lanes));
+void visit_lanes(uint32_t mask, const Visit& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(__builtin_ctz(mask));
 }
 
 }  // namespace
 
 void SparseHinge::run(const GroupProblem& problem, uint64_t seed, const Progress& progress) {
   problem_ = &problem;
-  prepare(problem, seed);
+  prepare(problem, seed, progress);
   Random random(seed);
   while (n_passes_ < max_iter_ && running_ != 0) {
     visit_lanes(running_, [&](int lane) {
-      progress.check();
-      correct(lane, random);
+      if (correct(lane, random, progress) || n_passes_ == 0) return;
+      running_ &= ~(1u << lane);
+      stuck_ |= 1u << lane;
     });
+    if (running_ == 0) break;
     search(progress);
     ++n_passes_;
     visit_lanes(running_, [&](int lane) {
-      if (duality_gap(lane) <= lane_[lane].bound) {
+      if (duality_gap(lane) <= columns_[lane].bound) {
         running_ &= ~(1u << lane);
       } else {
         activate_violations(lane);
@@ -52,31 +57,35 @@ void SparseHinge::run(const GroupProblem& problem, uint64_t seed, const Progress
     });
   }
   weights_.reset(n_features_ * lanes_);  // lanes without a problem are 0
-  write_weights(all_lanes(problem.n_columns), lanes_);
+  write_weights(mask_of(problem.n_columns), lanes_);
   problem_ = nullptr;
 }
 
 // The rows of a problem's own are active at first, and as many others: they show where most scores should be.
-void SparseHinge::prepare(const GroupProblem& problem, uint64_t seed) {
+void SparseHinge::prepare(const GroupProblem& problem, uint64_t seed, const Progress& progress) {
   const int64_t n_rows = problem.rows.n_rows();
   lanes_ = lanes_for(problem.n_columns);
-  n_features_ = problem.rows.n_weights();
-  running_ = all_lanes(problem.n_columns);
+  n_features_ = problem.rows.n_features();  // dense ones are entries like the others: see takes_singles()
+  running_ = mask_of(problem.n_columns);
+  stuck_ = 0;
   n_passes_ = n_searched_ = n_stepped_ = 0;
   sums_.reset(n_features_ * lanes_);
   weights_.reset(n_features_ * lanes_);
   scores_.reset(kRowsPerCall * lanes_);
   is_active_.assign(n_rows, 0);
-  lane_.assign(problem.n_columns, Lane());
+  columns_.assign(problem.n_columns, Column());
   for (int lane = 0; lane < problem.n_columns; ++lane) {
+    progress.check();
     double total[2] = {0, 0};
     for (int64_t i = 0; i < n_rows; ++i) {
       total[is_positive(lane, i)] += cost(lane, i);
       if (is_positive(lane, i)) activate(lane, static_cast<int32_t>(i));
     }
-    lane_[lane].bound = tol_ * std::min(total[0], total[1]);
+    // As of one row at least: a class whose rows weigh next to nothing would have no end.
+    const double of_a_row = (total[0] + total[1]) / static_cast<double>(n_rows);
+    columns_[lane].bound = tol_ * std::max(std::min(total[0], total[1]), of_a_row);
     Random random(mix_seed(seed, lane));
-    for (size_t n = std::max(lane_[lane].active.size(), kLeastViolations); n > 0; --n) {
+    for (size_t n = std::max(columns_[lane].active.size(), kFewest); n > 0; --n) {
       const auto row = static_cast<int32_t>(random.below(static_cast<uint32_t>(n_rows)));
       if (!(is_active_[row] >> lane & 1)) activate(lane, row);
     }
@@ -87,35 +96,41 @@ void SparseHinge::activate(int lane, int32_t row) {
   // A row without features has its loss, whatever the weights are.
   if (!(problem_->squared_norm[row] > 0)) return;
   is_active_[row] |= 1u << lane;
-  lane_[lane].active.push_back({row, 0.0f});
+  columns_[lane].active.push_back({row, 0.0f});
 }
 
 size_t SparseHinge::most_violations(int lane) const {
-  return std::max(lane_[lane].active.size(), kLeastViolations);
+  return std::max(columns_[lane].active.size(), kFewest);
 }
 
 // The largest ones only: few of the others are violations still when these have stepped.
 void SparseHinge::drop_small_violations(int lane) {
-  auto& found = lane_[lane].violations;
+  auto& found = columns_[lane].violations;
   const size_t n = most_violations(lane);
   if (found.size() <= n) return;
-  std::nth_element(found.begin(), found.begin() + static_cast<int64_t>(n), found.end(), is_larger);
+  std::nth_element(found.begin(), found.begin() + static_cast<int64_t>(n), found.end(), comes_first);
   found.resize(n);
 }
 
 void SparseHinge::activate_violations(int lane) {
   drop_small_violations(lane);
-  auto& found = lane_[lane].violations;
-  std::sort(found.begin(), found.end(), is_larger);
+  auto& found = columns_[lane].violations;
+  std::sort(found.begin(), found.end(), comes_first);
   for (const auto& [violation, row] : found) activate(lane, row);
 }
 
-void SparseHinge::correct(int lane, Random& random) {
-  std::vector<ActiveRow>& active = lane_[lane].active;
+// Returns whether any row moved: if not, none ever will.
+bool SparseHinge::correct(int lane, Random& random, const Progress& progress) {
+  std::vector<ActiveRow>& active = columns_[lane].active;
+  bool has_moved = false;
   for (int round = 0; round < kRounds; ++round) {
     random.shuffle(active.data(), static_cast<uint32_t>(active.size()));
     float largest = 0;
-    for (ActiveRow& row : active) largest = std::max(largest, step(lane, row));
+    for (size_t i = 0; i < active.size(); ++i) {
+      if (i % kRowsPerCheck == 0) progress.check();
+      largest = std::max(largest, step(lane, active[i]));
+    }
+    has_moved |= largest > 0;
     n_stepped_ += static_cast<int64_t>(active.size());
     if (largest <= kShareOfTolerance * tol_) break;
   }
@@ -124,6 +139,7 @@ void SparseHinge::correct(int lane, Random& random) {
     is_active_[row.row] &= ~(1u << lane);
     return true;
   });
+  return has_moved;
 }
 
 // To the best place of one dual variable, as if no threshold held weights back: that is a bound, so the step
@@ -146,10 +162,10 @@ float SparseHinge::step(int lane, ActiveRow& active) {
 }
 
 // Of some problems, one next to the other.
-void SparseHinge::write_weights(uint32_t lanes, int width) {
+void SparseHinge::write_weights(uint32_t mask, int width) {
   const float* sum[kMaxLanes];
   int n = 0;
-  visit_lanes(lanes, [&](int lane) { sum[n++] = sums(lane); });
+  visit_lanes(mask, [&](int lane) { sum[n++] = sums(lane); });
   for (int64_t f = 0; f < n_features_; ++f) {
     for (int j = 0; j < n; ++j) weights_.data()[f * width + j] = shrunk(sum[j][f], l1_);
   }
@@ -160,9 +176,9 @@ void SparseHinge::search(const Progress& progress) {
   const int width = lanes_for(__builtin_popcount(running_));
   write_weights(running_, width);
   const int64_t n_rows = problem_->rows.n_rows();
-  for (Lane& lane : lane_) {
-    lane.loss = 0;
-    lane.violations.clear();
+  for (Column& column : columns_) {
+    column.loss = 0;
+    column.violations.clear();
   }
   for (int64_t begin = 0; begin < n_rows; begin += kRowsPerCall) {
     progress.check();
@@ -178,10 +194,10 @@ void SparseHinge::search(const Progress& progress) {
         ++score;
         const float violation = 1 - margin;
         if (!(violation > 0)) return;
-        lane_[lane].loss += static_cast<double>(cost(lane, i)) * violation;
+        columns_[lane].loss += static_cast<double>(cost(lane, i)) * violation;
         if (is_active_[i] >> lane & 1) return;
-        lane_[lane].violations.emplace_back(violation, static_cast<int32_t>(i));
-        if (lane_[lane].violations.size() >= 4 * most_violations(lane)) drop_small_violations(lane);
+        columns_[lane].violations.emplace_back(violation, static_cast<int32_t>(i));
+        if (columns_[lane].violations.size() >= 4 * most_violations(lane)) drop_small_violations(lane);
       });
     }
   }
@@ -190,8 +206,8 @@ void SparseHinge::search(const Progress& progress) {
 
 // At the weights of the last search.
 double SparseHinge::duality_gap(int lane) const {
-  double gap = lane_[lane].loss;
-  for (const ActiveRow& row : lane_[lane].active) gap -= row.alpha;
+  double gap = columns_[lane].loss;
+  for (const ActiveRow& row : columns_[lane].active) gap -= row.alpha;
   const float* sum = sums(lane);
   for (int64_t f = 0; f < n_features_; ++f) {
     const double weight = shrunk(sum[f], l1_);

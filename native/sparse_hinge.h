@@ -28,7 +28,7 @@ class SparseHinge final : public GroupSolver {
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;
 
   LaneWeights learned() const override { return {weights_.data(), nullptr, lanes_}; }
-  int n_unconverged() const override { return __builtin_popcount(running_); }
+  int n_unconverged() const override { return __builtin_popcount(running_ | stuck_); }
   int64_t n_row_visits() const override { return n_searched_ + n_stepped_ / lanes_; }
   int64_t n_passes() const override { return n_passes_; }
 
@@ -38,21 +38,21 @@ class SparseHinge final : public GroupSolver {
     float alpha;
   };
   // One problem.
-  struct Lane {
+  struct Column {
     std::vector<ActiveRow> active;
     std::vector<std::pair<float, int32_t>> violations;  // the largest, of rows that are not active
-    double loss = 0;                                    // of all rows then
+    double loss = 0;                                    // of all rows, at the last search
     double bound = 0;                                   // of the duality gap, to have converged
   };
 
-  void prepare(const GroupProblem& problem, uint64_t seed);
+  void prepare(const GroupProblem& problem, uint64_t seed, const Progress& progress);
   void activate(int lane, int32_t row);
   size_t most_violations(int lane) const;
   void drop_small_violations(int lane);
   void activate_violations(int lane);
-  void correct(int lane, Random& random);
+  bool correct(int lane, Random& random, const Progress& progress);
   float step(int lane, ActiveRow& active);
-  void write_weights(uint32_t lanes, int width);
+  void write_weights(uint32_t mask, int width);
   void search(const Progress& progress);
   double duality_gap(int lane) const;
 
@@ -69,13 +69,14 @@ class SparseHinge final : public GroupSolver {
   const GroupProblem* problem_ = nullptr;  // during run()
   int lanes_ = 4;
   int64_t n_features_ = 0;
-  std::vector<Lane> lane_;
+  std::vector<Column> columns_;
   AlignedFloats sums_;  // [lane][feature]: of dual variables times values
   // [feature][lane]: the sums, moved towards 0 by l1; of the lanes that are searched for, and of all at last.
   AlignedFloats weights_;
   AlignedFloats scores_;             // [row][lane], of some rows
   std::vector<uint32_t> is_active_;  // per row, a bit per lane
   uint32_t running_ = 0;             // lanes that have not converged
+  uint32_t stuck_ = 0;               // lanes that cannot
   int64_t n_passes_ = 0, n_searched_ = 0, n_stepped_ = 0;
 };
 

@@ -105,7 +105,7 @@ void bind_training(nb::module_& m) {
       .value("adagrad", Solver::adagrad)
       .value("sgd", Solver::sgd)
       .value("fobos", Solver::fobos)
-      .value("sparse_hinge", Solver::sparse_hinge);
+      .value("sparse", Solver::sparse);
   nb::class_<SolverOptions>(m, "SolverOptions")
       .def(nb::init<>())
       .def_rw("solver", &SolverOptions::solver)

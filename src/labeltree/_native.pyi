@@ -324,7 +324,7 @@ class Solver(enum.Enum):
 
     fobos = 3
 
-    sparse_hinge = 4
+    sparse = 4
 
 class SolverOptions:
     def __init__(self) -> None: ...

@@ -21,6 +21,8 @@ from labeltree.trees import LabelTree
 class SolverSettings:
     """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none.
 
+    `OneVsRestClassifier` has another solver, "sparse", with a parameter `l1`.
+
     `C` is a number, or one for each level of the tree, from the root down.
     """
 

@@ -223,9 +223,10 @@ def test_max_iter_bounds_the_passes() -> None:
     ("parameters", "message"),
     [
         ({"solver": "newton"}, "'solver' must be one of 'descent', 'sparse', 'max_margin', got 'newton'"),
-        ({"l1": -0.1}, "'l1' must be a finite number of at least 0, got -0.1"),
+        ({"l1": -0.1}, "'l1' must be a finite number of at least 0 and at most 1e+10, got -0.1"),
         ({"loss": "logistic"}, "solver 'max_margin' does not use loss, got loss='logistic': leave it at "),
         ({"checkpoint": "somewhere"}, "solver 'max_margin' does not use checkpoint"),
+        ({"negatives": "tree"}, "does not use negatives, got negatives='tree'"),
         (
             {"solver": "descent", "l1": 0.1},
             "does not use l1, got l1=0.1: leave it at 0.01, or choose a solver that ",

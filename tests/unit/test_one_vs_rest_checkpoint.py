@@ -280,3 +280,9 @@ def test_a_saved_model_does_not_say_where_it_was_trained(folder: Path, tmp_path:
     model.save(tmp_path / "model")
     assert OneVsRestClassifier.load(tmp_path / "model").checkpoint is None
     assert str(folder) not in (tmp_path / "model" / "model.json").read_text()
+
+
+def test_a_checkpoint_says_nothing_of_parameters_that_its_solver_does_not_read(folder: Path) -> None:
+    parameters = json.loads((folder / "run.json").read_text())["parameters"]
+    assert parameters["solver"] == "descent"
+    assert "l1" not in parameters  # which checkpoints of earlier versions do not have

@@ -1,4 +1,4 @@
-"""One classifier per label against all rows, as DiSMEC: a flat tree."""
+"""One classifier per label against all rows, as DiSMEC, PPDSparse or PD-Sparse: a flat tree."""
 
 from labeltree.one_vs_rest.classifier import OneVsRestClassifier
 

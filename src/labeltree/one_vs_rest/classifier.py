@@ -1,4 +1,4 @@
-"""`OneVsRestClassifier`: one linear classifier per label, as DiSMEC or, for a margin, as PD-Sparse."""
+"""`OneVsRestClassifier`: one linear classifier per label, as DiSMEC, PPDSparse or PD-Sparse."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from labeltree.validation import (
 #: The links of each loss, its default first: one that tells all scores apart.
 LINKS = {"squared_hinge": ("sigmoid2", *LOSSES["squared_hinge"].links), "logistic": LOSSES["logistic"].links}
 
-#: The parameters that only one of the solvers reads.
+#: The parameters that not all solvers read.
 SOLVERS = {
     "descent": ("loss", "negatives", "n_negatives", "checkpoint"),
     "sparse": ("l1", "negatives", "n_negatives", "checkpoint"),
@@ -47,7 +47,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "C": Number(0, 1e10, open_low=True),
-    "l1": Number(0),
+    "l1": Number(0, 1e10),
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "prune": Number(0),
@@ -83,15 +83,15 @@ class OneVsRestClassifier(
     solver : {"descent", "sparse", "max_margin"}
         "descent": every label learns for itself to tell its rows from all others, as in DiSMEC. "sparse": so it does,
         but by the hinge loss with a penalty of the sum of absolute weights, which leaves few of them, and from those
-        rows only that its margin depends on, as in PPDSparse; this is faster. "max_margin": all labels learn together
-        that of every row each label that it has shall score 1 more than each that it has not, with the same penalty,
-        as in PD-Sparse. See docs/one-vs-rest.md.
+        rows only that its margin depends on, as in PPDSparse: faster where rows and labels are many. "max_margin": all
+        labels learn together that of every row each label that it has shall score 1 more than each that it has not,
+        with the same penalty, as in PD-Sparse. See docs/one-vs-rest.md.
     loss : {"squared_hinge", "logistic"}
         What every label's classifier minimises, beside half the sum of its squared weights. Solver "descent" only.
     link : {"auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
         How a score s becomes a probability. Labels are ranked by it, so that by default it tells all scores apart: the
-        sigmoid of 2 s for the squared hinge, of s for the logistic loss. Others for the squared hinge: those of
-        `LabelTreeClassifier`, which are the same for all scores above 1.
+        sigmoid of 2 s for the squared hinge and the solvers without a loss to choose, of s for the logistic loss.
+        Others for the squared hinge: those of `LabelTreeClassifier`, which are the same for all scores above 1.
     C : float
         The weight of the examples against the penalty.
     l1 : float
@@ -99,8 +99,8 @@ class OneVsRestClassifier(
         "max_margin" only.
     tol : float
         A label is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score. Other solvers: until the duality gap is at most this for an example of weight `C`, of the label's own
-        examples ("sparse") or of all ("max_margin").
+        the score. Other solvers: until the duality gap is at most this for an example of weight `C`: of those that have
+        the label, or of the others if they are fewer ("sparse"), or of all ("max_margin").
     max_iter : int
         The largest number of passes over the examples; with the solver "sparse" the largest number of searches among
         all of them.
@@ -146,9 +146,9 @@ class OneVsRestClassifier(
         The flat tree, and a list of it.
     training_report_ : list of dict
         In a list of one: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows
-        visited (by 32 labels at a time), weights dropped and the most passes over the rows that a group took. With
-        the solver "max_margin": 1 if `max_iter` stopped it, rows visited by searches among all labels, and the pairs of
-        a row and a label that are active in the end (`n_active`).
+        visited (by 32 labels at a time, or by those of them that are not done), weights dropped and the most passes
+        over the rows that a group took. With the solver "max_margin": 1 if `max_iter` stopped it, rows visited by
+        searches among all labels, and the pairs of a row and a label that are active in the end (`n_active`).
     objective_, duality_gap_ : float
         With the solver "max_margin": what the weights, before any were dropped, made of what is minimised, and how far
         that is from its smallest value at most. Not saved with a model.
@@ -256,7 +256,7 @@ class OneVsRestClassifier(
         n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
         return OneVsRestLearner(
             SolverSettings(
-                solver="sparse_hinge" if self.solver == "sparse" else "descent",
+                solver=self.solver,
                 loss=self.loss,
                 penalty="l2",
                 siblings="independent",
@@ -277,6 +277,7 @@ class OneVsRestClassifier(
         (weights,), (report,) = forest.weights, forest.reports
         if (
             self.solver != "descent"
+            and self.l1 > 0
             and report["n_row_visits"] > 0
             and weights.n_weights + report["n_pruned"] == 0
         ):

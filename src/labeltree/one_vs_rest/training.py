@@ -156,13 +156,20 @@ class OneVsRestLearner:
                 "X": f"{fingerprint:016x}",
                 "y": _sha256(examples.labels.indptr, examples.labels.indices),
                 "sample_weight": None if examples.sample_weight is None else _sha256(examples.sample_weight),
-                "parameters": {**asdict(self.settings), "n_negatives": self.n_negatives},
+                "parameters": {**self._used_settings(), "n_negatives": self.n_negatives},
                 "seed": seed,
                 "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
                 "order of labels": _sha256(plan.label, plan.group_begin),
                 "chunk_groups": CHUNK_GROUPS,
             },
         )
+
+    def _used_settings(self) -> dict[str, Any]:
+        """Without what the solver does not know, which may have come later than the checkpoint."""
+        settings = asdict(self.settings)
+        if self.settings.solver != "sparse":
+            del settings["l1"]
+        return settings
 
 
 class _Chunks:

@@ -42,9 +42,9 @@ RIVALS = (
         "OneVsRestClassifier",
         """Train one linear classifier per label on all rows and save them.
 
-        As DiSMEC: precise, and slow where labels are many; with --solver sparse as PPDSparse, which is faster and
-        leaves fewer weights. With --checkpoint a run that was stopped goes on when it is started again with the same
-        options.
+        As DiSMEC: precise, and slow where labels are many; with --solver sparse as PPDSparse, which leaves fewer
+        weights and is faster where rows are many. With --checkpoint a run that was stopped goes on when it is started
+        again with the same options.
 
         [bold]Examples[/bold]
 
