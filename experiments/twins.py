@@ -30,8 +30,8 @@ draw other random numbers than we do, and stop by other criteria."""
 
 #: Written after the run.
 _HERE = """\
-**Found:** all six are within 0.61 points of their twins, most within 0.35. Softmax is the farthest: its twin solves nodes to
-another tolerance."""
+**Found:** all six are within 0.61 points of their twins, most within 0.35. Softmax is the farthest; with the twin's
+tolerance, `tol=1e-3`, it has 59.63."""
 
 Scores = NDArray[np.float64]
 
