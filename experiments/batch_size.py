@@ -16,7 +16,7 @@ TABLE = Table(
     paper="the time per row of uniform-cost search does not depend on the size of the batch; beam search, which "
     "unpacks the weights of a node for a whole batch, is over 100 times slower in small batches and often needs more "
     "than 1,000 rows to catch up.",
-    here="no way to search depends much on the batch. A row that comes alone takes 1.7 to 3.9 times as long as in a "
+    here="no way to search depends much on the batch. A row that comes alone takes 1.7 to 3.8 times as long as in a "
     "large batch, with binary trees: that is what a call costs, some 0.05 to 0.1 ms; beam search takes 1.5 to 3.3"
     " times as long as exact search in batches of every size. Of the other packages PECOS depends most on the "
     "batch: 3.8 and 8 times.",

@@ -21,8 +21,8 @@ namespace labeltree {
 // dual variable is 0 again is not active any more.
 class SparseHinge final : public GroupSolver {
  public:
-  // A problem has converged when its duality gap is at most `tol` for each unit of cost of its rarer class;
-  // max_iter bounds the searches.
+  // A problem has converged when its duality gap is at most `tol` for each unit of cost of its rarer class,
+  // or for that of one row if this is more; max_iter bounds the searches.
   SparseHinge(float l1, float tol, int max_iter) : l1_(l1), tol_(tol), max_iter_(max_iter) {}
 
   void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) override;

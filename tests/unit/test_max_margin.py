@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from tests.documents import documents
+from tests.flat_models import hits, weights_of, with_bias
 from tests.reference.max_margin import fully_corrective, objective, smallest_objective
-from tests.reference.search import decoded
 
 from labeltree import OneVsRestClassifier
 
@@ -26,21 +26,6 @@ PRECISE: dict[str, Any] = {"tol": 1e-6, "max_iter": 5000, "prune": 0.0}
 def trained(X: Any, y: Any, *, sample_weight: Any = None, **parameters: Any) -> OneVsRestClassifier:
     fixed = {"solver": "max_margin", "random_state": 0}
     return OneVsRestClassifier(**{**fixed, **parameters}).fit(X, y, sample_weight=sample_weight)
-
-
-def weights_of(model: OneVsRestClassifier) -> np.ndarray:
-    """[label][feature], the bias last."""
-    W, bias = decoded(model.weights_[0], model.n_features_in_)
-    return np.hstack([W, bias[:, None]])[1:]
-
-
-def with_bias(X: Any) -> np.ndarray:
-    return np.hstack([X.toarray() if sp.issparse(X) else X, np.ones((X.shape[0], 1))]).astype(np.float64)
-
-
-def hits(scores: np.ndarray, y: Any, k: int) -> float:
-    best = np.argsort(-scores, axis=1)[:, :k]
-    return float(np.take_along_axis(y.toarray(), best, 1).mean())
 
 
 # -- what is learned ---------------------------------------------------------------------------------------------------

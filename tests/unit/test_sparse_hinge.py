@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from tests.documents import documents
-from tests.reference.search import decoded
+from tests.flat_models import hits, weights_of, with_bias
 from tests.reference.sparse_hinge import label_weights, objective, smallest_objective
 
 from labeltree import OneVsRestClassifier
@@ -28,21 +28,6 @@ PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 5000, "prune": 0.0}
 def trained(X: Any, y: Any, *, sample_weight: Any = None, **parameters: Any) -> OneVsRestClassifier:
     fixed = {"solver": "sparse", "random_state": 0}
     return OneVsRestClassifier(**{**fixed, **parameters}).fit(X, y, sample_weight=sample_weight)
-
-
-def weights_of(model: OneVsRestClassifier) -> np.ndarray:
-    """[label][feature], the bias last."""
-    W, bias = decoded(model.weights_[0], model.n_features_in_)
-    return np.hstack([W, bias[:, None]])[1:]
-
-
-def with_bias(X: Any) -> np.ndarray:
-    return np.hstack([X.toarray() if sp.issparse(X) else X, np.ones((X.shape[0], 1))]).astype(np.float64)
-
-
-def hits(scores: np.ndarray, y: Any, k: int) -> float:
-    best = np.argsort(-scores, axis=1)[:, :k]
-    return float(np.take_along_axis(y.toarray(), best, 1).mean())
 
 
 # -- what is learned ---------------------------------------------------------------------------------------------------
