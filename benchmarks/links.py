@@ -11,8 +11,8 @@ from statistics import mean
 from benchmarks.data import prepare
 from labeltree import LabelTreeClassifier
 from labeltree.data import read_xmlc
-from labeltree.losses import LOSSES
 from labeltree.metrics import evaluate
+from labeltree.training.losses import LOSSES
 
 SEEDS = (0, 1, 2)
 

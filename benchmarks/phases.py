@@ -16,8 +16,8 @@ from unittest import mock
 import labeltree.forest_learner
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
-from labeltree.label_names import LabelNames
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelRows, read_labels
 
 _POLL_SECONDS = 0.001
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.tree_weights import TreeWeights
+from labeltree.model.block_weights import TreeWeights
 
 
 def tree_weights(

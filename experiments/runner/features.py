@@ -20,7 +20,7 @@ from sklearn.decomposition import TruncatedSVD
 
 from experiments.runner.data import FOLDER, files_of
 from labeltree.data import read_xmlc, write_word_vectors
-from labeltree.word_vectors import WordVectorizer
+from labeltree.text import WordVectorizer
 
 #: Words as the XMLC files have them.
 _WORD = r"[^\W\d_]{2,}"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
-    from labeltree.fastxml import FastXMLClassifier, PfastreXMLClassifier
-    from labeltree.one_vs_rest import OneVsRestClassifier
     from labeltree.online import OnlineLabelTreeClassifier
-    from labeltree.softmax import HierarchicalSoftmaxClassifier
+    from labeltree.rivals.fastxml import FastXMLClassifier, PfastreXMLClassifier
+    from labeltree.rivals.one_vs_rest import OneVsRestClassifier
+    from labeltree.rivals.softmax import HierarchicalSoftmaxClassifier
     from labeltree.trees import LabelTree
 
 __version__ = "0.1.0"
@@ -31,34 +31,32 @@ __all__ = [
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
-    "FastXMLClassifier": "labeltree.fastxml",
-    "HierarchicalSoftmaxClassifier": "labeltree.softmax",
+    "FastXMLClassifier": "labeltree.rivals.fastxml",
+    "HierarchicalSoftmaxClassifier": "labeltree.rivals.softmax",
     "LabelTree": "labeltree.trees",
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",
     "ModelFileError": "labeltree.errors",
-    "OneVsRestClassifier": "labeltree.one_vs_rest",
+    "OneVsRestClassifier": "labeltree.rivals.one_vs_rest",
     "OnlineLabelTreeClassifier": "labeltree.online",
-    "PfastreXMLClassifier": "labeltree.fastxml",
+    "PfastreXMLClassifier": "labeltree.rivals.fastxml",
 }
 _SUBPACKAGES = (
     "calibration",
     "data",
     "datasets",
+    "decisions",
     "exchange",
-    "fastxml",
-    "losses",
     "metrics",
-    "one_vs_rest",
+    "model_file",
     "online",
     "report",
+    "rivals",
     "serving",
-    "softmax",
     "text",
-    "thresholds",
+    "training",
     "trees",
     "tuning",
-    "word_vectors",
 )
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labeltree.estimators import MultiLabelClassifier, StoredForest
-from labeltree.hold_out import HoldOutLearner
 from labeltree.learning import LabelTreeLearner
-from labeltree.losses import LOSSES
-from labeltree.node_estimators import check_node_estimator
+from labeltree.node_estimators.estimators import check_node_estimator
 from labeltree.prediction import LabelTreePredictor
-from labeltree.presets import PublishedSettings
-from labeltree.solvers import SOLVERS, check_solver_parameters
+from labeltree.training.hold_out import HoldOutLearner
+from labeltree.training.losses import LOSSES
+from labeltree.training.presets import PublishedSettings
+from labeltree.training.solvers import SOLVERS, check_solver_parameters
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TREE_WORDS, TreeSource, check_tree

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.decisions import HALF, Decision, Tuning, decide, read_truth
+from labeltree.decisions import OFO
+from labeltree.decisions.decision import HALF, Decision, Tuning, decide, read_truth
+from labeltree.decisions.validation_pairs import ScoredPairs
 from labeltree.metrics.names import Metric, get_metric
-from labeltree.thresholds import OFO
-from labeltree.thresholds.scored_pairs import ScoredPairs
 from labeltree.trained_trees import TrainedTrees
 
 _Estimator = TypeVar("_Estimator", bound="DecisionMaker")
@@ -49,7 +49,7 @@ class DecisionMaker(TrainedTrees):
         method : {"auto", "fixed", "exact", "ofo"} or OFO
             How thresholds are found. "fixed": as they follow from the metric and the shares of training rows that have
             each label. "exact": the best on the validation rows. "ofo": by online F-measure optimisation, for F-beta
-            and Jaccard; a `labeltree.thresholds.OFO` says how. "auto": "fixed" if possible, else "exact".
+            and Jaccard; a `labeltree.decisions.OFO` says how. "auto": "fixed" if possible, else "exact".
         floor : float
             Labels with a smaller probability are not looked at in tuning: no tuned threshold is below.
 

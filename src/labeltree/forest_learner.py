@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from labeltree.examples import Examples
-from labeltree.fitting import NodeLearner, Run, TrainedForest, train_forest
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels.reading import LabelRows, read_labels
 from labeltree.progress import phases
 from labeltree.trained_trees import TrainedTrees
+from labeltree.training.examples import Examples
+from labeltree.training.fitting import NodeLearner, Run, TrainedForest, train_forest
 from labeltree.trees.recipe import TreeRecipe
 from labeltree.validation import adopt_features, check_features, check_sample_weight, n_threads
 

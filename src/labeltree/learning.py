@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from labeltree.fitting import (
+from labeltree.forest_learner import ForestLearner
+from labeltree.labels.reading import LabelRows, read_labels, read_labels_of
+from labeltree.labels.weights import read_label_weight
+from labeltree.node_estimators.estimators import check_estimator_features
+from labeltree.progress import phases
+from labeltree.training.fitting import (
     EstimatorLearner,
     LinearLearner,
     NodeLearner,
@@ -21,13 +26,8 @@ from labeltree.fitting import (
     grower,
     train_forest,
 )
-from labeltree.forest_learner import ForestLearner
-from labeltree.label_weights import read_label_weight
-from labeltree.labels import LabelRows, read_labels, read_labels_of
-from labeltree.node_estimators import check_estimator_features
-from labeltree.progress import phases
-from labeltree.solvers import default_c, incremental_settings
-from labeltree.training import SolverSettings, warn_if_all_is_pruned
+from labeltree.training.linear_nodes import SolverSettings, warn_if_all_is_pruned
+from labeltree.training.solvers import default_c, incremental_settings
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe, more_trees
 from labeltree.validation import check_count, n_threads

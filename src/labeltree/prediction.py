@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from labeltree import _native
 from labeltree.decision_maker import DecisionMaker
-from labeltree.explanation import Explanation, Step, explain_path
-from labeltree.top_labels import TopLabels
+from labeltree.model.explanation import Explanation, Step, explain_path
+from labeltree.model.top_labels import TopLabels
 from labeltree.validation import check_count, check_threshold
 
 #: Up to so many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.

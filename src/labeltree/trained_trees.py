@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
-from labeltree.estimator_forest import EstimatorForest
-from labeltree.label_names import LabelNames
-from labeltree.label_weights import weight_of_each
-from labeltree.labels import LabelKind
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelKind
+from labeltree.labels.weights import weight_of_each
 from labeltree.metrics.propensity import inverse_propensity_of_counts
-from labeltree.node_estimators import NodeEstimators, check_estimator_features
-from labeltree.tree_weights import TreeWeights
+from labeltree.model.block_weights import TreeWeights
+from labeltree.node_estimators.estimators import NodeEstimators, check_estimator_features
+from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.trees import LabelTree
 from labeltree.validation import check_features, check_tree_weight, is_rows_of_names, n_threads
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.reference.search import decoded_weight
 
-from labeltree.tree_weights import TreeWeights
+from labeltree.model.block_weights import TreeWeights
 
 
 def code_weights(

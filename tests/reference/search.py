@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.tree_weights import TreeWeights
+from labeltree.model.block_weights import TreeWeights
 from labeltree.trees import LabelTree
 
 LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {

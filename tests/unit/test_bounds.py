@@ -17,8 +17,8 @@ from tests.reference.search import node_marginals
 from tests.strategies import label_trees
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.losses import LOSSES
 from labeltree.metrics import AM, FBeta, Hamming, Jaccard, ThresholdMetric, get_metric
+from labeltree.training.losses import LOSSES
 
 pytestmark = pytest.mark.native
 

@@ -14,8 +14,8 @@ from tests.noisy_models import TRAINED, VALID, batch_model, online_model
 
 from labeltree import LabelTreeClassifier
 from labeltree.data import write_xmlc
+from labeltree.decisions import OFO
 from labeltree.model_file import load, read_info
-from labeltree.thresholds import OFO
 
 
 @pytest.fixture(scope="module")

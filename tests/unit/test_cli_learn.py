@@ -18,7 +18,7 @@ from labeltree.cli.learning_display import LiveTable
 from labeltree.cli.progressive_validation import ProgressiveValidation, Report
 from labeltree.data import read_stream
 from labeltree.metrics import precision_at_k
-from labeltree.top_labels import TopLabels
+from labeltree.model.top_labels import TopLabels
 
 ROWS = make_rows(300, seed=4)
 

@@ -13,7 +13,7 @@ from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, w
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import read_xmlc
-from labeltree.solvers import SOLVER_PARAMETERS
+from labeltree.training.solvers import SOLVER_PARAMETERS
 
 
 @pytest.fixture(scope="module")

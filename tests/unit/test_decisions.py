@@ -14,8 +14,8 @@ from sklearn.base import clone
 from tests.noisy_models import MODELS, TRAINED, VALID, as_lists, batch_model, noisy_data, online_model
 
 from labeltree import OnlineLabelTreeClassifier
+from labeltree.decisions import OFO, exact_threshold, ofo_threshold
 from labeltree.metrics import AM, CutOffMetric, FBeta, Hamming, LinearFractional, get_metric
-from labeltree.thresholds import OFO, exact_threshold, ofo_threshold
 
 
 def above(model: Any, X: Any, threshold: Any) -> NDArray[Any]:

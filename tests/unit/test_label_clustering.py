@@ -21,7 +21,7 @@ from tests.reference.clustering import (
 )
 
 from labeltree import LabelTree, _native
-from labeltree.labels import read_labels
+from labeltree.labels.reading import read_labels
 from labeltree.trees.label_vectors import make_label_vectors
 from labeltree.validation import check_features
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels.reading import LabelRows, read_labels
 
 
 def labels_of(rows: LabelRows) -> list[list[int]]:

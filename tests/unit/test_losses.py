@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from tests.reference import search, solver
 
 from labeltree import LabelTreeClassifier
-from labeltree.losses import LOSSES, Loss
+from labeltree.training.losses import LOSSES, Loss
 
 ALL = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 #: True probabilities, and those that are estimated.

@@ -20,11 +20,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
-from labeltree import LabelTree, LabelTreeClassifier, ModelFileError, tree_weights
+from labeltree import LabelTree, LabelTreeClassifier, ModelFileError
+from labeltree.model import block_weights
+from labeltree.model.block_weights import to_bfloat16
 from labeltree.model_file import load, load_classifier, read_info, save_classifier
 from labeltree.model_file.label_tensors import decode_texts, encode_texts
 from labeltree.model_file.tensors import map_tensors
-from labeltree.tree_weights import to_bfloat16
 from labeltree.validation import check_features
 
 WEIGHT_TYPES = ("float32", "bfloat16", "int8")
@@ -272,7 +273,7 @@ def test_any_weight_type_becomes_any_other(model, stored, wanted):
 def test_weights_are_converted_in_parts_of_any_size(model, name, monkeypatch):
     weights = model.weights_[0]
     whole = weights.with_weight_type(name)
-    monkeypatch.setattr(tree_weights, "_CHUNK", 7)
+    monkeypatch.setattr(block_weights, "_CHUNK", 7)
     parts = weights.with_weight_type(name)
     for key, array in whole.arrays.items():
         assert np.array_equal(array, parts.arrays[key])

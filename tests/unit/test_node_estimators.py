@@ -25,7 +25,7 @@ from tests.reference.search import label_marginals
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.cli.parameters import PANELS
-from labeltree.node_estimators import LINEAR_PARAMETERS
+from labeltree.node_estimators.estimators import LINEAR_PARAMETERS
 
 N_LABELS = 12
 TREES = [
@@ -203,7 +203,7 @@ def test_many_rows_in_batches(one_tree: LabelTreeClassifier, monkeypatch: pytest
     whole = one_tree.predict_topk(X, 3), one_tree.predict_proba(X, top_k=None, threshold=0.1)
     rows, labels = np.arange(X.shape[0]), np.arange(X.shape[0]) % N_LABELS
     pairs = one_tree.predict_pairs(X, rows, labels)
-    monkeypatch.setattr("labeltree.estimator_forest.ROWS_PER_BATCH", 40)
+    monkeypatch.setattr("labeltree.node_estimators.forest.ROWS_PER_BATCH", 40)
     np.testing.assert_array_equal(one_tree.predict_topk(X, 3).labels, whole[0].labels)
     found = one_tree.predict_proba(X, top_k=None, threshold=0.1)
     np.testing.assert_array_equal(found.toarray(), whole[1].toarray())

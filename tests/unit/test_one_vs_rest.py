@@ -19,7 +19,7 @@ from tests.reference.one_vs_rest import label_weights, scores
 from tests.reference.search import decoded
 
 from labeltree import LabelTreeClassifier, OneVsRestClassifier, _native
-from labeltree.one_vs_rest import training
+from labeltree.rivals.one_vs_rest import training
 
 pytestmark = pytest.mark.native
 

@@ -21,7 +21,7 @@ from tests.unit.test_one_vs_rest import assert_same_weights, trained
 
 import labeltree
 from labeltree import OneVsRestClassifier
-from labeltree.one_vs_rest import training
+from labeltree.rivals.one_vs_rest import training
 
 N_CHUNKS = 7
 
@@ -102,7 +102,7 @@ def test_the_form_of_the_examples_does_not_matter(folder: Path) -> None:
 # A program that trains what is pickled in its first argument with small chunks, slowly enough to be stopped.
 SLOW_TRAINER = """
 import pickle, sys, time
-from labeltree.one_vs_rest import training
+from labeltree.rivals.one_vs_rest import training
 training.CHUNK_GROUPS = 1
 write = training.Checkpoint.write
 def write_slowly(*arguments):

@@ -13,13 +13,13 @@ from tests.reference.one_vs_rest import label_weights
 from tests.unit.test_one_vs_rest import PRECISE, assert_same_weights, trained, weights_of
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
-from labeltree.examples import Examples
-from labeltree.fitting import Run
-from labeltree.labels import read_labels
-from labeltree.one_vs_rest import training
-from labeltree.one_vs_rest.negatives import Negatives, find_negatives
-from labeltree.one_vs_rest.training import ColumnPlan
+from labeltree.labels.reading import read_labels
 from labeltree.progress import Phases
+from labeltree.rivals.one_vs_rest import training
+from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
+from labeltree.rivals.one_vs_rest.training import ColumnPlan
+from labeltree.training.examples import Examples
+from labeltree.training.fitting import Run
 from labeltree.validation import check_features
 
 pytestmark = pytest.mark.native

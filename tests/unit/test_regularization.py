@@ -14,10 +14,16 @@ from tests.reference.search import decoded, node_probabilities
 from tests.reference.solver import node_problems
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
-from labeltree.labels import read_labels
-from labeltree.losses import LOSSES
-from labeltree.regularization import Examples, climb, level_losses, missed_precision, nearest_of_the_best
-from labeltree.training import block_values
+from labeltree.labels.reading import read_labels
+from labeltree.training.choice_of_c import (
+    Examples,
+    climb,
+    level_losses,
+    missed_precision,
+    nearest_of_the_best,
+)
+from labeltree.training.linear_nodes import block_values
+from labeltree.training.losses import LOSSES
 
 pytestmark = pytest.mark.native
 

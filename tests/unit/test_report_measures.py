@@ -15,7 +15,7 @@ from tests.small_models import NAMES, small_data, small_model
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier, metrics
 from labeltree.calibration.scored_pairs import NodeScores, scores_of_trees
-from labeltree.labels import LabelRows
+from labeltree.labels.reading import LabelRows
 from labeltree.metrics.label_sets import LabelSets
 from labeltree.metrics.outcomes import Outcomes
 from labeltree.report import Report, measure_report

@@ -18,7 +18,7 @@ from tests.flat_models import hits, weights_of, with_bias
 from tests.reference.sparse_hinge import label_weights, objective, smallest_objective
 
 from labeltree import OneVsRestClassifier
-from labeltree.one_vs_rest import training
+from labeltree.rivals.one_vs_rest import training
 
 pytestmark = pytest.mark.native
 

@@ -17,8 +17,8 @@ from scipy.sparse import csr_matrix
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.data import DataFormatError, read_stream
+from labeltree.model.top_labels import TopLabels
 from labeltree.online.streaming import learn
-from labeltree.top_labels import TopLabels
 
 
 class Chain:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.reference import thresholds as reference
 
+from labeltree.decisions import exact_threshold, fixed_threshold, ofo_threshold
 from labeltree.metrics import AM, FBeta, Hamming, Jaccard, LinearFractional, ThresholdMetric
-from labeltree.thresholds import exact_threshold, fixed_threshold, ofo_threshold
 
 TUNED: list[ThresholdMetric] = [
     FBeta(),

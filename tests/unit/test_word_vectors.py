@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline, make_union
 
-import labeltree.word_vectors
+import labeltree.text.word_vectorizer
 from labeltree import LabelTreeClassifier
 from labeltree.data import WordVectors, read_word_vectors, write_word_vectors
-from labeltree.word_vectors import POOLINGS, WordVectorizer
+from labeltree.text.word_vectorizer import POOLINGS, WordVectorizer
 
 WORDS = ["sea", "boat", "wave", "Tree", "old"]
 VALUES = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
@@ -54,7 +54,7 @@ def test_like_the_twin(texts: list[str], poolings: list[str], n: int, gathered: 
     pooling = poolings[:n]
     model = WordVectorizer(VECTORS, pooling=pooling).fit(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(labeltree.word_vectors, "_GATHERED_NUMBERS", gathered)
+        patch.setattr(labeltree.text.word_vectorizer, "_GATHERED_NUMBERS", gathered)
         found = model.transform(texts)
     assert found.dtype == np.float32
     assert found.shape == (len(texts), 3 * n)

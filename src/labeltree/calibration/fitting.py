@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.calibration.scored_pairs import NodeScores, has_node_probabilities, node_scores
-from labeltree.labels import read_labels_of
+from labeltree.labels.reading import read_labels_of
 from labeltree.prediction import LabelTreePredictor
 
 FloatArray = NDArray[np.float64]

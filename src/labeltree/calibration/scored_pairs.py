@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.exchange import node_targets
-from labeltree.labels import LabelRows, read_labels_of
-from labeltree.node_estimators import NodeEstimators
+from labeltree.labels.reading import LabelRows, read_labels_of
+from labeltree.node_estimators.estimators import NodeEstimators
 from labeltree.prediction import LabelTreePredictor
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count

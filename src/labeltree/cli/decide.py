@@ -114,9 +114,9 @@ def decide(
 
 def _checked(metric: str, method: Method, ofo: dict[str, Any], has_rows: bool) -> tuple[Any, Any]:
     """The metric and the method that are meant; wrong ones end here, before anything is read."""
-    from labeltree.decisions import Tuning
+    from labeltree.decisions import OFO
+    from labeltree.decisions.decision import Tuning
     from labeltree.metrics import get_metric
-    from labeltree.thresholds import OFO
 
     given = {name: value for name, value in ofo.items() if value is not None}
     if given and method != "ofo":

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from labeltree.metrics.judgement import top_positions
-from labeltree.top_labels import TopLabels
+from labeltree.model.top_labels import TopLabels
 
 
 def decided_labels(model: Any, X: Any) -> TopLabels:

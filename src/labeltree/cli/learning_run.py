@@ -20,8 +20,8 @@ from labeltree.cli.progressive_validation import ProgressiveValidation
 from labeltree.cli.stop_signals import Stopped, StopSignals
 from labeltree.data import ExampleStream
 from labeltree.errors import DataFormatError
+from labeltree.model.top_labels import TopLabels
 from labeltree.online.streaming import learn, n_learned, n_learned_of_stream
-from labeltree.top_labels import TopLabels
 
 
 class LearningRun:

@@ -134,13 +134,13 @@ _PANELS_OF: dict[str, dict[str, tuple[str, ...]]] = {
 
 #: The files that the estimators are in.
 _HOMES = {
-    "FastXMLClassifier": "fastxml/classifier.py",
+    "FastXMLClassifier": "rivals/fastxml/classifier.py",
     "LabelTreeClassifier": "classifier.py",
     "OnlineLabelTreeClassifier": "online/classifier.py",
-    "HierarchicalSoftmaxClassifier": "softmax/classifier.py",
+    "HierarchicalSoftmaxClassifier": "rivals/softmax/classifier.py",
     "TextVectorizer": "text/vectorizer.py",
-    "OneVsRestClassifier": "one_vs_rest/classifier.py",
-    "PfastreXMLClassifier": "fastxml/classifier.py",
+    "OneVsRestClassifier": "rivals/one_vs_rest/classifier.py",
+    "PfastreXMLClassifier": "rivals/fastxml/classifier.py",
 }
 
 

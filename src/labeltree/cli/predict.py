@@ -86,7 +86,7 @@ def predict(
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.trained_model import open_model
-    from labeltree.decisions import HALF
+    from labeltree.decisions.decision import HALF
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from labeltree.cli.figures import bytes_text
-from labeltree.top_labels import TopLabels
+from labeltree.model.top_labels import TopLabels
 
 
 @dataclass(frozen=True)

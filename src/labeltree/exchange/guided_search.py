@@ -11,9 +11,9 @@ from scipy.sparse import csr_matrix
 
 from labeltree import _native
 from labeltree.exchange.blocks import NodeBlocks
-from labeltree.label_names import LabelNames
-from labeltree.label_weights import weight_of_each
-from labeltree.top_labels import TopLabels
+from labeltree.labels.names import LabelNames
+from labeltree.labels.weights import weight_of_each
+from labeltree.model.top_labels import TopLabels
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count, check_threshold
 

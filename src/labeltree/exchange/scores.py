@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from labeltree import _native
 from labeltree.exchange.blocks import NodeBlocks, Paths
 from labeltree.exchange.guided_search import GuidedSearch
-from labeltree.top_labels import TopLabels
+from labeltree.model.top_labels import TopLabels
 from labeltree.trees import LabelTree
 
 #: What makes a probability of the score of a node alone.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.exchange.blocks import NodeBlocks, Paths
-from labeltree.labels import read_known_labels
+from labeltree.labels.reading import read_known_labels
 from labeltree.trees import LabelTree
 
 

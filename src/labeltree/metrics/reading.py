@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 
-from labeltree.labels import is_indicator
+from labeltree.labels.reading import is_indicator
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
 
 SparseMatrix: TypeAlias = sparray | spmatrix

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labeltree.decisions import HALF, METHODS, Decision
+from labeltree.decisions.decision import HALF, METHODS, Decision
 from labeltree.model_file.document import Fields
 from labeltree.model_file.tensors import Tensor
 from labeltree.validation import check_count, check_threshold

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 from labeltree.calibration.level_maps import LEVEL_ARRAYS
-from labeltree.labels import LabelKind
+from labeltree.labels.reading import LabelKind
 from labeltree.model_file.strict_json import parse_json
 
 FORMAT = "labeltree"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from labeltree.labels import LabelKind
+from labeltree.labels.reading import LabelKind
 from labeltree.model_file.document import (
     EXAMPLE_VERSION,
     FORMAT,

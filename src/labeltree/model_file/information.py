@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from labeltree.model.block_weights import n_columns
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.example_document import ExampleDocument
 from labeltree.model_file.loading import AnyDocument, read_consistently, read_tensors, read_tree_tensors
 from labeltree.model_file.online_document import OnlineDocument
-from labeltree.tree_weights import n_columns
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _describe_online(directory: Path, document: OnlineDocument) -> ModelInfo:
 
 
 def _describe_example_trees(directory: Path, document: ExampleDocument) -> ModelInfo:
-    from labeltree.fastxml.storage import read_trees
+    from labeltree.rivals.fastxml.storage import read_trees
 
     trees = read_trees(directory, document)
     with blaming(document.tree_file.name):

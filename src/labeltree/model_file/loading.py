@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.decisions import Decision
+from labeltree.decisions.decision import Decision
+from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
 from labeltree.model_file.calibration_tensors import decode_calibration
 from labeltree.model_file.decision_record import decode_decision
 from labeltree.model_file.directory import blaming, open_inside, read_document
@@ -31,7 +32,6 @@ from labeltree.model_file.online_document import OnlineDocument
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 from labeltree.model_file.text_tensors import decode_text
 from labeltree.prediction import LabelTreePredictor
-from labeltree.tree_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
 from labeltree.trees import LabelTree
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 #: The estimators that a model file may name, and where they are.
 ESTIMATORS = {
-    "FastXMLClassifier": "labeltree.fastxml.classifier",
-    "HierarchicalSoftmaxClassifier": "labeltree.softmax.classifier",
+    "FastXMLClassifier": "labeltree.rivals.fastxml.classifier",
+    "HierarchicalSoftmaxClassifier": "labeltree.rivals.softmax.classifier",
     "LabelTreeClassifier": "labeltree.classifier",
-    "OneVsRestClassifier": "labeltree.one_vs_rest.classifier",
+    "OneVsRestClassifier": "labeltree.rivals.one_vs_rest.classifier",
     "OnlineLabelTreeClassifier": "labeltree.online.classifier",
-    "PfastreXMLClassifier": "labeltree.fastxml.classifier",
+    "PfastreXMLClassifier": "labeltree.rivals.fastxml.classifier",
 }
 
 #: What ``model.json`` may be.
@@ -85,7 +85,7 @@ def load(path: str | os.PathLike[str], verify: bool = False) -> LabelTreePredict
         home = (
             "labeltree.online.storage"
             if isinstance(document, OnlineDocument)
-            else "labeltree.fastxml.storage"
+            else "labeltree.rivals.fastxml.storage"
         )
         storage: Any = importlib.import_module(home)
         opened: LabelTreePredictor = storage.open_model(cls, directory, document, verify)

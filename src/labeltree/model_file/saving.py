@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import labeltree
+from labeltree.model.block_weights import TreeWeights
 from labeltree.model_file.calibration_tensors import encode_calibration
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
@@ -19,7 +20,6 @@ from labeltree.model_file.label_tensors import encode_labels, encode_texts
 from labeltree.model_file.tensors import Tensor
 from labeltree.model_file.text_tensors import encode_text
 from labeltree.prediction import LabelTreePredictor
-from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeSource
 

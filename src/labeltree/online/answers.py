@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree import _native
-from labeltree.decisions import HALF, Decision
-from labeltree.explanation import Contribution, Step
-from labeltree.label_names import LabelNames
-from labeltree.labels import LabelKind
+from labeltree.decisions.decision import HALF, Decision
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelKind
+from labeltree.model.explanation import Contribution, Step
 from labeltree.online.freezing import shape_of
 from labeltree.online.growing_forest import GrowingForest
 from labeltree.online.growing_model import GrowingModel

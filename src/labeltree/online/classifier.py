@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.estimators import MultiLabelClassifier
-from labeltree.losses import LOSSES
 from labeltree.online.freezing import freeze, thaw
 from labeltree.online.growing_model import OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
 from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
 from labeltree.online.storage import load, save
+from labeltree.training.losses import LOSSES
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.model.block_weights import TreeWeights
 from labeltree.online.feature_space import FeatureSpace
 from labeltree.online.growing_model import GrowingModel, OnlineSettings
 from labeltree.online.label_table import LabelTable
-from labeltree.tree_weights import TreeWeights
 from labeltree.trees import LabelTree
 
 

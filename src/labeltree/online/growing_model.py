@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.labels import LabelRows
+from labeltree.labels.reading import LabelRows
+from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows, FeatureSpace
 from labeltree.online.label_table import LabelTable
 from labeltree.online.memory_budget import hashed_length, shared_length
 from labeltree.online.policies import make_policy
 from labeltree.online.readers_writer_lock import ReadersWriterLock
-from labeltree.top_labels import TopLabels
 
 #: Rows that are learned before readers may ask again.
 ROWS_PER_TURN = 64

@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.label_names import LabelNames
-from labeltree.labels import LabelKind, LabelRows, as_class_array, label_order, read_label_lists, read_labels
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import (
+    LabelKind,
+    LabelRows,
+    as_class_array,
+    label_order,
+    read_label_lists,
+    read_labels,
+)
 
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from labeltree.data.sources import Source
-from labeltree.labels import LabelRows
+from labeltree.labels.reading import LabelRows
+from labeltree.model.top_labels import TopLabels
 from labeltree.online.answers import OnlinePredictor
 from labeltree.online.feature_space import FeatureRows
 from labeltree.online.growing_model import GrowingModel, OnlineSettings
 from labeltree.online.streaming import Batches, learn
-from labeltree.top_labels import TopLabels
 from labeltree.validation import LARGEST_INTEGER, check_count, check_sample_weight
 
 _Estimator = TypeVar("_Estimator", bound="OnlineLearner")

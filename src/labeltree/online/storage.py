@@ -12,7 +12,7 @@ import numpy as np
 
 import labeltree
 from labeltree import _native
-from labeltree.labels import as_class_array
+from labeltree.labels.reading import as_class_array
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter, blaming
 from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts

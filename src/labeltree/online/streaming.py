@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from labeltree.data import read_stream
 from labeltree.data.sources import Source
-from labeltree.top_labels import TopLabels
+from labeltree.model.top_labels import TopLabels
 
 Batches: TypeAlias = Iterable[tuple[Any, Any]]
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from labeltree.calibration import CalibrationReport, measure_calibration
 from labeltree.calibration.scored_pairs import has_node_probabilities, scores_of_trees
-from labeltree.decisions import Decision
-from labeltree.labels import LabelRows, find_labels
+from labeltree.decisions.decision import Decision
+from labeltree.decisions.validation_pairs import ScoredPairs
+from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
 from labeltree.prediction import LabelTreePredictor
@@ -22,7 +23,6 @@ from labeltree.report.node_costs import NodeCosts, node_costs
 from labeltree.report.queries import QueryTimes, query_times
 from labeltree.report.ranks import RankCurve, rank_curve
 from labeltree.report.threshold_curve import THRESHOLDS, ThresholdCurve, threshold_curve
-from labeltree.thresholds.scored_pairs import ScoredPairs
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.decisions.validation_pairs import ScoredPairs
 from labeltree.metrics import FBeta
-from labeltree.thresholds.scored_pairs import ScoredPairs
 
 FloatArray = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def threshold_curve(pairs: ScoredPairs, thresholds: FloatArray = THRESHOLDS) -> 
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from labeltree.thresholds.scored_pairs import read_scored_pairs
+    >>> from labeltree.decisions.validation_pairs import read_scored_pairs
     >>> pairs = read_scored_pairs(csr_array([[1, 0], [0, 1]]), csr_array([[0.9, 0.4], [0.0, 0.6]]))
     >>> curve = threshold_curve(pairs, np.array([0.3, 0.5, 0.7]))
     >>> curve.micro_f1.round(2), curve.wrong_per_row

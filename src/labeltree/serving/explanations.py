@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from labeltree.explanation import Explanation, Step
+from labeltree.model.explanation import Explanation, Step
 from labeltree.serving import rows
 from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits

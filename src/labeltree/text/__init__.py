@@ -3,5 +3,6 @@
 from .tagger import Tag, Tagger
 from .text_explanation import Highlight, TextExplanation
 from .vectorizer import TextVectorizer
+from .word_vectorizer import WordVectorizer
 
-__all__ = ["Highlight", "Tag", "Tagger", "TextExplanation", "TextVectorizer"]
+__all__ = ["Highlight", "Tag", "Tagger", "TextExplanation", "TextVectorizer", "WordVectorizer"]

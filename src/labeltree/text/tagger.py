@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.decisions import OFO
 from labeltree.metrics.names import Metric
+from labeltree.model.top_labels import TopLabels
 from labeltree.prediction import LabelTreePredictor
 from labeltree.text.text_explanation import TextExplanation, explain_text
 from labeltree.text.vectorizer import TextVectorizer
-from labeltree.thresholds import OFO
-from labeltree.top_labels import TopLabels
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labeltree.explanation import Explanation
+from labeltree.model.explanation import Explanation
 from labeltree.prediction import LabelTreePredictor
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from labeltree import _native
-from labeltree.labels import LabelRows, read_labels
+from labeltree.labels.reading import LabelRows, read_labels
 from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from labeltree import _native
-from labeltree.labels import LabelRows
+from labeltree.labels.reading import LabelRows
 from labeltree.validation import check_features
 
 #: Label vectors as the kernel takes them.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.labels import LabelRows
+from labeltree.labels.reading import LabelRows
 from labeltree.trees.complete import complete_tree
 from labeltree.trees.flat import flat_tree
 from labeltree.trees.huffman import huffman_tree

@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.labels import LabelRows, read_label_lists, read_labels
+from labeltree.labels.reading import LabelRows, read_label_lists, read_labels
 from labeltree.tuning.halving import Rung
 from labeltree.tuning.ranking_metric import RankingMetric
 from labeltree.tuning.trial import Trial

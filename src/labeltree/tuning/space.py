@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from labeltree.solvers import default_c
+from labeltree.training.solvers import default_c
 
 #: Unless C is given: these, times the default of the loss.
 _C_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.solvers import default_c, is_set
+from labeltree.training.solvers import default_c, is_set
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
 from labeltree.tuning.ranking_metric import RankingMetric

@@ -1,0 +1,184 @@
+"""From probabilities to label sets: which labels `predict` gives, so that a metric is as large as it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.decisions.exact_search import search
+from labeltree.decisions.fixed import fixed_threshold
+from labeltree.decisions.online_f_measure import OFO, optimise
+from labeltree.decisions.validation_pairs import ScoredPairs
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import find_labels
+from labeltree.metrics.cut_off import CutOffMetric
+from labeltree.metrics.label_sets import LabelSets, row_numbers
+from labeltree.metrics.linear_fractional import ThresholdMetric
+from labeltree.metrics.names import Metric
+from labeltree.validation import Choice, Constraint, Number, check_arguments
+
+METHODS = ("auto", "fixed", "exact", "ofo")
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which labels `predict` gives: those whose probability reaches a threshold, or the k best.
+
+    Attributes
+    ----------
+    metric : str
+        What it was made for.
+    method : {"fixed", "exact", "ofo"}
+        Whether it follows from the metric, or how it was tuned.
+    threshold : float, array of shape (n_labels,) or None
+        One for all labels, or one for each in the order of `classes_`.
+    k : int or None
+        The number of labels of every row, if there is no threshold.
+    value : float or None
+        What the metric was on the validation rows, if thresholds were tuned on any.
+    """
+
+    metric: str
+    method: str
+    threshold: float | NDArray[np.float32] | None = None
+    k: int | None = None
+    value: float | None = None
+
+    @property
+    def label_weight(self) -> str | None:
+        """What labels are ranked by beside their probability: "propensity" for propensity-scored metrics."""
+        return "propensity" if self.k is not None and self.metric.startswith("ps") else None
+
+    @property
+    def is_per_label(self) -> bool:
+        """Whether every label has a threshold of its own."""
+        return isinstance(self.threshold, np.ndarray)
+
+    def bounds(self) -> tuple[float, NDArray[np.float32] | None]:
+        """The threshold of all labels, and those of each, as the kernel wants them."""
+        if isinstance(self.threshold, np.ndarray):
+            return 0.0, self.threshold
+        assert self.threshold is not None
+        return self.threshold, None
+
+    def for_labels(self, before: NDArray[Any], now: NDArray[Any]) -> Decision:
+        """The same for labels that are others now; new ones have the median of the thresholds of all."""
+        if not isinstance(self.threshold, np.ndarray):
+            return self
+        at = LabelNames(before).find(now.tolist())
+        known = np.append(self.threshold, np.median(self.threshold)).astype(np.float32)
+        return replace(self, threshold=known[at])
+
+    def summary(self) -> dict[str, Any]:
+        """What it is, in values that JSON has: thresholds of labels are not told one by one."""
+        threshold = "per_label" if self.is_per_label else self.threshold
+        shown = {"metric": self.metric, "method": self.method, "threshold": threshold}
+        return {**shown, "k": self.k, "value": self.value}
+
+    def describe(self) -> str:
+        """What is done, in a few words."""
+        if self.label_weight is not None:
+            return f"the best {self.k} by probability times inverse propensity"
+        if self.k is not None:
+            return f"the {self.k} most probable labels" if self.k > 1 else "the most probable label"
+        if isinstance(self.threshold, np.ndarray):
+            low, middle, high = np.quantile(self.threshold, [0, 0.5, 1])
+            return f"a threshold for each label, from {low:.3g} to {high:.3g}, the median {middle:.3g}"
+        return f"threshold {self.threshold:.3g}"
+
+
+#: What is decided unless something else is asked for; the best for the Hamming loss.
+HALF = Decision("hamming", "fixed", threshold=0.5)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How thresholds are found: `method`, and the probability below which no label is looked at."""
+
+    method: str | OFO = "auto"
+    floor: float = 0.01
+
+    def __post_init__(self) -> None:
+        check_arguments("decide_for", vars(self), _CONSTRAINTS)
+
+    def method_for(self, metric: Metric) -> str:
+        """The method that is meant."""
+        if isinstance(self.method, OFO):
+            return "ofo"
+        is_fixed = isinstance(metric, CutOffMetric) or metric.has_fixed_threshold
+        return self.method if self.method != "auto" else "fixed" if is_fixed else "exact"
+
+
+_CONSTRAINTS: dict[str, Constraint] = {"method": Choice(METHODS, (OFO,)), "floor": Number(0, 1)}
+
+
+def decide(
+    metric: Metric,
+    tuning: Tuning,
+    label_counts: NDArray[np.int64],
+    n_rows: int,
+    pairs: Callable[[], ScoredPairs],
+) -> Decision:
+    """The decision that is best for a metric.
+
+    `label_counts` says how many of `n_rows` training rows have each label; `pairs` gives what thresholds are tuned on,
+    if they must be.
+    """
+    method = tuning.method_for(metric)
+    if isinstance(metric, CutOffMetric):
+        return _decide_at_k(metric, method)
+    if method == "fixed":
+        # A label of no row counts as one of one row: with the threshold 0 it would be predicted for all.
+        counts = np.maximum(label_counts, int(metric.average == "macro"))
+        prior = np.minimum(counts / max(n_rows, 1), 1)
+        return Decision(metric.name, method, _as_scalar(fixed_threshold(metric, prior)))
+    scored = pairs()
+    if method == "exact":
+        threshold = search(metric, scored)
+    else:
+        threshold = optimise(metric, scored, tuning.method if isinstance(tuning.method, OFO) else OFO())
+    return Decision(metric.name, method, _as_scalar(threshold), value=_value(metric, scored, threshold))
+
+
+def _decide_at_k(metric: CutOffMetric, method: str) -> Decision:
+    if metric.is_weighted and metric.inverse_propensity is not None:
+        raise ValueError(
+            f"a decision for {metric.name} ranks by the propensities of the model's own training rows: leave "
+            "inverse_propensity out, or rank by weights of your own with predict_topk(X, k, label_weight=...)"
+        )
+    if method != "fixed":
+        raise ValueError(f"{metric.name} has no threshold to tune: leave method at 'auto', got {method!r}")
+    return Decision(metric.name, method, k=int(metric.k))
+
+
+def _as_scalar(threshold: float | NDArray[np.float32]) -> float | NDArray[np.float32]:
+    # Above 1 is 'never': of one for all labels also 1 is, but for what is certain.
+    return threshold if isinstance(threshold, np.ndarray) else min(float(threshold), 1.0)
+
+
+def _value(metric: ThresholdMetric, pairs: ScoredPairs, threshold: float | NDArray[np.float32]) -> float:
+    outcomes = pairs.outcomes(threshold)
+    if metric.average == "macro":
+        return metric.value_of(outcomes, pairs.n_rows)
+    n_missed = outcomes.only_true.sum() + pairs.n_unknown
+    n_pairs = pairs.n_rows * pairs.n_labels
+    return float(metric.value(outcomes.only_pred.sum(), n_missed, pairs.n_positives, n_pairs))
+
+
+def read_truth(y: Any, names: LabelNames) -> tuple[LabelSets, int]:
+    """The true labels of validation rows, and how many more there are that the model does not know."""
+    indptr, labels = find_labels(y, names)
+    known = labels >= 0
+    if not known.any():
+        raise ValueError(
+            "y_valid has no label in any row: there is nothing to tune thresholds by"
+            if len(labels) == 0
+            else "y_valid has none of the labels of this model: classes_ has them all"
+        )
+    rows = row_numbers(np.diff(indptr))[known]
+    truth = LabelSets.from_pairs(rows, labels[known].astype(np.int64), len(indptr) - 1, len(names))
+    return truth, int((~known).sum())

@@ -1,5 +1,0 @@
-"""Ensembles of trees over examples: FastXML and PfastreXML."""
-
-from labeltree.fastxml.classifier import FastXMLClassifier, PfastreXMLClassifier
-
-__all__ = ["FastXMLClassifier", "PfastreXMLClassifier"]

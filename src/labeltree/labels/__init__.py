@@ -1,0 +1,1 @@
+"""Labels: read in every form that users have them in, named, and weighed."""

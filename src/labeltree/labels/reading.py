@@ -1,0 +1,249 @@
+"""The labels of the examples, in every form a user may have them, as the kernel wants them; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from labeltree.labels.names import LabelNames
+
+LabelKind = Literal["csr", "dense", "lists", "multiclass"]
+
+#: What may hold the labels of one row.
+_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Row i has the labels ``indices[indptr[i]:indptr[i + 1]]``, ascending, each a position in `classes`."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    classes: NDArray[Any]
+    kind: LabelKind
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.classes)
+
+
+def read_labels(y: Any) -> LabelRows:
+    """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
+    if isinstance(y, LabelRows):  # some of the rows that were read before, with all their classes
+        return y
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    if sp.issparse(y):
+        return _from_sparse(y)
+    columns = getattr(y, "columns", None)
+    if hasattr(y, "to_numpy"):  # a frame, or a series, which may well hold lists
+        y = y.to_numpy()
+    if _is_list_of_lists(y):
+        return read_label_lists(y)
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        return _from_dense(
+            array, np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
+        )
+    return _from_classes(y)
+
+
+def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Read y, some rows of labels that are known already: row i has the positions ``indices[indptr[i]:indptr[i + 1]]``.
+
+    The labels of a row are in no order and may be there twice.
+    """
+    names = LabelNames(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
+    return _read_by_name(y, names, names.positions)
+
+
+def find_labels(y: Any, names: LabelNames) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Read y as `read_known_labels` does; the position of a label that is not known is -1."""
+    return _read_by_name(y, names, names.find)
+
+
+def _read_by_name(
+    y: Any, names: LabelNames, positions: Callable[[Collection[Any]], NDArray[np.int32]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    if isinstance(y, LabelRows):
+        return y.indptr, y.indices
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    if _is_list_of_lists(y):
+        for i, row in enumerate(y):
+            if not isinstance(row, _COLLECTIONS):
+                raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
+        indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
+        return indptr, positions([label for row in y for label in row])
+    if not sp.issparse(y) and np.ndim(y) == 1:
+        return np.arange(len(y) + 1, dtype=np.int64), positions(np.asarray(y).tolist())
+    rows = read_labels(y)
+    if rows.n_labels != len(names):
+        raise ValueError(
+            f"y must have a column for each of {len(names)} labels, but has {rows.n_labels}; lists of nothing but "
+            "0 and 1 are the rows of a matrix: pass tuples if these are labels"
+        )
+    return rows.indptr, rows.indices
+
+
+def read_labels_of(y: Any, classes: NDArray[Any], kind: LabelKind) -> LabelRows:
+    """Read y, whose labels are all among `classes`."""
+    indptr, indices = read_known_labels(y, classes)
+    matrix = sp.csr_matrix(
+        (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(indptr) - 1, len(classes))
+    )
+    matrix.sum_duplicates()
+    return LabelRows(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), classes, kind)
+
+
+def _from_sparse(y: Any) -> LabelRows:
+    if y.ndim != 2:
+        raise ValueError(
+            f"a sparse y must have a row per example and a column per label, got shape {y.shape}"
+        )
+    y = y.tocsr()
+    _check_columns(y)
+    bad = (y.data != 0) & (y.data != 1)
+    if bad.any():
+        _bad_indicator(y, int(np.flatnonzero(bad)[0]))
+    if not y.has_canonical_format or not y.data.all():
+        y = y.copy()
+        y.sum_duplicates()
+        y.eliminate_zeros()
+        if (y.data > 1).any():
+            _bad_indicator(y, int(np.argmax(y.data > 1)))
+    indptr = np.ascontiguousarray(y.indptr, dtype=np.int64)
+    indices = np.ascontiguousarray(y.indices, dtype=np.int32)
+    return LabelRows(indptr, indices, np.arange(y.shape[1]), "csr")
+
+
+def _check_columns(y: Any) -> None:
+    """SciPy does not look at the numbers it is given, and the kernel would follow them anywhere."""
+    if y.indptr[0] != 0 or y.indptr[-1] != len(y.indices) or (np.diff(y.indptr) < 0).any():
+        raise ValueError("y: indptr must ascend from 0 to the length of indices")
+    bad = (y.indices < 0) | (y.indices >= y.shape[1])
+    if bad.any():
+        entry = int(np.argmax(bad))
+        row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+        raise ValueError(f"y, row {row}: column {y.indices[entry]} is outside 0..{y.shape[1] - 1}")
+
+
+def _bad_indicator(y: Any, entry: int) -> None:
+    row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+    raise ValueError(
+        f"y must hold 0 and 1 only, but row {row}, column {y.indices[entry]} is {y.data[entry]!r}; "
+        "pass (y > 0) if a positive number means that the label is there"
+    )
+
+
+def _from_dense(y: NDArray[Any], classes: NDArray[Any]) -> LabelRows:
+    check_classification_targets(y)
+    bad = (y != 0) & (y != 1)
+    if bad.any():
+        row, column = (int(i[0]) for i in np.nonzero(bad))
+        raise ValueError(f"y must hold 0 and 1 only, but row {row}, column {column} is {y[row, column]!r}")
+    rows, columns = np.nonzero(y)
+    indptr = np.zeros(len(y) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(y)), out=indptr[1:])
+    return LabelRows(indptr, columns.astype(np.int32), classes, "dense")
+
+
+def _is_list_of_lists(y: Any) -> bool:
+    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
+        return False
+    if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
+        return False
+    rows = [row for row in y if isinstance(row, _COLLECTIONS)]
+    return len(rows) > 0 and not (len(rows) == len(y) and is_indicator(rows))
+
+
+def is_indicator(rows: Sequence[Any]) -> bool:
+    """Whether lists are the rows of a 0/1 matrix: two or more columns, all lists as long, nothing but 0 and 1.
+
+    So it is to scikit-learn, and so to us; who has just the labels 0 and 1 must call them otherwise.
+    """
+    if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+        return False
+    return all(isinstance(row, list | np.ndarray) and {0, 1}.issuperset(_hashables(row)) for row in rows)
+
+
+def _hashables(row: Iterable[Any]) -> set[Any]:
+    return {value if isinstance(value, Hashable) else id(value) for value in row}
+
+
+def read_label_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
+    """Read y, which is a sequence of collections of labels, also where it could be taken for a 0/1 matrix."""
+    position: dict[Any, int] = {}
+    indptr = np.zeros(len(y) + 1, dtype=np.int64)
+    flat: list[int] = []
+    for i, row in enumerate(y):
+        if not isinstance(row, _COLLECTIONS):
+            raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
+        try:
+            flat.extend({position.setdefault(label, len(position)) for label in row})
+        except TypeError as error:
+            raise TypeError(
+                f"y, row {i}: labels must be hashable (strings, numbers, tuples): {error}"
+            ) from None
+        indptr[i + 1] = len(flat)
+    if not position:
+        raise ValueError("y has no label in any row: there is nothing to learn")
+    by_value = label_order(position)
+    order = np.empty(len(position), dtype=np.int64)
+    order[[position[label] for label in by_value]] = np.arange(len(position))
+    indices = order[np.asarray(flat, dtype=np.int64)]
+    # Labels were numbered as they came; within a row they must ascend in the order of the classes.
+    row_of = np.repeat(np.arange(len(y)), np.diff(indptr))
+    indices = indices[np.lexsort((indices, row_of))]
+    return LabelRows(indptr, indices.astype(np.int32), as_class_array(by_value), "lists")
+
+
+def label_order(labels: Iterable[Any]) -> list[Any]:
+    """The labels in the order that `classes_` has them in."""
+    return sorted(labels, key=_sort_key)
+
+
+def _sort_key(label: Any) -> tuple[str, Any]:
+    """An order of labels of any kinds, so that `classes_` does not depend on the order they came in."""
+    if isinstance(label, str):
+        return "str", label
+    if isinstance(label, Real | np.bool_):
+        return "number", label
+    if isinstance(label, tuple):
+        return "tuple", tuple(_sort_key(part) for part in label)
+    return type(label).__qualname__, repr(label)
+
+
+def as_class_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """An integer array if all labels are integers that fit, an object array otherwise."""
+    if all(type(label) is int or isinstance(label, np.integer) for label in labels):
+        with suppress(OverflowError):
+            return np.asarray(labels, dtype=np.int64)
+    classes = np.empty(len(labels), dtype=object)
+    for i, label in enumerate(labels):  # one by one: NumPy would take tuples for rows
+        classes[i] = label
+    return classes
+
+
+def _from_classes(y: Any) -> LabelRows:
+    array = column_or_1d(y, warn=True)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise ValueError(f"y must not contain NaN or infinity, but row {row} is {array[row]}")
+    check_classification_targets(array)
+    classes, indices = np.unique(array, return_inverse=True)
+    indptr = np.arange(len(array) + 1, dtype=np.int64)
+    return LabelRows(indptr, indices.astype(np.int32), classes, "multiclass")

@@ -1,0 +1,73 @@
+"""How much each label counts: its positive examples in training, its probability in a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelRows
+from labeltree.metrics.propensity import inverse_propensity_of_counts
+
+_Float = TypeVar("_Float", np.float32, np.float64)
+
+
+def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float32] | None:
+    """One finite weight of at least 0 per label, in the order of the classes; None stays None.
+
+    Parameters
+    ----------
+    label_weight : None, "propensity", array of shape (n_labels,) or mapping from label to weight
+        As the parameter of `LabelTreeClassifier`.
+    labels : LabelRows
+        The labels of the training rows.
+
+    Raises
+    ------
+    ValueError
+        If a weight is not a finite number of at least 0, if there are not as many as labels, or if a label of a
+        mapping does not occur.
+    """
+    if label_weight is None:
+        return None
+    if isinstance(label_weight, str) and label_weight == "given":
+        raise ValueError(
+            "label_weight is 'given': a saved model does not keep weights that were an array or a dictionary; set it "
+            "to them again, or to None"
+        )
+    if isinstance(label_weight, str):
+        counts = np.bincount(labels.indices, minlength=labels.n_labels)
+        return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)
+    return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
+
+
+def weight_of_each(label_weight: Any, names: LabelNames, dtype: type[_Float]) -> NDArray[_Float]:
+    """The weight of each label, finite and at least 0, from an array, or from a mapping that may leave labels out."""
+    if isinstance(label_weight, Mapping):
+        weight = np.ones(len(names), dtype=dtype)
+        weight[names.positions(label_weight)] = _numbers(list(label_weight.values()), dtype)
+    else:
+        weight = _numbers(label_weight, dtype)
+        if weight.shape != (len(names),):
+            raise ValueError(
+                f"label_weight must have shape ({len(names)},), one weight per label, got {weight.shape}; "
+                "a dictionary may leave labels out"
+            )
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        (label,) = names.classes[at : at + 1].tolist()
+        raise ValueError(
+            f"label_weight must be finite and at least 0, but is {weight[at]} for the label {label!r}"
+        )
+    return weight
+
+
+def _numbers(values: Any, dtype: type[_Float]) -> NDArray[_Float]:
+    try:
+        return np.asarray(values, dtype=dtype, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"label_weight must hold numbers: {error}") from None

@@ -1,0 +1,1 @@
+"""Trained models: what answers questions, whatever trained it."""

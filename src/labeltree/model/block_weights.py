@@ -1,0 +1,230 @@
+"""One trained tree: its shape and the weights of its blocks, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.model.dense_weights import quantize_panels, widen_panels
+from labeltree.trees import LabelTree
+
+#: The arrays of the blocks and their types; `native/block_arrays.h` says what they mean.
+BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
+    "block_begin": ("int64",),
+    "block_entry_begin": ("int64",),
+    "feature": ("int32",),
+    "entry_begin": ("uint32",),
+    "column": ("uint8", "uint16", "uint32"),
+    "weight": ("float32", "uint16", "int8"),
+    "bias": ("float32",),
+    "scale": ("float32",),
+}
+
+#: Those that models with dense features have besides.
+DENSE_ARRAYS: dict[str, tuple[str, ...]] = {
+    "dense_weight": ("float32", "uint16", "int8"),
+    "dense_scale": ("float32",),
+}
+
+#: Those that models with joint blocks have besides.
+JOINT_ARRAYS: dict[str, tuple[str, ...]] = {
+    "code_begin": ("int64",),
+    "code": ("uint8",),
+    "code_bias": ("float32",),
+    "code_scale": ("float32",),
+}
+
+#: How weights may be stored, by the type of their array: uint16 holds the bits of bfloat16 numbers.
+WEIGHT_TYPES = {"float32": "float32", "uint16": "bfloat16", "int8": "int8"}
+
+#: Weights are converted so many at a time: the work needs little memory beside the result.
+_CHUNK = 1 << 20
+
+
+class TreeWeights:
+    """The weights of all node classifiers of one tree.
+
+    Parameters
+    ----------
+    tree : LabelTree
+    arrays : dict
+        The arrays named in `BLOCK_ARRAYS` and, with dense features or joint blocks, in `DENSE_ARRAYS` or
+        `JOINT_ARRAYS`; the scales only with int8 weights. Weights in uint16 are bfloat16 numbers.
+    dense_features : (int, int)
+        The range of features that are dense: the first of them and the one after the last.
+    """
+
+    # A default of the class, for pickles of models from before there were dense features.
+    dense_features: tuple[int, int] = (0, 0)
+
+    def __init__(
+        self, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
+    ) -> None:
+        self.tree = tree
+        self.arrays = arrays
+        self.dense_features = dense_features
+
+    @classmethod
+    def from_training(
+        cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
+    ) -> TreeWeights:
+        """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
+        return cls(
+            tree,
+            {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
+            dense_features,
+        )
+
+    def store(
+        self, n_features: int, link: str, calibration: Mapping[str, NDArray[Any]] | None = None
+    ) -> _native.BlockStore:
+        """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other.
+
+        The maps of a calibration, if there is one, take the place of the link.
+        """
+        arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
+        arrays |= calibration or {}
+        if "dense_weight" in arrays:
+            arrays["dense_weight"] = self._float32_dense_weights
+        return _native.BlockStore(
+            arrays, self.tree.n_labels, n_features, getattr(_native.Link, link), self.dense_features
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_float32_dense_weights"}
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+    @property
+    def n_dense(self) -> int:
+        """The number of dense features."""
+        return self.dense_features[1] - self.dense_features[0]
+
+    @property
+    def n_weights(self) -> int:
+        return len(self.arrays["weight"]) + self.n_dense * n_columns(self.tree.child_begin, self.arrays)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether some blocks may be joint: their columns are codes of children."""
+        return "code_begin" in self.arrays
+
+    def block_of(self, node: int) -> int:
+        """The block that holds the children of an inner node."""
+        return 1 + int(np.searchsorted(self.tree.inner_nodes, node))
+
+    @property
+    def weight_type(self) -> str:
+        """How the weights are stored: "float32", "bfloat16" or "int8"."""
+        return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
+
+    def with_weight_type(self, name: str) -> TreeWeights:
+        """These weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
+        if name not in WEIGHT_TYPES.values():
+            raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
+        if name == self.weight_type:
+            return self
+        weight = self._float32_weights()
+        scales = ("scale", "dense_scale", "code_scale")
+        arrays = {key: array for key, array in self.arrays.items() if key not in scales}
+        if name == "float32":
+            arrays["weight"] = weight
+        elif name == "bfloat16":
+            arrays["weight"] = to_bfloat16(weight)
+        else:
+            arrays |= self._quantized(weight)
+        if self.n_dense > 0:
+            dense = self._float32_dense_weights
+            if name == "float32":
+                arrays["dense_weight"] = dense
+            elif name == "bfloat16":
+                arrays["dense_weight"] = to_bfloat16(dense)
+            else:
+                arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
+        return TreeWeights(self.tree, arrays, self.dense_features)
+
+    @cached_property
+    def _float32_dense_weights(self) -> NDArray[np.float32]:
+        """The dense weights as the kernel reads them, decoded once if they are stored in fewer bytes."""
+        weight = self.arrays["dense_weight"]
+        if weight.dtype == np.uint16:
+            return from_bfloat16(weight)
+        if weight.dtype == np.int8:
+            return widen_panels(weight, self.arrays["dense_scale"], self.n_dense)
+        return weight
+
+    def _float32_weights(self) -> NDArray[np.float32]:
+        weight = self.arrays["weight"]
+        if self.weight_type == "bfloat16":
+            return from_bfloat16(weight)
+        if self.weight_type == "int8":
+            wide = weight.astype(np.float32)
+            scale = self.arrays["scale"]
+            if self.is_joint:
+                scale = np.concatenate([scale, self.arrays["code_scale"]])
+            for entries, column in self._columns_of_entries():
+                wide[entries] *= scale[column]
+            return wide
+        return weight
+
+    def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+        """The weights in 127 steps up to the largest of their node, or code."""
+        n_nodes, n_codes = self.tree.n_nodes, len(self.arrays["code"]) if self.is_joint else 0
+        largest = np.zeros(n_nodes + n_codes, dtype=np.float32)
+        for entries, column in self._columns_of_entries():
+            bad = ~np.isfinite(weight[entries])
+            if bad.any():
+                at = int(column[np.argmax(bad)])
+                what = f"node {at}" if at < n_nodes else f"code {at - n_nodes}"
+                raise ValueError(f"{what} has a weight that is not finite; int8 cannot hold it")
+            np.maximum.at(largest, column, np.abs(weight[entries]))
+        scale = np.maximum(largest / 127, np.finfo(np.float32).tiny)
+        quantized = np.empty(len(weight), dtype=np.int8)
+        for entries, column in self._columns_of_entries():
+            quantized[entries] = np.rint(weight[entries] / scale[column])
+        scales = {"scale": scale[:n_nodes], **({"code_scale": scale[n_nodes:]} if self.is_joint else {})}
+        return {"weight": quantized, **scales}
+
+    def _columns_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """All entries, some at a time, and the node that each belongs to, codes being numbered after all nodes."""
+        first = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
+        if self.is_joint:
+            code_begin = self.arrays["code_begin"]
+            first = np.where(np.diff(code_begin) > 0, self.tree.n_nodes + code_begin[:-1], first)
+        for begin in range(0, len(self.arrays["weight"]), _CHUNK):
+            entries = slice(begin, begin + _CHUNK)
+            per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
+            yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
+
+
+def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]) -> int:
+    """The columns of all blocks: one for each node, or in joint blocks for each code."""
+    if "code_begin" not in arrays:
+        return len(child_begin) - 1
+    n_children = np.diff(child_begin)
+    n_codes = np.diff(arrays["code_begin"])[1:]
+    return 1 + int(np.where(n_codes > 0, n_codes, n_children[n_children > 0]).sum())
+
+
+def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """The upper halves of float32 numbers, rounded to nearest even; not a number stays so."""
+    halves = np.empty(len(values), dtype=np.uint16)
+    for begin in range(0, len(values), _CHUNK):
+        part = values[begin : begin + _CHUNK]
+        bits = part.view(np.uint32)
+        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        # The rounding of a number that is none may carry into its sign.
+        halves[begin : begin + _CHUNK] = np.where(np.isnan(part), 0x7FC0, rounded)
+    return halves
+
+
+def from_bfloat16(halves: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """The float32 numbers whose upper halves these are."""
+    return (halves.astype(np.uint32) << 16).view(np.float32)

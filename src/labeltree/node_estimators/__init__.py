@@ -1,0 +1,1 @@
+"""Any scikit-learn classifier in the nodes of a label tree."""

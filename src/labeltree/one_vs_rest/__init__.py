@@ -1,5 +1,0 @@
-"""One classifier per label against all rows, as DiSMEC, PPDSparse or PD-Sparse: a flat tree."""
-
-from labeltree.one_vs_rest.classifier import OneVsRestClassifier
-
-__all__ = ["OneVsRestClassifier"]

@@ -1,0 +1,1 @@
+"""Methods that label trees are compared with."""

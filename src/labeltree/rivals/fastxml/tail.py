@@ -1,0 +1,70 @@
+"""What PfastreXML does for rare labels: what they are worth, and how near a row is to their examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from labeltree.metrics.propensity import FEWEST_ROWS, inverse_propensity_of_counts
+from labeltree.model.explanation import Explanation
+from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.training.examples import Examples
+
+
+def inverse_propensities(examples: Examples, A: float, B: float) -> NDArray[np.float64]:
+    """The inverse propensity of each label by the rows that count; 1 if these are too few to tell."""
+    labels, weight = examples.labels, examples.sample_weight
+    counts_row = np.ones(labels.n_rows, dtype=bool) if weight is None else weight > 0
+    if counts_row.sum() < FEWEST_ROWS:
+        return np.ones(labels.n_labels)
+    of_entry = np.repeat(counts_row, np.diff(labels.indptr))
+    counts = np.bincount(labels.indices[of_entry], minlength=labels.n_labels)
+    return inverse_propensity_of_counts(counts, int(counts_row.sum()), A, B)
+
+
+def nearness(trees: ExampleTrees, label: int, values: Mapping[int, float], gamma: float) -> float:
+    """Of a row, scaled to unit length, to the mean of a label's rows: 1/2 where they are the same, else less."""
+    begin, end = trees.arrays["mean_begin"][label : label + 2].tolist()
+    mean = zip(
+        trees.arrays["mean_feature"][begin:end].tolist(),
+        trees.arrays["mean_value"][begin:end].tolist(),
+        strict=True,
+    )
+    product = sum(value * values.get(feature, 0.0) for feature, value in mean)
+    length = float(np.linalg.norm(list(values.values()))) if values else 0.0
+    square = float(trees.arrays["mean_square"][label])
+    distance = max(square + 1 - 2 * product / length, 0.0) if length > 0 else square
+    return float(expit(-gamma * distance))
+
+
+@dataclass(frozen=True)
+class RerankedExplanation(Explanation):
+    """The paths of an `Explanation`, and how their average became the score.
+
+    `trees` is the average of what the trees say, `near` what nearness to the mean of the label's training rows says;
+    `probability` is ``(trees ** alpha * near ** (1 - alpha)) ** (1 / (1 + (1 - alpha) * gamma))``.
+    """
+
+    trees: float
+    near: float
+    alpha: float
+    gamma: float
+
+    @classmethod
+    def of(cls, of_trees: Explanation, near: float, alpha: float, gamma: float) -> RerankedExplanation:
+        """From what the trees say."""
+        trees = of_trees.probability
+        published = trees**alpha * near ** (1 - alpha) if trees > 0 else 0.0
+        score = published ** (1 / (1 + (1 - alpha) * gamma))
+        return cls(of_trees.label, score, of_trees.paths, trees, near, alpha, gamma)
+
+    def __str__(self) -> str:
+        score = (
+            f"{self.label}: score {self.probability:.4f}, "
+            f"from {self.trees:.4f} of the trees and nearness {self.near:.2e}"
+        )
+        return "\n".join([score, *super().__str__().splitlines()[1:]])

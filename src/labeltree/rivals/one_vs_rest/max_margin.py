@@ -1,0 +1,63 @@
+"""All labels learned at once, for a margin between those of an example and all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from labeltree import _native
+from labeltree.model.block_weights import TreeWeights
+from labeltree.training.examples import Examples
+from labeltree.training.fitting import Run, Seconds
+from labeltree.trees import LabelTree
+
+
+@dataclass(frozen=True)
+class MaxMarginSettings:
+    """`OneVsRestClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
+
+    C: float
+    l1: float
+    tol: float
+    max_iter: int
+    bias: float
+    prune: float
+
+
+@dataclass
+class MaxMarginLearner:
+    """The weights of a flat tree by a sparse primal-dual solver; native/max_margin.h says what they minimise.
+
+    Once trained, `objective` is what they came to, and the smallest value there is lies within `duality_gap` below.
+    """
+
+    settings: MaxMarginSettings
+    objective: float | None = None
+    duality_gap: float | None = None
+
+    def train(
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+    ) -> tuple[TreeWeights, dict[str, int]]:
+        options = _native.MaxMarginOptions()
+        options.C = self.settings.C
+        options.l1 = self.settings.l1
+        options.tol = self.settings.tol
+        options.max_iter = self.settings.max_iter
+        options.bias = self.settings.bias
+        options.prune = self.settings.prune
+        options.seed = seed
+        options.n_threads = run.n_threads
+        arrays = run.phases.run(
+            f"{name}training {tree.n_labels:,} labels",
+            lambda progress: _native.train_max_margin(
+                tree.n_labels,
+                examples.features,
+                examples.labels.indptr,
+                examples.labels.indices,
+                examples.sample_weight,
+                options,
+                progress,
+            ),
+        )
+        report = arrays.pop("report")
+        self.objective, self.duality_gap = report.pop("objective"), report.pop("duality_gap")
+        return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report

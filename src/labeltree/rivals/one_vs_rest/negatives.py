@@ -1,0 +1,49 @@
+"""A label tree as a sampler of negative examples: each row against the labels it is easily taken for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.classifier import LabelTreeClassifier
+from labeltree.training.examples import Examples
+from labeltree.training.fitting import Run, train_forest
+from labeltree.trees import LabelTree
+
+#: So many labels are proposed for each row, if nothing else is said.
+DEFAULT_NEGATIVES = 20
+#: So many rows, drawn at random, are negative examples of a group of labels besides. Without any, a label knows nothing
+#: of rows that are unlike its own, and all labels are asked about all rows.
+RANDOM_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """What a label tree proposed: row i is a negative example of ``indices[indptr[i]:indptr[i + 1]]``, if it is none of
+    their positive ones."""
+
+    tree: LabelTree
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+
+
+def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
+    """Train a `LabelTreeClassifier` with its defaults, and ask it for the best labels of every training row."""
+    sampler = LabelTreeClassifier()
+    forest = train_forest(sampler._recipes(), [seed], examples, sampler._learner(sampler, None), run)
+    features = examples.features
+    store = forest.weights[0].store(features.n_features, sampler._link_of(sampler.loss))
+    shape = (features.n_rows, min(n_negatives, examples.labels.n_labels))
+    found, probabilities = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
+    run.phases.run(
+        f"finding negative examples for {features.n_rows:,} rows",
+        lambda progress: _native.Forest([store], [1.0]).top_k(
+            features, 0.0, False, 0, False, None, run.n_threads, found, probabilities, None, None, progress
+        ),
+    )
+    proposed = found >= 0
+    indptr = np.concatenate([[0], np.cumsum(proposed.sum(axis=1))])
+    return Negatives(forest.weights[0].tree, indptr, found[proposed])

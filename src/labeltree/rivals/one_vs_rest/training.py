@@ -1,0 +1,221 @@
+"""Training of one classifier per label, some labels at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import labeltree
+from labeltree import _native
+from labeltree.model.block_weights import TreeWeights
+from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
+from labeltree.rivals.one_vs_rest.negatives import RANDOM_ROWS, Negatives, find_negatives
+from labeltree.training.examples import Examples
+from labeltree.training.fitting import Run, Seconds
+from labeltree.training.linear_nodes import SolverSettings, solver_options
+from labeltree.trees import LabelTree
+
+#: So many labels are learned together, as lanes of vectors.
+GROUP_LABELS = 32
+#: So many groups are handed over, and written to a checkpoint, together.
+CHUNK_GROUPS = 16
+#: A block counts its weights in 32 bits.
+MOST_WEIGHTS = 2**32 - 1
+
+_REPORT = ("n_columns", "n_unconverged", "n_row_visits", "n_pruned", "n_passes")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """Which labels are learned, in which groups and chunks.
+
+    Group g is ``label[group_begin[g]:group_begin[g + 1]]``; a chunk is `CHUNK_GROUPS` groups.
+    """
+
+    label: NDArray[np.int32]
+    group_begin: NDArray[np.int64]
+
+    @classmethod
+    def by_frequency(cls, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
+        """Frequent labels first: labels of similar frequency take a similar number of passes.
+
+        Labels that all rows have, or none, need no learning.
+        """
+        order = np.argsort(-counts, kind="stable")
+        label = order[(counts[order] > 0) & (counts[order] < n_rows)].astype(np.int32)
+        return cls(label, np.append(np.arange(0, len(label), GROUP_LABELS), len(label)))
+
+    @classmethod
+    def by_siblings(cls, tree: LabelTree, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
+        """Siblings of a tree together: labels that are alike are proposed for the same rows."""
+        parent = np.concatenate([[-1], np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_begin))])
+        leaf = np.flatnonzero(tree.label >= 0)
+        leaf = leaf[(counts[tree.label[leaf]] > 0) & (counts[tree.label[leaf]] < n_rows)]
+        leaf = leaf[np.lexsort((-counts[tree.label[leaf]], parent[leaf]))]
+        place = np.arange(len(leaf)) - np.searchsorted(parent[leaf], parent[leaf])  # among its siblings
+        begin = np.flatnonzero(place % GROUP_LABELS == 0)
+        return cls(tree.label[leaf], np.append(begin, len(leaf)))
+
+    @property
+    def n_chunks(self) -> int:
+        return -(-(len(self.group_begin) - 1) // CHUNK_GROUPS)
+
+    def labels_of(self, chunk: int) -> NDArray[np.int32]:
+        """The labels of a chunk, in the order of its columns."""
+        end = min((chunk + 1) * CHUNK_GROUPS, len(self.group_begin) - 1)
+        return self.label[self.group_begin[chunk * CHUNK_GROUPS] : self.group_begin[end]]
+
+
+@dataclass(frozen=True)
+class OneVsRestLearner:
+    """A linear classifier per label, each learned from all rows.
+
+    With `n_negatives` it is learned from its own rows, those for which it is among so many labels that a label tree
+    proposes, and some drawn at random. Finished chunks of labels are kept in the directory `checkpoint`, if there is
+    one, and taken from there.
+    """
+
+    settings: SolverSettings
+    n_negatives: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def train(
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+    ) -> tuple[TreeWeights, dict[str, int]]:
+        features, labels = examples.features, examples.labels
+        counts = np.bincount(labels.indices, minlength=labels.n_labels)
+        negatives = None
+        if self.n_negatives is None:
+            plan = ColumnPlan.by_frequency(counts, labels.n_rows)
+        else:
+            started = time.perf_counter()
+            negatives = find_negatives(examples, self.n_negatives, seed, run)
+            seconds["finding_negatives"] = time.perf_counter() - started
+            plan = ColumnPlan.by_siblings(negatives.tree, counts, labels.n_rows)
+        chunks = _Chunks(plan, self._open_checkpoint(examples, seed, plan, negatives, run))
+        missing = chunks.missing()
+        what = f"{sum(len(plan.labels_of(number)) for number in missing):,} labels"
+        if len(missing) < plan.n_chunks:
+            logger.info("%s holds %d of %d chunks", self.checkpoint, len(chunks.finished), plan.n_chunks)
+            what += f", {len(plan.label):,} with those of the checkpoint"
+        run.phases.run(
+            f"{name}training {what}",
+            lambda progress: _native.train_columns(
+                features,
+                labels.indptr,
+                labels.indices,
+                labels.n_labels,
+                examples.sample_weight,
+                None if negatives is None else negatives.indptr,
+                None if negatives is None else negatives.indices,
+                RANDOM_ROWS,
+                plan.label,
+                plan.group_begin,
+                CHUNK_GROUPS,
+                np.array(missing, dtype=np.int64),
+                solver_options(self.settings, seed, run.n_threads),
+                chunks.add,
+                progress,
+            ),
+        )
+        trained = [chunks.finished[number] for number in range(plan.n_chunks)]
+        dense = features.dense_features
+        always = np.flatnonzero(counts == labels.n_rows).tolist()
+        arrays = run.phases.run(
+            f"{name}joining {labels.n_labels:,} labels",
+            lambda _: _native.merge_columns(
+                trained, always, labels.n_labels, features.n_features, dense[1] - dense[0]
+            ),
+        )
+        report = _report(chunk["report"] for chunk in trained)
+        report["n_constant"] = tree.n_nodes - len(plan.label)
+        return TreeWeights.from_training(tree, arrays, dense), report
+
+    def _open_checkpoint(
+        self, examples: Examples, seed: int, plan: ColumnPlan, negatives: Negatives | None, run: Run
+    ) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        fingerprint = run.phases.run(
+            "reading what is to be learned", lambda progress: _native.fingerprint(examples.features, progress)
+        )
+        return Checkpoint(
+            self.checkpoint,
+            {
+                "library_version": labeltree.__version__,
+                "X": f"{fingerprint:016x}",
+                "y": _sha256(examples.labels.indptr, examples.labels.indices),
+                "sample_weight": None if examples.sample_weight is None else _sha256(examples.sample_weight),
+                "parameters": {**self._used_settings(), "n_negatives": self.n_negatives},
+                "seed": seed,
+                "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
+                "order of labels": _sha256(plan.label, plan.group_begin),
+                "chunk_groups": CHUNK_GROUPS,
+            },
+        )
+
+    def _used_settings(self) -> dict[str, Any]:
+        """Without what the solver does not know, which may have come later than the checkpoint."""
+        settings = asdict(self.settings)
+        if self.settings.solver != "sparse":
+            del settings["l1"]
+        return settings
+
+
+class _Chunks:
+    """The chunks that are finished, in memory or in a checkpoint."""
+
+    def __init__(self, plan: ColumnPlan, checkpoint: Checkpoint | None) -> None:
+        self._plan = plan
+        self._checkpoint = checkpoint
+        self.finished: dict[int, Arrays] = {}
+
+    def missing(self) -> list[int]:
+        """Take what the checkpoint has; returns the chunks that are to be trained."""
+        if self._checkpoint is not None:
+            for number in range(self._plan.n_chunks):
+                arrays = self._checkpoint.read(number, self._plan.labels_of(number))
+                if arrays is not None:
+                    self.finished[number] = arrays
+        return [number for number in range(self._plan.n_chunks) if number not in self.finished]
+
+    def add(self, number: int, arrays: Arrays) -> None:
+        """Keep a chunk that has been trained; any thread may call this."""
+        arrays["label"] = self._plan.labels_of(number)
+        if self._checkpoint is not None:
+            arrays = self._checkpoint.write(number, arrays)
+        self.finished[number] = arrays
+        # At once, not after days: what is trained later makes it only worse.
+        n_weights = sum(len(chunk["weight"]) for chunk in list(self.finished.values()))
+        if n_weights > MOST_WEIGHTS:
+            raise ValueError(
+                f"the labels trained so far have {n_weights:,} weights, but all labels together, being siblings, can "
+                f"have {MOST_WEIGHTS:,} at most: use a larger prune"
+            )
+
+
+def _report(numbers: Iterable[NDArray[np.int64]]) -> dict[str, int]:
+    """The reports of all chunks as one."""
+    total = dict.fromkeys(_REPORT, 0)
+    for of_chunk in numbers:
+        for name, number in zip(_REPORT, of_chunk.tolist(), strict=True):
+            total[name] = max(total[name], number) if name == "n_passes" else total[name] + number
+    return total
+
+
+def _sha256(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

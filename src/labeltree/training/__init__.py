@@ -1,0 +1,1 @@
+"""Training: from examples and parameters to a trained forest."""

@@ -1,0 +1,63 @@
+"""What a model learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.labels.reading import LabelRows
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows with their labels; how much each row counts, and how much positive rows of each label do (None: 1)."""
+
+    features: _native.FeatureMatrix
+    labels: LabelRows
+    sample_weight: NDArray[np.float32] | None = None
+    label_weight: NDArray[np.float32] | None = None
+
+    def check(self) -> None:
+        """Raise `ValueError` unless something can be learned."""
+        n_rows, labels = self.features.n_rows, self.labels
+        if n_rows != labels.n_rows:
+            raise ValueError(
+                f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
+            )
+        if n_rows >= 2**31:
+            raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
+        if len(labels.indices) == 0:
+            raise ValueError("y has no label in any row: there is nothing to learn")
+
+    def take(self, rows: NDArray[np.int64]) -> Examples:
+        """Copy some rows, as the kernel sees them."""
+        taken = [self.features.row(int(row)) for row in rows]
+        features = _native.FeatureMatrix.csr(
+            np.cumsum([0, *(len(index) for index, _ in taken)], dtype=np.int64),
+            np.concatenate([index for index, _ in taken], dtype=np.int64),
+            np.concatenate([value for _, value in taken], dtype=np.float32),
+            self.features.n_features,
+            False,  # they have been scaled, if they are to be
+            self.features.dense_features,
+        )
+        labels = self.labels
+        begin, counts = labels.indptr[rows], np.diff(labels.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        at = np.arange(indptr[-1]) + np.repeat(begin - indptr[:-1], counts)
+        return Examples(
+            features,
+            replace(labels, indptr=indptr, indices=labels.indices[at]),
+            None if self.sample_weight is None else self.sample_weight[rows],
+            self.label_weight,
+        )
+
+    def weigh(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Losses of the rows times their weights, which are 1 on average."""
+        weight = self.sample_weight
+        if weight is None or not weight.any():
+            return losses
+        weighed: NDArray[np.float64] = losses * (weight / weight.mean(dtype=np.float64))[:, None]
+        return weighed

@@ -1,0 +1,116 @@
+"""Training of the node classifiers of one tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labeltree import _native
+from labeltree.model.block_weights import TreeWeights
+from labeltree.progress import Phases
+from labeltree.training.examples import Examples
+from labeltree.training.solvers import IncrementalSettings
+from labeltree.trees import LabelTree
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none.
+
+    `OneVsRestClassifier` has another solver, "sparse", with a parameter `l1`.
+
+    `C` is a number, or one for each level of the tree, from the root down.
+    """
+
+    solver: str
+    loss: str
+    penalty: str
+    siblings: str
+    C: float | Sequence[float]
+    tol: float
+    max_iter: int
+    incremental: IncrementalSettings | None
+    bias: float
+    prune: float
+    l1: float = 0.0
+
+
+def solver_options(settings: SolverSettings, seed: int, n_threads: int) -> _native.SolverOptions:
+    """The settings as the kernel wants them; what concerns the levels of a tree is not among them."""
+    options = _native.SolverOptions()
+    options.solver = getattr(_native.Solver, settings.solver)
+    options.loss = getattr(_native.Loss, settings.loss)
+    options.penalty = getattr(_native.Penalty, settings.penalty)
+    options.joint_siblings = settings.siblings == "joint"
+    if not isinstance(settings.C, Sequence):
+        options.C = settings.C
+    options.tol = settings.tol
+    options.max_iter = settings.max_iter
+    options.l1 = settings.l1
+    if settings.incremental is not None:
+        options.learning_rate = settings.incremental.learning_rate
+        options.epochs = settings.incremental.epochs
+        options.regularization = settings.incremental.regularization
+    options.bias = settings.bias
+    options.prune = settings.prune
+    options.seed = seed
+    options.n_threads = n_threads
+    return options
+
+
+def train_tree(
+    tree: LabelTree,
+    examples: Examples,
+    settings: SolverSettings,
+    seed: int,
+    n_threads: int,
+    phases: Phases,
+    name: str = "",
+) -> tuple[TreeWeights, dict[str, Any]]:
+    """Train all nodes; returns the weights and the kernel's report."""
+    options = solver_options(settings, seed, n_threads)
+    if isinstance(settings.C, Sequence):
+        options.block_C = block_values(tree, settings.C)
+    arrays = phases.run(
+        f"{name}training {tree.n_nodes:,} nodes",
+        lambda progress: _native.train_blocks(
+            tree.child_begin,
+            tree.label,
+            tree.n_labels,
+            examples.features,
+            examples.labels.indptr,
+            examples.labels.indices,
+            examples.sample_weight,
+            examples.label_weight,
+            options,
+            progress,
+        ),
+    )
+    report = arrays.pop("report")
+    return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
+
+
+def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
+    """For each block the value of the level that its nodes are on; the root is on level 0.
+
+    Below the last given level its value holds: several trees need not be equally deep.
+    """
+    level = np.concatenate([[0], tree.depth_of_node[tree.inner_nodes] + 1])
+    values: list[float] = np.asarray(level_values)[np.minimum(level, len(level_values) - 1)].tolist()
+    return values
+
+
+def warn_if_all_is_pruned(prune: float, weights: list[TreeWeights], reports: list[dict[str, Any]]) -> None:
+    """Warn whoever called `fit` if next to nothing is left of what was learned."""
+    n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
+    if n_pruned > 1000 * max(n_kept, 1):
+        warnings.warn(
+            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+            "(normalize=False) or a small C make small weights: use a smaller prune",
+            UserWarning,
+            stacklevel=4,
+        )
