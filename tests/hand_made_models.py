@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 
 
 def tree_weights(
     tree: LabelTree, W: NDArray[np.float32], bias: NDArray[np.float32], column_type: type = np.uint16
-) -> TreeWeights:
+) -> BlockWeights:
     """The weights W[node][feature] as blocks; zeros are left out."""
     feature: list[int] = []
     entry_begin: list[int] = []
@@ -40,7 +40,7 @@ def tree_weights(
         "weight": np.array(weight, dtype=np.float32),
         "bias": np.asarray(bias, dtype=np.float32),
     }
-    return TreeWeights(tree, arrays)
+    return BlockWeights(tree, arrays)
 
 
 def random_tree_weights(
@@ -50,14 +50,14 @@ def random_tree_weights(
     weight_type: str = "float32",
     density: float = 0.5,
     column_type: type = np.uint16,
-) -> TreeWeights:
+) -> BlockWeights:
     W = rng.normal(size=(tree.n_nodes, n_features)) * (rng.random((tree.n_nodes, n_features)) < density)
     weights = tree_weights(tree, W.astype(np.float32), rng.normal(size=tree.n_nodes), column_type)
     return weights.with_weight_type(weight_type)
 
 
 def hand_made_classifier(
-    weights: Sequence[TreeWeights], n_features: int, link: str, **parameters: Any
+    weights: Sequence[BlockWeights], n_features: int, link: str, **parameters: Any
 ) -> LabelTreeClassifier:
     """A classifier that takes its rows as they are and its labels from 0 on."""
     loss = {"sigmoid": "logistic", "sigmoid2": "exponential"}.get(link, "squared_hinge")

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from copy import copy
+from dataclasses import fields, replace
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from labeltree.estimators import MultiLabelClassifier, StoredForest
-from labeltree.learning import LabelTreeLearner
+from labeltree.label_tree_estimator import LabelTreeEstimator
+from labeltree.labels.reading import read_labels, read_labels_of
+from labeltree.model.feature_reader import FeatureReader
 from labeltree.node_estimators.estimators import check_node_estimator
-from labeltree.prediction import LabelTreePredictor
-from labeltree.training.hold_out import HoldOutLearner
-from labeltree.training.losses import LOSSES
-from labeltree.training.presets import PublishedSettings
-from labeltree.training.solvers import SOLVERS, check_solver_parameters
+from labeltree.node_estimators.forest import EstimatorForest
+from labeltree.node_estimators.plan import EstimatorLearner, EstimatorPlan
+from labeltree.progress import phases
+from labeltree.training.examples import Examples
+from labeltree.training.linear_learner import LinearLearner
+from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.losses import LOSSES, choose_link
+from labeltree.training.plan import Run
+from labeltree.training.presets import preset
+from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
+from labeltree.training.tree_plan import TreePlan, builder
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeSource, check_tree
+from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -29,6 +40,8 @@ from labeltree.validation import (
     WordOrMatrix,
     WordOrNumber,
     check_parameters,
+    check_count,
+    check_sample_weight,
     check_tree_weight,
     n_threads,
 )
@@ -66,14 +79,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class LabelTreeClassifier(
-    PublishedSettings,
-    LabelTreeLearner,
-    HoldOutLearner,
-    LabelTreePredictor,
-    StoredForest,
-    MultiLabelClassifier,
-):
+class LabelTreeClassifier(LabelTreeEstimator):
     """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
 
     Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
@@ -189,7 +195,7 @@ class LabelTreeClassifier(
         The labels as they were given: of a matrix its column numbers.
     tree_, trees_ : LabelTree, list of LabelTree
         The first tree, and all.
-    weights_ : list of TreeWeights
+    weights_ : list of BlockWeights
         The trained weights of each tree; with a `node_estimator`, a list of `NodeEstimators`.
     training_report_ : list of dict
         Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
@@ -302,46 +308,212 @@ class LabelTreeClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
-        self._link_of(self.loss)
+        self.link_of(self.loss)
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
+        if training:  # a parameter that the solver of a saved model does not use may have had another default then
+            check_solver_parameters(self, _DEFAULTS)
 
-    def _check_training_parameters(self) -> None:
-        # Not for a saved model: what its solver did not use may have had another default then.
-        self._check_parameters()
-        check_solver_parameters(self, _DEFAULTS)
+    def link_of(self, loss: str) -> str:
+        return choose_link(self.link, loss, LOSSES[loss].links)
 
-    def _link(self) -> str:
-        return self._link_of(self.loss_)
+    def make_plan(self) -> TreePlan:
+        """Return how to train, by the parameters."""
+        return self._plan_of(recipe_of(self).for_each(self.n_trees), self.seeds(self.n_trees))
 
-    def _link_of(self, loss: str) -> str:
-        links = LOSSES[loss].links
-        if self.link == "auto":
-            return links[0]
-        if self.link not in links:
-            raise ValueError(f"link {self.link!r} does not go with loss {loss!r}; expected one of {links}")
-        return self.link
+    def _plan_of(
+        self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
+    ) -> TreePlan:
+        """How to train some trees; a C that was `chosen` before is not chosen again."""
+        tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
+        if self.node_estimator is not None:
+            nodes = EstimatorLearner(self.node_estimator, self.n_jobs)
+            return EstimatorPlan(recipes, seeds, nodes, "", tree_weight)
+        choose = self.C if isinstance(self.C, str) else None
+        settings = self._solver_settings()
+        if choose is not None and chosen is not None:
+            settings, choose = replace(settings, C=chosen), None
+        link = self.link_of(self.loss)
+        learner = LinearLearner(settings, link, choose)
+        return TreePlan(recipes, seeds, learner, link, tree_weight, self.label_weight)
 
-    def _keep_report(self, reports: list[dict[str, int]]) -> None:
-        self.training_report_ = reports
-        self.n_iter_ = max([1, *(report.get("n_passes", 1) for report in reports)])
-        # What weights were trained with goes with them, whatever is set later.
-        self.normalize_ = bool(self.normalize)
-        self.loss_ = self.loss
+    def _solver_settings(self) -> SolverSettings:
+        C: Any = self.C
+        if C is None or isinstance(C, str):  # a choice starts from the default
+            C = default_c(self.solver, self.loss, self.penalty)
+        return SolverSettings(
+            solver=self.solver,
+            loss=self.loss,
+            penalty=self.penalty,
+            siblings=self.siblings,
+            C=float(C) if isinstance(C, Real) else [float(number) for number in C],
+            tol=self.tol,
+            max_iter=self.max_iter,
+            incremental=incremental_settings(
+                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
+            ),
+            bias=float(self.bias),
+            prune=self.prune,
+        )
 
-    def _parameters_as_trained(self) -> dict[str, Any]:
-        # A saved model answers the same for ever, whatever "auto" will mean: the link is written by name, C as chosen.
-        trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link()}
-        trained["n_trees"] = len(self.weights_)
+    def add_trees(
+        self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
+    ) -> LabelTreeClassifier:
+        """Train more trees and add them to a trained model, whose trees stay as they are.
+
+        With the same examples, `n_trees` and trees added later make the same model as training all of them at once, if
+        `random_state` is an integer. `n_trees`, `tree` and, if it is set, `tree_weight` (1 for the new ones) become
+        those of all trees.
+
+        Parameters
+        ----------
+        X, y
+            Examples, in any form that `fit` takes, with labels that the model knows.
+        n_trees : int
+            The number of trees to add.
+        tree : optional
+            How the new trees are built, as the parameter `tree`; by default as the trees of the model were.
+        sample_weight : array of shape (n_rows,), optional
+            How much each example counts.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> len(model.add_trees(X, y, n_trees=2, tree="huffman").trees_)
+        3
+        """
+        model = self.model_
+        old: Any = model.forest
+        if getattr(old, "calibration", None) is not None:
+            raise ValueError(
+                "the model is calibrated, and new trees would not be: del model.calibration_, add them, and calibrate "
+                "again"
+            )
+        grown = self._with_more_trees(n_trees, tree, old)
+        grown.check_parameters()
+        reader: Any = model.reader
+        labels = read_labels_of(y, self.classes_, model.label_kind)
+        weight = check_sample_weight(sample_weight, labels.n_rows)
+        examples = Examples(reader.read_rows(X), labels, weight, reader=reader, X=X)
+        examples.check()
+        recipes = recipe_of(grown).for_each(grown.n_trees)[old.n_trees :]
+        plan = grown._plan_of(recipes, grown.seeds(n_trees, old.n_trees), model.training.facts.get("C_"))
+        with phases(self.verbose) as shown:
+            trained = plan.train(examples, Run(n_threads(self.n_jobs), shown))
+        before = model.training.seconds or {}
+        record = replace(
+            model.training,
+            reports=[*model.training.reports, *trained.reports],
+            seconds={name: before.get(name, 0.0) + spent for name, spent in trained.seconds.items()},
+        )
+        self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
+        joined = old.joined(trained.forest, self.weight_of_trees(grown.n_trees))
+        self._model = replace(model, forest=joined, training=record)
+        for message in trained.warnings:
+            warnings.warn(message, UserWarning, stacklevel=2)
+        return self
+
+    def _with_more_trees(self, n_trees: int, tree: Any, old: Any) -> LabelTreeClassifier:
+        """A copy with parameters for this many trees more."""
+        check_count("n_trees", n_trees)
+        for name in ("loss", "normalize"):
+            if getattr(self, name) != getattr(self, f"{name}_"):
+                raise ValueError(
+                    f"all trees of a model have the same {name}: set it to {getattr(self, f'{name}_')!r}, as the "
+                    f"model was trained, got {getattr(self, name)!r}"
+                )
+        if isinstance(old, EstimatorForest) != (self.node_estimator is not None):
+            raise ValueError(
+                "all trees of a model have node estimators, or none has: set node_estimator as it was"
+            )
+        grown = copy(self)
+        grown.n_trees = old.n_trees + n_trees
+        grown.tree = more_trees(self.tree, old.n_trees, tree, n_trees)
+        if self.tree_weight is not None:
+            grown.tree_weight = [*self.weight_of_trees(old.n_trees), *[1.0] * n_trees]
+        return grown
+
+    def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
+        """Return the first tree that `fit` would train on these examples, without training it.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> LabelTreeClassifier(tree="huffman", arity=2).build_tree([[1], [2], [3]], [["a"], ["b"], ["a", "c"]]).depth
+        2
+        """
+        self.check_parameters(training=False)
+        _, features = FeatureReader.learn(type(self).__name__, X, self.normalize)
+        labels = read_labels(y)
+        examples = Examples(features, labels, check_sample_weight(sample_weight, labels.n_rows))
+        examples.check()
+        recipe = recipe_of(self).for_each(self.n_trees)[0]
+        recipe.check(labels.n_labels)
+        with phases(self.verbose) as shown:
+            return shown.run(
+                recipe.describe(labels.n_labels),
+                builder(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
+            )
+
+    # -- fitted attributes -----------------------------------------------------------------------------------------
+
+    @property
+    def loss_(self) -> str:
+        """The loss that the node classifiers were trained with."""
+        loss: str = self.model_.training.parameters["loss"]
+        return loss
+
+    @property
+    def C_(self) -> float | list[float]:
+        """The C that `fit` used."""
+        C: float | list[float] = self._fact("C_")
+        return C
+
+    @property
+    def C_scores_(self) -> dict[float, Any] | None:
+        """The score of every C that was tried, if C was chosen."""
+        scores: dict[float, Any] | None = self._fact("C_scores_")
+        return scores
+
+    def stored_parameters(self) -> dict[str, Any]:
+        # A saved model answers the same for ever, whatever "auto" means later: the link is saved by name, C as chosen.
+        stored = super().stored_parameters()
         if isinstance(self.C, str):
-            trained["C"] = getattr(self, "C_", self.C)
-        return {**self.get_params(deep=False), **trained}
+            stored["C"] = self.model_.training.facts.get("C_", self.C)
+        return stored
+
+    # -- settings of published systems -----------------------------------------------------------------------------
+
+    @classmethod
+    def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
+        """Return an estimator with Parabel's settings: three balanced binary trees, squared hinge, beam search of 10."""
+        return cls(**preset("parabel", parameters))
+
+    @classmethod
+    def bonsai(cls, **parameters: Any) -> LabelTreeClassifier:
+        """Return an estimator with Bonsai's settings: three shallow trees of 100 unbalanced clusters per node."""
+        return cls(**preset("bonsai", parameters))
+
+    @classmethod
+    def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
+        """Return an estimator with napkinXC's settings: one balanced binary tree, logistic loss, exact search.
+
+        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
+        """
+        return cls(**preset("napkinxc", parameters))
+
+
+def recipe_of(estimator: Any) -> TreeRecipe:
+    """Return how the tree parameters of an estimator build a tree."""
+    return TreeRecipe(**{field.name: getattr(estimator, field.name) for field in fields(TreeRecipe)})
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()}

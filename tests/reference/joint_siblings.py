@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.reference.search import decoded_weight
 
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 
 
 def code_weights(
-    weights: TreeWeights, node: int, n_features: int
+    weights: BlockWeights, node: int, n_features: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """The codes of the children of an inner node, and the weights of each: [code][feature], the bias last."""
     arrays, b = weights.arrays, weights.block_of(node)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 from labeltree.trees import LabelTree
 
 LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -26,7 +26,7 @@ LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 }
 
 
-def decoded(weights: TreeWeights, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def decoded(weights: BlockWeights, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The weights of all nodes, [node][feature], and their biases."""
     tree, arrays = weights.tree, weights.arrays
     W = np.zeros((tree.n_nodes, n_features))
@@ -42,7 +42,7 @@ def decoded(weights: TreeWeights, n_features: int) -> tuple[NDArray[np.float64],
     return W, arrays["bias"].astype(np.float64)
 
 
-def decoded_dense(weights: TreeWeights) -> NDArray[np.float64]:
+def decoded_dense(weights: BlockWeights) -> NDArray[np.float64]:
     """The weights of dense features, [node][dense feature]: panels of 16 columns, block after block."""
     arrays, tree = weights.arrays, weights.tree
     W = np.zeros((tree.n_nodes, weights.n_dense))
@@ -73,7 +73,7 @@ def decoded_weight(arrays: dict[str, NDArray], entry: int, node: int) -> float:
 
 
 def node_probabilities(
-    weights: TreeWeights, x: NDArray[np.float64], link: str, normalize_siblings: bool = False
+    weights: BlockWeights, x: NDArray[np.float64], link: str, normalize_siblings: bool = False
 ) -> NDArray[np.float64]:
     """eta(x, v) of all nodes."""
     W, bias = decoded(weights, len(x))

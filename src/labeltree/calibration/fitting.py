@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,12 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
-from labeltree.calibration.scored_pairs import NodeScores, has_node_probabilities, node_scores
 from labeltree.labels.reading import read_labels_of
-from labeltree.prediction import LabelTreePredictor
+from labeltree.model.node_scores import NodeScores
+
+if TYPE_CHECKING:
+    from labeltree.model.forest import Search
+    from labeltree.model.model import Model
 
 FloatArray = NDArray[np.float64]
 
@@ -24,29 +27,22 @@ CERTAIN_SCORE = 1000.0
 FEWEST_PAIRS = 30
 
 
-def fit_calibration(model: LabelTreePredictor, X: Any, y: Any, method: str, seed: int) -> Calibration:
-    """Fit a map for each level of each tree of a model; raises `ValueError` if it is of a kind that has none."""
+def fit_calibration(
+    model: Model, X: Any, y: Any, method: str, seed: int, search: Search
+) -> Calibration:
+    """Fit a map for each level of each tree; raises `ValueError` for a model that cannot be calibrated."""
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
-    if not has_node_probabilities(model):
-        raise ValueError(
-            "a model that goes on learning cannot be calibrated: its scores would move away from what was fitted; "
-            "freeze() it and calibrate what that gives"
-        )
-    if model._has_node_estimators:
-        raise ValueError(
-            "calibrate needs linear node classifiers, but this model has a node_estimator: put scikit-learn's "
-            "CalibratedClassifierCV around that instead"
-        )
-    labels = read_labels_of(y, model.classes_, model.label_kind_)
+    model.forest.calibrated(None)  # refuses a forest whose nodes have no scores to map
+    labels = read_labels_of(y, model.names.classes, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
-    of_trees = node_scores(model, X, labels, seed)
+    of_trees = model.forest.node_scores(model.read(X), labels, search, seed)
     return Calibration(
         method,
         [
             _METHODS[method](scores, tree.depth + 1)
-            for scores, tree in zip(of_trees, model.trees_, strict=True)
+            for scores, tree in zip(of_trees, model.forest.trees, strict=True)
         ],
     )
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.calibration.measures import ReliabilityCurve, log_loss, reliability_curve
-from labeltree.calibration.scored_pairs import ScoredPairs, has_node_probabilities, label_pairs, node_pairs
-from labeltree.prediction import LabelTreePredictor
+from labeltree.calibration.scored_pairs import ScoredPairs, label_pairs, node_pairs
+
+if TYPE_CHECKING:
+    from labeltree.questions import Questions
 
 #: The bins of the curves: most pairs of a row and a label have a probability near 0, and are worth a closer look.
 PROBABILITY_BINS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -98,7 +100,7 @@ class CalibrationReport:
 
 
 def measure_calibration(
-    model: LabelTreePredictor, X: Any, y: Any, *, random_state: int = 0
+    model: Questions, X: Any, y: Any, *, random_state: int = 0
 ) -> CalibrationReport:
     """Judge the probabilities of a model on rows that it has not seen.
 
@@ -125,7 +127,7 @@ def measure_calibration(
     """
     pairs = label_pairs(model, X, y, random_state=random_state)
     levels: list[CalibrationMeasures] = []
-    if has_node_probabilities(model):
+    if model.model_.forest.has_node_scores:
         nodes = node_pairs(model, X, y, random_state=random_state)
         for level in np.unique(nodes.group).tolist():
             levels.append(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labeltree.decisions.exact_search import search
 from labeltree.decisions.fixed import fixed_threshold
 from labeltree.decisions.online_f_measure import OFO, optimise
-from labeltree.decisions.validation_pairs import ScoredPairs
+from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import find_labels
 from labeltree.metrics.cut_off import CutOffMetric
@@ -121,7 +121,7 @@ def decide(
     tuning: Tuning,
     label_counts: NDArray[np.int64],
     n_rows: int,
-    pairs: Callable[[], ScoredPairs],
+    pairs: Callable[[], ValidationPairs],
 ) -> Decision:
     """The decision that is best for a metric.
 
@@ -160,7 +160,7 @@ def _as_scalar(threshold: float | NDArray[np.float32]) -> float | NDArray[np.flo
     return threshold if isinstance(threshold, np.ndarray) else min(float(threshold), 1.0)
 
 
-def _value(metric: ThresholdMetric, pairs: ScoredPairs, threshold: float | NDArray[np.float32]) -> float:
+def _value(metric: ThresholdMetric, pairs: ValidationPairs, threshold: float | NDArray[np.float32]) -> float:
     outcomes = pairs.outcomes(threshold)
     if metric.average == "macro":
         return metric.value_of(outcomes, pairs.n_rows)

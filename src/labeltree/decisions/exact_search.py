@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.decisions.validation_pairs import ScoredPairs, read_scored_pairs
+from labeltree.decisions.validation_pairs import ValidationPairs, read_validation_pairs
 from labeltree.metrics.label_sets import IntArray
 from labeltree.metrics.linear_fractional import FloatArray, ThresholdMetric
 from labeltree.metrics.reading import LabelMatrix
@@ -53,10 +53,10 @@ def exact_threshold(metric: ThresholdMetric, y_true: LabelMatrix, scores: Any) -
     >>> exact_threshold(FBeta(average="macro"), y_true, scores)
     array([0.5 , 0.25], dtype=float32)
     """
-    return search(metric, read_scored_pairs(y_true, scores))
+    return search(metric, read_validation_pairs(y_true, scores))
 
 
-def search(metric: ThresholdMetric, pairs: ScoredPairs) -> float | NDArray[np.float32]:
+def search(metric: ThresholdMetric, pairs: ValidationPairs) -> float | NDArray[np.float32]:
     """As `exact_threshold`."""
     common = float(_search_common(metric, pairs)[0])
     if metric.average == "micro":
@@ -72,7 +72,7 @@ def search(metric: ThresholdMetric, pairs: ScoredPairs) -> float | NDArray[np.fl
     return thresholds
 
 
-def _search_common(metric: ThresholdMetric, pairs: ScoredPairs) -> NDArray[np.float32]:
+def _search_common(metric: ThresholdMetric, pairs: ValidationPairs) -> NDArray[np.float32]:
     n_positives, n_pairs = pairs.n_positives, pairs.n_rows * pairs.n_labels
 
     def value(tp: IntArray, fp: IntArray, _: IntArray) -> FloatArray:
@@ -82,7 +82,7 @@ def _search_common(metric: ThresholdMetric, pairs: ScoredPairs) -> NDArray[np.fl
 
 
 def _best_thresholds(
-    pairs: ScoredPairs, groups: IntArray, n_groups: int, value: GroupValue, undecided: float
+    pairs: ValidationPairs, groups: IntArray, n_groups: int, value: GroupValue, undecided: float
 ) -> NDArray[np.float32]:
     """The best threshold of each group of pairs, by the value at every cut between two scores."""
     order = np.lexsort((-pairs.scores, groups))

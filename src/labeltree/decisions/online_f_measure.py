@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.decisions.validation_pairs import ScoredPairs, read_scored_pairs
+from labeltree.decisions.validation_pairs import ValidationPairs, read_validation_pairs
 from labeltree.metrics.linear_fractional import FBeta, Jaccard, ThresholdMetric
 from labeltree.metrics.reading import LabelMatrix
 from labeltree.validation import Number, check_arguments, check_count
@@ -85,10 +85,10 @@ def ofo_threshold(
     0.432
     """
     ofo = OFO(a, b, epochs)
-    return optimise(metric, read_scored_pairs(y_true, scores), ofo)
+    return optimise(metric, read_validation_pairs(y_true, scores), ofo)
 
 
-def optimise(metric: ThresholdMetric, pairs: ScoredPairs, ofo: OFO) -> float | NDArray[np.float32]:
+def optimise(metric: ThresholdMetric, pairs: ValidationPairs, ofo: OFO) -> float | NDArray[np.float32]:
     """As `ofo_threshold`."""
     beta = _beta(metric)
     # Below the floor it is not known what would be predicted.
@@ -116,7 +116,7 @@ def _row_ends(rows: NDArray[np.int64], n_rows: int) -> list[int]:
     return ends
 
 
-def _one_for_all(beta: float, pairs: ScoredPairs, ofo: OFO) -> float:
+def _one_for_all(beta: float, pairs: ValidationPairs, ofo: OFO) -> float:
     a, b = ofo.a, ofo.b
     ends = _row_ends(pairs.rows, pairs.n_rows)
     positives = (beta**2 * pairs.truth.sizes).tolist()
@@ -129,7 +129,7 @@ def _one_for_all(beta: float, pairs: ScoredPairs, ofo: OFO) -> float:
     return float(a / b)
 
 
-def _one_for_each(beta: float, pairs: ScoredPairs, ofo: OFO) -> NDArray[np.float32]:
+def _one_for_each(beta: float, pairs: ValidationPairs, ofo: OFO) -> NDArray[np.float32]:
     above, below = np.full(pairs.n_labels, float(ofo.a)), np.full(pairs.n_labels, float(ofo.b))
     ends = _row_ends(pairs.rows, pairs.n_rows)
     true_ends = _row_ends(pairs.truth.rows, pairs.n_rows)

@@ -15,7 +15,7 @@ from labeltree.metrics.reading import LabelMatrix, canonical_csr, read_matrix
 
 
 @dataclass(frozen=True)
-class ScoredPairs:
+class ValidationPairs:
     """Pairs with a score, row by row, and the true labels.
 
     Pairs that are neither true nor scored are nowhere: this is as sparse as labels are.
@@ -41,7 +41,7 @@ class ScoredPairs:
     floor: float = 0.0
 
     @classmethod
-    def of(cls, scores: Any, truth: LabelSets, n_unknown: int = 0, floor: float = 0.0) -> ScoredPairs:
+    def of(cls, scores: Any, truth: LabelSets, n_unknown: int = 0, floor: float = 0.0) -> ValidationPairs:
         """The stored entries of a CSR matrix of scores."""
         rows = row_numbers(np.diff(scores.indptr))
         labels = scores.indices.astype(np.int64)
@@ -75,7 +75,7 @@ class ScoredPairs:
         return Outcomes(both, self.positives - both, only_pred)
 
 
-def read_scored_pairs(y_true: LabelMatrix, scores: Any) -> ScoredPairs:
+def read_validation_pairs(y_true: LabelMatrix, scores: Any) -> ValidationPairs:
     """Read the arguments of the public functions: matrices of one shape, a column for each label."""
     truth = read_matrix(y_true if issparse(y_true) else np.asarray(y_true), "y_true")
     shape = getattr(scores, "shape", None)
@@ -91,4 +91,4 @@ def read_scored_pairs(y_true: LabelMatrix, scores: Any) -> ScoredPairs:
         raise ValueError(f"scores must be probabilities, from 0 to 1, got {csr.data[entry]} in row {row}")
     if len(truth.labels) == 0:
         raise ValueError("y_true has no label in any row: there is nothing to tune thresholds by")
-    return ScoredPairs.of(csr, truth)
+    return ValidationPairs.of(csr, truth)

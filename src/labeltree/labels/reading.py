@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -38,6 +38,18 @@ class LabelRows:
     @property
     def n_labels(self) -> int:
         return len(self.classes)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of rows with each label."""
+        return np.bincount(self.indices, minlength=self.n_labels).astype(np.int64)
+
+    def take(self, rows: NDArray[np.int64]) -> LabelRows:
+        """Return some of the rows, with all classes."""
+        sizes = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
+        return replace(self, indptr=indptr, indices=self.indices[at])
 
 
 def read_labels(y: Any) -> LabelRows:

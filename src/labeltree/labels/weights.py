@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import LabelRows
 from labeltree.metrics.propensity import inverse_propensity_of_counts
+
+if TYPE_CHECKING:
+    from labeltree.model.model import Model
 
 _Float = TypeVar("_Float", np.float32, np.float64)
 
@@ -42,6 +45,22 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
         return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)
     return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
+
+
+def ranking_weight(
+    label_weight: Any, model: Model, allowed: NDArray[np.uint8] | None
+) -> NDArray[np.float64]:
+    """Return what each label weighs in a ranking; labels that are not allowed weigh 0, so that no search expands them."""
+    if not isinstance(label_weight, str):
+        weight = weight_of_each(label_weight, model.names, np.float64)
+    elif label_weight == "propensity":
+        weight = inverse_propensity_of_counts(model.label_counts, model.n_samples_fit)
+    else:
+        raise ValueError(
+            "label_weight must be 'propensity', one weight per label, a dictionary from labels to weights, or "
+            f"None; got {label_weight!r}"
+        )
+    return weight if allowed is None else weight * allowed
 
 
 def weight_of_each(label_weight: Any, names: LabelNames, dtype: type[_Float]) -> NDArray[_Float]:

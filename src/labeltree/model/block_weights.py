@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.model.dense_weights import quantize_panels, widen_panels
+from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
 from labeltree.trees import LabelTree
 
 #: The arrays of the blocks and their types; `native/block_arrays.h` says what they mean.
@@ -39,14 +40,8 @@ JOINT_ARRAYS: dict[str, tuple[str, ...]] = {
     "code_scale": ("float32",),
 }
 
-#: How weights may be stored, by the type of their array: uint16 holds the bits of bfloat16 numbers.
-WEIGHT_TYPES = {"float32": "float32", "uint16": "bfloat16", "int8": "int8"}
 
-#: Weights are converted so many at a time: the work needs little memory beside the result.
-_CHUNK = 1 << 20
-
-
-class TreeWeights:
+class BlockWeights:
     """The weights of all node classifiers of one tree.
 
     Parameters
@@ -72,7 +67,7 @@ class TreeWeights:
     @classmethod
     def from_training(
         cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
-    ) -> TreeWeights:
+    ) -> BlockWeights:
         """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
         return cls(
             tree,
@@ -125,7 +120,7 @@ class TreeWeights:
         """How the weights are stored: "float32", "bfloat16" or "int8"."""
         return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
-    def with_weight_type(self, name: str) -> TreeWeights:
+    def with_weight_type(self, name: str) -> BlockWeights:
         """These weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
         if name not in WEIGHT_TYPES.values():
             raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
@@ -148,7 +143,7 @@ class TreeWeights:
                 arrays["dense_weight"] = to_bfloat16(dense)
             else:
                 arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
-        return TreeWeights(self.tree, arrays, self.dense_features)
+        return BlockWeights(self.tree, arrays, self.dense_features)
 
     @cached_property
     def _float32_dense_weights(self) -> NDArray[np.float32]:
@@ -185,7 +180,7 @@ class TreeWeights:
                 what = f"node {at}" if at < n_nodes else f"code {at - n_nodes}"
                 raise ValueError(f"{what} has a weight that is not finite; int8 cannot hold it")
             np.maximum.at(largest, column, np.abs(weight[entries]))
-        scale = np.maximum(largest / 127, np.finfo(np.float32).tiny)
+        scale = int8_scale(largest)
         quantized = np.empty(len(weight), dtype=np.int8)
         for entries, column in self._columns_of_entries():
             quantized[entries] = np.rint(weight[entries] / scale[column])
@@ -198,9 +193,9 @@ class TreeWeights:
         if self.is_joint:
             code_begin = self.arrays["code_begin"]
             first = np.where(np.diff(code_begin) > 0, self.tree.n_nodes + code_begin[:-1], first)
-        for begin in range(0, len(self.arrays["weight"]), _CHUNK):
-            entries = slice(begin, begin + _CHUNK)
-            per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + _CHUNK))
+        for begin in range(0, len(self.arrays["weight"]), CHUNK):
+            entries = slice(begin, begin + CHUNK)
+            per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + CHUNK))
             yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
 
 
@@ -211,20 +206,3 @@ def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]
     n_children = np.diff(child_begin)
     n_codes = np.diff(arrays["code_begin"])[1:]
     return 1 + int(np.where(n_codes > 0, n_codes, n_children[n_children > 0]).sum())
-
-
-def to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """The upper halves of float32 numbers, rounded to nearest even; not a number stays so."""
-    halves = np.empty(len(values), dtype=np.uint16)
-    for begin in range(0, len(values), _CHUNK):
-        part = values[begin : begin + _CHUNK]
-        bits = part.view(np.uint32)
-        rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-        # The rounding of a number that is none may carry into its sign.
-        halves[begin : begin + _CHUNK] = np.where(np.isnan(part), 0x7FC0, rounded)
-    return halves
-
-
-def from_bfloat16(halves: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """The float32 numbers whose upper halves these are."""
-    return (halves.astype(np.uint32) << 16).view(np.float32)

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.errors import ModelFileError
+from labeltree.model.weight_types import CHUNK, int8_scale
 
 #: So many columns of a block have their dense weights together.
 PANEL_COLUMNS = 16
-
-#: Panels are converted so many weights at a time: the work needs little memory beside the result.
-_CHUNK = 1 << 20
 
 
 def quantize_panels(
@@ -40,7 +38,7 @@ def quantize_panels(
         largest = np.abs(panels[part]).max(axis=1)
         if not np.isfinite(largest).all():
             raise ValueError("a weight of a dense feature is not finite; int8 cannot hold it")
-        scale[part] = np.maximum(largest / 127, np.finfo(np.float32).tiny)
+        scale[part] = int8_scale(largest)
         quantized[part] = np.rint(panels[part] / scale[part][:, np.newaxis])
     return quantized.ravel(), scale.ravel()
 
@@ -60,5 +58,5 @@ def widen_panels(
 
 
 def _parts(n_panels: int, n_dense: int) -> list[slice]:
-    step = max(_CHUNK // (n_dense * PANEL_COLUMNS), 1)
+    step = max(CHUNK // (n_dense * PANEL_COLUMNS), 1)
     return [slice(begin, begin + step) for begin in range(0, n_panels, step)]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-from labeltree import _native
-from labeltree.model.block_weights import TreeWeights
 
 
 class Contribution(NamedTuple):
@@ -70,43 +67,14 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain_path(
-    weights: TreeWeights,
-    store: _native.BlockStore,
-    features: _native.FeatureMatrix,
-    label: int,
-    normalize_siblings: bool,
-    n_features: int,
-    feature_names: Sequence[str] | None,
-) -> list[Step]:
-    """The steps from the root to a label for the only row of `features`."""
-    tree = weights.tree
-    values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
-    steps: list[Step] = []
-    so_far = 1.0
-    block, first = 0, 0
-    for node in tree.path(label).tolist():
-        column = node - first
-        probability = float(store.probabilities(features, 0, block, normalize_siblings)[column])
-        so_far *= probability
-        known = [
-            Contribution(
-                feature if feature_names is None else feature_names[feature], values[feature], weight
-            )
-            for feature, weight in zip(*(a.tolist() for a in store.column(block, column)), strict=True)
-            if weight != 0 and feature in values  # int8 may have rounded it to 0
-        ]
-        known.sort(key=lambda contribution: -abs(contribution.amount))
-        steps.append(
-            Step(
-                node=node,
-                n_labels=len(tree.labels_under(node)),
-                score=float(store.scores(features, 0, block)[column]),
-                probability=probability,
-                probability_so_far=so_far,
-                bias=float(weights.arrays["bias"][node]),
-                contributions=tuple(known[:n_features]),
-            )
-        )
-        block, first = weights.block_of(node), int(tree.child_begin[node])
-    return steps
+def strongest(
+    triples: Iterable[tuple[int, float, float]], n_features: int, feature_names: Sequence[Any] | None
+) -> tuple[Contribution, ...]:
+    """Return the `n_features` largest contributions of triples of a feature, its value and its weight."""
+    known = [
+        Contribution(feature if feature_names is None else feature_names[feature], value, weight)
+        for feature, value, weight in triples
+        if weight != 0
+    ]
+    known.sort(key=lambda contribution: -abs(contribution.amount))
+    return tuple(known[:n_features])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.decisions.decision import Decision
-from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, TreeWeights
+from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, BlockWeights
 from labeltree.model_file.calibration_tensors import decode_calibration
 from labeltree.model_file.decision_record import decode_decision
 from labeltree.model_file.directory import blaming, open_inside, read_document
@@ -245,14 +245,14 @@ def read_tree_tensors(
     return tensors
 
 
-def _read_tree(directory: Path, file: StoredFile, document: Document, verify: bool) -> TreeWeights:
+def _read_tree(directory: Path, file: StoredFile, document: Document, verify: bool) -> BlockWeights:
     tensors = read_tree_tensors(directory, file, document, verify)
     arrays = {name: tensor.values for name, tensor in tensors.items()}
     with blaming(file.name):
         tree = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
         if tree.n_labels != document.n_labels:
             raise ValueError(f"model.json says {document.n_labels} labels, but the tree has {tree.n_labels}")
-    return TreeWeights(tree, arrays, document.dense_features)
+    return BlockWeights(tree, arrays, document.dense_features)
 
 
 def _read_labels(directory: Path, document: Document, verify: bool) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import labeltree
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 from labeltree.model_file.calibration_tensors import encode_calibration
 from labeltree.model_file.decision_record import encode_decision
 from labeltree.model_file.directory import ModelWriter
@@ -112,7 +112,7 @@ def save_classifier(
         writer.commit(document)
 
 
-def _tree_tensors(trained: TreeWeights) -> dict[str, Tensor]:
+def _tree_tensors(trained: BlockWeights) -> dict[str, Tensor]:
     tensors = {name: Tensor.of(values) for name, values in trained.arrays.items()}
     for name in tensors.keys() & {"weight", "dense_weight"}:
         tensors[name] = Tensor(WEIGHT_DTYPES[trained.weight_type], trained.arrays[name])

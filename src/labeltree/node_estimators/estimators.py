@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.preprocessing import normalize as normalize_rows
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter
 
 from labeltree import _native
 from labeltree.exchange import NodeBlocks
@@ -20,7 +18,6 @@ from labeltree.labels.reading import LabelRows
 from labeltree.progress import Phases
 from labeltree.training.solvers import SOLVER_PARAMETERS, is_set
 from labeltree.trees import LabelTree
-from labeltree.validation import is_pair
 
 #: Parameters of the kernel's linear classifiers, which say nothing about others.
 LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "label_weight", "prune", "bias")
@@ -87,14 +84,6 @@ def check_node_estimator(model: BaseEstimator, defaults: Mapping[str, Any]) -> N
                 f"{name} is a parameter of the linear node classifiers and means nothing to node_estimator; "
                 f"leave it at {default!r} and set the parameters of {type(estimator).__name__}"
             )
-
-
-def check_estimator_features(model: BaseEstimator, X: Any, *, normalize: bool) -> EstimatorFeatures:
-    """X as the node estimators get it, compared with what `model` was fitted on; a pair as one sparse matrix."""
-    if is_pair(X):
-        X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
-    X = validate_data(model, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
-    return EstimatorFeatures(normalize_rows(X) if normalize else X)
 
 
 def fit_node_estimators(

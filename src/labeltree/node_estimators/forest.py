@@ -1,196 +1,206 @@
-"""Trees with estimators in their nodes, asked together; what the kernel's Forest is to linear ones."""
+"""`EstimatorForest`: label trees with scikit-learn classifiers in their nodes, answered by guided search."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.exchange import GuidedSearch, NodeBlocks
+from labeltree.exchange import GuidedSearch, NodeBlocks, node_targets
 from labeltree.exchange.scores import path_products
+from labeltree.labels.reading import LabelRows
+from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.explanation import Explanation
+from labeltree.model.forest import RowAnswer, Search, TopAnswer
+from labeltree.model.node_scores import NodeScores
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
+from labeltree.trees import LabelTree
 
-#: Rows that are searched for together: more would make fewer calls of estimators, each with more rows.
+#: Rows that are searched together: more would make fewer calls of estimators, each with more rows.
 ROWS_PER_BATCH = 8192
-
-#: Labels, by row and best first: indptr, labels and probabilities.
-_Ranking = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 
 class EstimatorForest:
-    """Answers the calls of `_native.Forest` by guided search, with the same meaning."""
+    """Trees of node estimators.
 
-    def __init__(self, trees: Sequence[NodeEstimators], tree_weight: Sequence[float]) -> None:
-        self._trees = trees
-        self._tree_weight = tree_weight
+    Parameters
+    ----------
+    weights : sequence of NodeEstimators
+        The trained nodes of each tree.
+    tree_weight : sequence of float, optional
+        How much each tree counts in the mean of their probabilities, 1 by default.
+    """
+
+    has_label_trees = True
+    has_node_scores = True
+    gives_probabilities = True
+
+    def __init__(self, weights: Sequence[NodeEstimators], tree_weight: Sequence[float] | None = None) -> None:
+        self.weights = list(weights)
+        self.tree_weight = [1.0] * len(self.weights) if tree_weight is None else list(tree_weight)
+
+    def answering(self, link: str, tree_weight: Sequence[float]) -> EstimatorForest:
+        """Return the forest with these weights of its trees: itself if nothing changes."""
+        return self if tree_weight == self.tree_weight else EstimatorForest(self.weights, tree_weight)
+
+    def joined(self, other: EstimatorForest, tree_weight: Sequence[float]) -> EstimatorForest:
+        """Return a forest with the trees of both."""
+        return EstimatorForest([*self.weights, *other.weights], tree_weight)
+
+    def first_tree(self) -> EstimatorForest:
+        """Return the first tree alone."""
+        return EstimatorForest(self.weights[:1])
+
+    @property
+    def exact_best(self) -> bool:
+        """Whether one tree is asked: the best on average need not be the best of any one tree."""
+        return len(self.weights) == 1
+
+    @property
+    def n_labels(self) -> int:
+        return self.weights[0].tree.n_labels
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.weights)
+
+    @property
+    def trees(self) -> list[LabelTree]:
+        return [nodes.tree for nodes in self.weights]
 
     def top_k(
-        self,
-        features: EstimatorFeatures,
-        threshold: float,
-        normalize_siblings: bool,
-        beam: int,
-        missing_as_zero: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        labels: NDArray[np.int32],
-        probabilities: NDArray[np.float32],
-        evaluations: NDArray[np.int64] | None,
-        label_weight: NDArray[np.float64] | None = None,
-    ) -> None:
-        labels.fill(-1)
-        probabilities.fill(0)
-        k = labels.shape[1]
-        for rows, answers in self._batches(features):
-            # A label may be below the threshold in one tree and above it on average.
-            bound = threshold if len(self._trees) == 1 else 0.0
+        self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> TopAnswer:
+        # A label may be below the threshold in one tree and above it on average.
+        threshold = search.threshold if len(self.weights) == 1 else 0.0
+        options = {
+            "threshold": threshold,
+            "beam": search.beam or None,
+            "allowed": search.allowed,
+            "label_weight": search.label_weight,
+            "normalize_siblings": search.normalize_siblings,
+        }
+        parts = []
+        for rows, asked in self._batches(features):
             found = [
-                GuidedSearch(
-                    a.tree,
-                    a.n_rows,
-                    k,
-                    threshold=bound,
-                    beam=beam or None,
-                    allowed=allowed,
-                    label_weight=label_weight,
-                    normalize_siblings=normalize_siblings,
-                )
-                .run(a.ask)
-                .matrix()
-                for a in answers
+                GuidedSearch(a.tree, a.n_rows, search.k, **options).run(a.ask).matrix() for a in asked
             ]
-            ranking = self._averages(
-                found, answers, k, threshold, normalize_siblings, missing_as_zero, label_weight
-            )
-            there = np.arange(k) < np.diff(ranking[0])[:, np.newaxis]
-            labels[rows][there], probabilities[rows][there] = ranking[1:]
-            if evaluations is not None:
-                evaluations[rows] = sum(a.n_asked for a in answers)
+            parts.append(as_top(self._mean_of_found(found, asked, search), search.k))
+            _count(asked, rows, evaluations)
+        labels, probabilities = zip(*parts, strict=True)
+        return np.concatenate(labels), np.concatenate(probabilities)
 
     def above(
-        self,
-        features: EstimatorFeatures,
-        k: int,
-        threshold: float,
-        label_threshold: NDArray[np.float32] | None,
-        normalize_siblings: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        evaluations: NDArray[np.int64] | None,
-    ) -> _Ranking:
+        self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> RowAnswer:
         counts, labels, probabilities = [], [], []
-        for rows, answers in self._batches(features):
-            bound = threshold if label_threshold is None else label_threshold
-            ranking = self._all_above(answers, k, bound, normalize_siblings, allowed)
-            counts.append(np.diff(ranking[0]))
-            labels.append(ranking[1])
-            probabilities.append(ranking[2])
-            if evaluations is not None:
-                evaluations[rows] = sum(a.n_asked for a in answers)
+        for rows, asked in self._batches(features):
+            answer = self._all_above(asked, search)
+            counts.append(np.diff(answer[0]))
+            labels.append(answer[1])
+            probabilities.append(answer[2])
+            _count(asked, rows, evaluations)
         indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         return indptr, np.concatenate(labels), np.concatenate(probabilities)
 
     def pairs(
-        self,
-        features: EstimatorFeatures,
-        rows: NDArray[np.int64],
-        labels: NDArray[np.int32],
-        normalize_siblings: bool,
-        n_threads: int,
-        probabilities: NDArray[np.float32],
-    ) -> None:
+        self, features: EstimatorFeatures, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
+    ) -> NDArray[np.float32]:
+        probabilities = np.empty(len(rows), dtype=np.float32)
         for begin in range(0, len(rows), ROWS_PER_BATCH):
             some = slice(begin, begin + ROWS_PER_BATCH)
-            answers = [_Answers(nodes, features.X) for nodes in self._trees]
-            probabilities[some] = self._mean(answers, rows[some], labels[some], normalize_siblings)
+            asked = [_Answers(nodes, features.X) for nodes in self.weights]
+            probabilities[some] = self._mean(asked, rows[some], labels[some], search)
+        return probabilities
 
-    def enumerate(
-        self, features: EstimatorFeatures, normalize_siblings: bool, allowed: NDArray[np.uint8] | None
-    ) -> Iterator[tuple[int, float]]:
-        """The labels of the only row, best first: those above one half, then above a quarter, and so on to all."""
-        answers = [_Answers(nodes, features.X) for nodes in self._trees]
-        n_labels = self._trees[0].tree.n_labels
+    def enumerate(self, features: EstimatorFeatures, search: Search) -> Iterator[tuple[int, float]]:
+        """Return labels above one half, then above a quarter, and so on down to all."""
+        asked = [_Answers(nodes, features.X) for nodes in self.weights]
         n_given = 0
         for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
-            _, labels, probabilities = self._all_above(
-                answers, n_labels, threshold, normalize_siblings, allowed
-            )
-            # What was above the last threshold comes first, as it came then.
+            wanted = search.replace(k=self.n_labels, threshold=threshold)
+            _, labels, probabilities = self._all_above(asked, wanted)
+            # Labels above the last threshold come first, in the same order.
             yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
             n_given = len(labels)
+
+    def explain(self, *_: Any) -> NoReturn:
+        raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")
+
+    def calibrated(self, _: Any) -> NoReturn:
+        raise ValueError(
+            "calibrate needs linear node classifiers, but this model has a node_estimator: put scikit-learn's "
+            "CalibratedClassifierCV around that instead"
+        )
+
+    def node_scores(
+        self, features: EstimatorFeatures, labels: LabelRows, search: Search, seed: int
+    ) -> list[NodeScores]:
+        """Return probabilities also for scores, which estimators do not have."""
+        parts = []
+        for nodes in self.weights:
+            lists = np.split(labels.indices, labels.indptr[1:-1])
+            targets = node_targets(nodes.tree, [part.tolist() for part in lists])
+            said = nodes.probabilities(features.X, targets)
+            probability = targets.check_probabilities(said, search.normalize_siblings)
+            parts.append(
+                NodeScores(
+                    targets.node.astype(np.int32),
+                    nodes.tree.depth_of_node[targets.node].astype(np.int64),
+                    probability,
+                    probability,
+                    targets.target > 0,
+                    np.ones(len(probability)),
+                )
+            )
+        return parts
 
     def _batches(self, features: EstimatorFeatures) -> Iterator[tuple[slice, list[_Answers]]]:
         for begin in range(0, features.n_rows, ROWS_PER_BATCH):
             rows = slice(begin, begin + ROWS_PER_BATCH)
-            yield rows, [_Answers(nodes, features.X[rows]) for nodes in self._trees]
+            yield rows, [_Answers(nodes, features.X[rows]) for nodes in self.weights]
 
-    def _all_above(
-        self,
-        answers: list[_Answers],
-        k: int,
-        threshold: float | NDArray[np.float32],
-        normalize_siblings: bool,
-        allowed: NDArray[np.uint8] | None,
-    ) -> _Ranking:
+    def _all_above(self, asked: list[_Answers], search: Search) -> RowAnswer:
+        bound = search.threshold if search.label_threshold is None else search.label_threshold
+        siblings, allowed = search.normalize_siblings, search.allowed
         found = [
-            GuidedSearch(
-                a.tree, a.n_rows, threshold=threshold, allowed=allowed, normalize_siblings=normalize_siblings
-            )
+            GuidedSearch(a.tree, a.n_rows, threshold=bound, allowed=allowed, normalize_siblings=siblings)
             .run(a.recall)
             .matrix()
-            for a in answers
+            for a in asked
         ]
-        return self._averages(found, answers, k, threshold, normalize_siblings, missing_as_zero=False)
+        return self._mean_of_found(found, asked, search.replace(missing_as_zero=False))
 
-    def _averages(
-        self,
-        found: list[Any],
-        answers: list[_Answers],
-        k: int,
-        threshold: float | NDArray[np.float32],
-        normalize_siblings: bool,
-        missing_as_zero: bool,
-        label_weight: NDArray[np.float64] | None = None,
-    ) -> _Ranking:
-        """Of the labels that some tree found, the k best on average with at least their threshold."""
+    def _mean_of_found(self, found: list[Any], asked: list[_Answers], search: Search) -> RowAnswer:
+        """Of the labels that some tree found, the k best on average that reach their threshold."""
         n_rows, n_labels = found[0].shape
-        keys = [np.repeat(np.arange(n_rows), np.diff(m.indptr)) * n_labels + m.indices for m in found]
-        pooled = np.unique(np.concatenate(keys))
-        rows, labels = np.divmod(pooled, n_labels)
-        if len(found) == 1:
-            mean = np.empty(len(pooled), dtype=np.float32)
-            mean[np.searchsorted(pooled, keys[0])] = found[0].data
-        elif missing_as_zero:
-            total = np.zeros(len(pooled))
-            for weight, key, matrix in zip(self._tree_weight, keys, found, strict=True):
-                total[np.searchsorted(pooled, key)] += weight * matrix.data.astype(np.float64)
-            mean = (total / sum(self._tree_weight)).astype(np.float32)
+        rows = [row_of_each(matrix.indptr) for matrix in found]
+        pairs = pooled(rows, [matrix.indices for matrix in found], n_labels)
+        if len(found) > 1 and not search.missing_as_zero:
+            mean = self._mean(asked, *np.divmod(pairs, n_labels), search)
         else:
-            mean = self._mean(answers, rows, labels, normalize_siblings)
-        bound = np.asarray(threshold, dtype=np.float32)
-        kept = np.flatnonzero(mean >= (bound if bound.ndim == 0 else bound[labels]))
-        worth = mean if label_weight is None else label_weight[labels] * mean
-        kept = kept[np.lexsort((labels[kept], -worth[kept], rows[kept]))]
-        begin = np.searchsorted(rows[kept], np.arange(n_rows + 1))
-        rank = np.arange(len(kept)) - begin[rows[kept]]
-        kept = kept[rank < k]
-        indptr = np.searchsorted(rows[kept], np.arange(n_rows + 1))
-        return indptr, labels[kept].astype(np.int32), mean[kept]
+            parts = []
+            for row, matrix in zip(rows, found, strict=True):
+                part = np.zeros(len(pairs), dtype=np.float32)
+                part[np.searchsorted(pairs, row * n_labels + matrix.indices)] = matrix.data
+                parts.append(part)
+            mean = weighted_mean(parts, self.tree_weight)
+        return ranked(n_rows, n_labels, pairs, mean, search)
 
     def _mean(
-        self,
-        answers: list[_Answers],
-        rows: NDArray[np.int64],
-        labels: NDArray[Any],
-        normalize_siblings: bool,
+        self, asked: list[_Answers], rows: NDArray[np.int64], labels: NDArray[Any], search: Search
     ) -> NDArray[np.float32]:
-        """The average over the trees for each (row, label), each tree's by walking the label's path."""
-        total = np.zeros(len(rows))
-        for weight, a in zip(self._tree_weight, answers, strict=True):
-            total += weight * path_products(a.tree, a.recall, rows, labels, normalize_siblings).astype(float)
-        return (total / sum(self._tree_weight)).astype(np.float32)
+        """The mean over the trees for each (row, label), each tree's by walking the label's path."""
+        siblings = search.normalize_siblings
+        parts = [path_products(a.tree, a.recall, rows, labels, siblings) for a in asked]
+        return weighted_mean(parts, self.tree_weight)
+
+
+def _count(asked: list[_Answers], rows: slice, evaluations: NDArray[np.int64] | None) -> None:
+    if evaluations is not None:
+        evaluations[rows] = sum(a.n_asked for a in asked)
 
 
 class _Answers:

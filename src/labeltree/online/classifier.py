@@ -7,17 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.estimators import MultiLabelClassifier
 from labeltree.online.freezing import freeze, thaw
-from labeltree.online.growing_model import OnlineSettings
 from labeltree.online.learners import LEARNERS, learner_settings
 from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
-from labeltree.online.storage import load, save
-from labeltree.training.losses import LOSSES
+from labeltree.online.settings import OnlineSettings
+from labeltree.training.losses import LOSSES, choose_link
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -53,7 +50,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
+class OnlineLabelTreeClassifier(OnlineLearner):
     """A probabilistic label tree that starts empty, learns from a stream and can be asked at any moment.
 
     Examples come one by one or in batches, with labels and features that were never announced. A new label gets a leaf;
@@ -211,11 +208,9 @@ class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
         >>> model.freeze().predict_topk([[1.0, 0.0]], k=1).labels.tolist()
         [['cat']]
         """
-        self._check_trained()
+        model = self.growing_model()
         given = {name: getattr(self, name) for name in ("search", "beam", "normalize_siblings", "n_jobs")}
-        frozen = freeze(self._model, prune, **{**given, **parameters})
-        frozen.decision_ = self.decision_
-        return frozen
+        return freeze(model, prune, **{**given, **parameters})
 
     @classmethod
     def from_batch(cls, model: LabelTreeClassifier, **parameters: Any) -> OnlineLabelTreeClassifier:
@@ -239,26 +234,25 @@ class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
         >>> model.partial_fit([[0.5, 0.5]], [["cow"]]).classes_.tolist()
         ['cat', 'cow', 'dog']
         """
-        check_is_fitted(model, "weights_")
+        trained = model.model_
         for name in ("loss", "link", "normalize", "bias"):
             if name in parameters:
                 raise ValueError(f"the trained model says what {name} is: leave it out")
         online = cls(
             **parameters,
             loss=model.loss_,
-            link=model._link(),
+            link=model.trained_link(),
             normalize=model.normalize_,
             bias=bool(model.bias),
         )
-        online._check_parameters()
+        online.check_parameters()
         random = check_random_state(online.random_state)
-        online._begin(thaw(model, online._settings(int(random.randint(LARGEST_INTEGER)))))
-        online.decision_ = model.decision_
+        online._model = thaw(trained, online.settings(int(random.randint(LARGEST_INTEGER))))
         return online
 
     # -- parameters and storage ------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self, training: bool = True) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
@@ -277,16 +271,9 @@ class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
             )
 
     def _link_of_loss(self) -> str:
-        links = LOSSES[self.loss].links
-        if self.link == "auto":
-            return links[0]
-        if self.link not in links:
-            raise ValueError(
-                f"link {self.link!r} does not go with loss {self.loss!r}; expected one of {links}"
-            )
-        return self.link
+        return choose_link(self.link, self.loss, LOSSES[self.loss].links)
 
-    def _settings(self, seed: int) -> OnlineSettings:
+    def settings(self, seed: int) -> OnlineSettings:
         rate, penalty = learner_settings(
             self.solver, self.loss, self.weights, self.learning_rate, self.regularization
         )
@@ -318,8 +305,7 @@ class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
         path : path of a directory
             Made if it is not there. A directory with anything but a model in it is refused.
         """
-        self._check_trained()
-        save(self, self._model, path)
+        super().save(path)
 
     @classmethod
     def load(
@@ -331,11 +317,14 @@ class OnlineLabelTreeClassifier(OnlineLearner, MultiLabelClassifier):
         ----------
         path : path of a directory
         policy : callable, optional
-            The policy, if the model has one of your own: no file can hold it.
+            Your own policy, if the model has one: no file can hold it.
         verify : bool
             Compare everything with the checksums.
         """
-        return load(cls, path, policy, verify)
+        from labeltree.model_file import load
 
-    def _parameters_as_trained(self) -> dict[str, Any]:
+        model: OnlineLabelTreeClassifier = load(path, verify, cls, policy=policy)
+        return model
+
+    def stored_parameters(self) -> dict[str, Any]:
         return dict(self.get_params(deep=False))

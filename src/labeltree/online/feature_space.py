@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from labeltree import _native
+from labeltree.model.feature_reader import feature_checker
 from labeltree.validation import check_features, is_pair, is_rows_of_names
 
 #: Names that are hashed get one of so many numbers.
 N_HASHED_NAMES = 2**24
+
+#: The class of the estimator, for error messages.
+OWNER = "OnlineLabelTreeClassifier"
 
 LARGEST_VALUE = float(np.finfo(np.float32).max)
 
@@ -72,7 +75,7 @@ class FeatureSpace:
         """The names by number, if rows are dictionaries; empty if they are hashed."""
         return None if self._number is None else list(self._number)
 
-    def read(self, estimator: BaseEstimator, X: Any, *, normalize: bool, learning: bool) -> FeatureRows:
+    def read(self, X: Any, *, normalize: bool, learning: bool) -> FeatureRows:
         """X as the kernel reads it. Names that are new are remembered only if `learning`."""
         if is_rows_of_names(X):
             if self.n_features > 0 and not self.has_names:
@@ -90,7 +93,7 @@ class FeatureSpace:
                 "X is a pair of sparse and dense features, which online trees do not tell apart: join them with "
                 "scipy.sparse.hstack"
             )
-        return self._read_matrix(estimator, X, normalize)
+        return self._read_matrix(X, normalize)
 
     def adopt(self, rows: FeatureRows) -> None:
         """Remember what was read to be learned."""
@@ -102,13 +105,10 @@ class FeatureSpace:
             for name in rows.new_names:
                 self._number.setdefault(name, len(self._number))
 
-    def _read_matrix(self, estimator: BaseEstimator, X: Any, normalize: bool) -> FeatureRows:
-        checker = type(estimator)()  # what scikit-learn records must not be recorded before it is learned
+    def _read_matrix(self, X: Any, normalize: bool) -> FeatureRows:
         reset = self.n_features == 0
-        if not reset:
-            checker.n_features_in_ = self.n_features
-            if self.column_names is not None:
-                checker.feature_names_in_ = self.column_names
+        # Not the estimator: what scikit-learn records is remembered only once it is learned.
+        checker = feature_checker(OWNER, None if reset else self.n_features, self.column_names)
         if sp.issparse(X) and X.ndim == 2 and X.shape[1] > 0 and self.column_names is None:
             checker.n_features_in_ = X.shape[1]  # a sparse matrix may have any number of columns
             reset = False

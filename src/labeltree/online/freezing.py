@@ -5,45 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.model.block_weights import TreeWeights
+from labeltree.labels.names import LabelNames
+from labeltree.model.block_weights import BlockWeights
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.linear_forest import LinearForest
+from labeltree.model.model import Model, TrainingRecord
 from labeltree.online.feature_space import FeatureSpace
-from labeltree.online.growing_model import GrowingModel, OnlineSettings
+from labeltree.online.growing_model import GrowingModel
 from labeltree.online.label_table import LabelTable
-from labeltree.trees import LabelTree
-
-
-def shape_of(model: GrowingModel) -> LabelTree:
-    """The tree, breadth first, labels being positions in `classes_`."""
-    classes = model.labels.classes
-    return frozen_tree(model.tree, model.labels.position, len(classes), np.inf)[0]
-
-
-def frozen_tree(
-    tree: _native.OnlineTree, position: NDArray[np.int32], n_classes: int, prune: float
-) -> tuple[LabelTree, dict[str, Any]]:
-    """The tree, breadth first, labels being positions in `classes_`, and the arrays of its blocks."""
-    if tree.n_labels == 0:
-        raise ValueError("no example so far had a label: there is no tree yet")
-    arrays: dict[str, Any] = tree.freeze(prune, position.tolist(), n_classes)
-    shape = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
-    return shape, arrays
+from labeltree.online.settings import OnlineSettings
 
 
 def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeClassifier:
     """A classifier with the weights of the model, those below `prune` left out."""
-    with model.lock.reading():
-        settings, classes = model.settings, model.labels.classes
-        shape, arrays = frozen_tree(model.tree, model.labels.position, len(classes), prune)
-        counts = np.zeros(len(classes), dtype=np.int64)
-        counts[model.labels.position] = model.tree.label_counts
-        n_examples = int(model.tree.n_examples)
-        n_features, names = model.features.n_features, model.features.names
-        column_names = model.features.column_names
-        kind = model.labels.kind
+    with model.reading():
+        settings, classes, kind = model.settings, model.names.classes, model.label_kind
+        shape, arrays = model.forest.freeze(prune)
+        counts, n_examples, decision = model.label_counts, model.n_samples_fit, model.decision
+        n_features, names = model.n_features, model.features.names
+        column_names = model.feature_names
     frozen = LabelTreeClassifier(
         tree=shape,
         loss=settings.loss,
@@ -56,45 +39,36 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         bias=settings.bias,
         **parameters,
     )
-    frozen._check_parameters()
-    assert kind is not None
-    frozen.classes_ = classes
-    frozen.label_kind_ = kind
-    frozen.label_counts_ = counts
-    frozen.n_samples_fit_ = n_examples
-    frozen.n_features_in_ = max(n_features, 1)
+    frozen.check_parameters(training=False)
     if names:
         column_names = np.array(names, dtype=object)
-    if column_names is not None:
-        frozen.feature_names_in_ = column_names
-    frozen.weights_ = [TreeWeights.from_training(shape, arrays)]
-    frozen._keep_report([{}])
-    frozen._renew_caches()
-    return frozen
+    reader = FeatureReader("LabelTreeClassifier", settings.normalize, max(n_features, 1), column_names)
+    forest = LinearForest([BlockWeights.from_training(shape, arrays)], reader.n_features, settings.link)
+    record = TrainingRecord([{}], frozen.kept_parameters())
+    return frozen.adopt(
+        Model(forest, reader, LabelNames(classes), kind, counts, n_examples, record, decision)
+    )
 
 
-def thaw(trained: LabelTreeClassifier, settings: OnlineSettings) -> GrowingModel:
+def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
     """A model that goes on from trained weights."""
     if settings.hashes_names:
         raise ValueError(
             f"a trained model has a weight for every feature, which weights={settings.weights!r} cannot keep apart: "
             "use weights='map' or weights='dense'"
         )
-    if len(trained.weights_) != 1:
+    forest = trained.forest
+    if forest.n_trees != 1:
         raise ValueError(
-            f"an online tree is one tree, but the model has {len(trained.weights_)}: train it with n_trees=1"
+            f"an online tree is one tree, but the model has {forest.n_trees}: train it with n_trees=1"
         )
-    if trained._has_node_estimators or trained.weights_[0].is_joint:
+    if not isinstance(forest, LinearForest) or forest.weights[0].is_joint:
         raise ValueError("only linear classifiers, one for each node, can learn on")
-    store = trained._forest_and_stores()[1][0]
-    tree = _native.OnlineTree.from_store(settings.options(), settings.tree_policy(), store)
-    classes = trained.classes_.tolist()
-    is_matrix = trained.label_kind_ in ("csr", "dense")
+    tree = _native.OnlineTree.from_store(settings.options(), settings.tree_policy(), forest.stores[0])
+    classes = trained.names.classes
     columns: Any = range(0)
-    if is_matrix:
-        columns = range(len(classes)) if trained.classes_.dtype.kind == "i" else classes
-    labels = LabelTable(trained.label_kind_, classes, columns)
-    features = FeatureSpace(
-        False, trained.n_features_in_, column_names=getattr(trained, "feature_names_in_", None)
-    )
-    return GrowingModel(settings, tree, labels, features)
+    if trained.label_kind in ("csr", "dense"):
+        columns = range(len(classes)) if classes.dtype.kind == "i" else classes.tolist()
+    labels = LabelTable(trained.label_kind, classes.tolist(), columns)
+    features = FeatureSpace(False, trained.n_features, column_names=trained.feature_names)
+    return GrowingModel(settings, tree, labels, features).deciding(trained.decision)

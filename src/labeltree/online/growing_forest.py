@@ -1,56 +1,75 @@
-"""An online tree that answers the calls of the kernel's Forest, with labels in the order users see."""
+"""`GrowingForest`: an online tree that answers as a forest, with labels in the order that users see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree.labels.reading import LabelRows
+from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.trees import LabelTree
 
 _Value = TypeVar("_Value", bound=np.generic)
 
 
 class GrowingForest:
-    """Translates between the numbers of labels, by which the tree knows them, and positions in `classes_`."""
+    """Translates between the numbers that the tree gives to labels, and their positions in `classes_`.
 
-    def __init__(self, tree: _native.OnlineTree, position: NDArray[np.int32], n_classes: int) -> None:
+    Parameters
+    ----------
+    tree : OnlineTree
+    position : array
+        The position of each label in `classes_`, by its number.
+    n_labels : int
+        The length of `classes_`: columns of y that never had a 1 have no leaf.
+    names : sequence of str, optional
+        The names of the features, if rows are dictionaries.
+    """
+
+    has_label_trees = True
+    has_node_scores = False
+    gives_probabilities = True
+    exact_best = True
+    n_trees = 1
+
+    def __init__(
+        self,
+        tree: _native.OnlineTree,
+        position: NDArray[np.int32],
+        n_labels: int,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.n_labels = n_labels
         self._tree = tree
         self._position = position
-        self._n_classes = n_classes
+        self._names = names or None
+
+    @property
+    def trees(self) -> list[LabelTree]:
+        return [self.freeze(np.inf)[0]]
+
+    def freeze(self, prune: float) -> tuple[LabelTree, dict[str, Any]]:
+        """Return the tree, breadth first, and the arrays of its blocks without weights below `prune`."""
+        if self._tree.n_labels == 0:
+            raise ValueError("no example so far had a label: there is no tree yet")
+        arrays: dict[str, Any] = self._tree.freeze(prune, self._position.tolist(), self.n_labels)
+        return LabelTree(arrays.pop("child_begin"), arrays.pop("label")), arrays
 
     def top_k(
-        self,
-        features: _native.FeatureMatrix,
-        threshold: float,
-        normalize_siblings: bool,
-        beam: int,
-        missing_as_zero: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        labels: NDArray[np.int32],
-        probabilities: NDArray[np.float32],
-        evaluations: NDArray[np.int64] | None,
-        label_weight: NDArray[np.float64] | None = None,
-    ) -> None:
-        self._tree.top_k(
-            features,
-            threshold,
-            normalize_siblings,
-            beam,
-            self._by_number(allowed),
-            n_threads,
-            labels,
-            probabilities,
-            evaluations,
-            self._by_number(label_weight),
-        )
-        there = labels >= 0
-        labels[there] = self._position[labels[there]]
-        if threshold == 0 and not there.all():
-            self._fill_up(labels, allowed)
+        self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> TopAnswer:
+        labels, probabilities = empty_answer(features.n_rows, search.k)
+        self._tree.top_k(features, self._by_number(search), labels, probabilities, evaluations)
+        found = labels >= 0
+        labels[found] = self._position[labels[found]]
+        if search.threshold == 0 and not found.all():
+            self._fill_up(labels, search.allowed)
+        return labels, probabilities
 
     def _fill_up(self, labels: NDArray[np.int32], allowed: NDArray[np.uint8] | None) -> None:
         """Add columns of y that never had a 1: they have no leaf, and the probability 0."""
@@ -63,61 +82,60 @@ class GrowingForest:
             row[n_found : n_found + n_added] = never[:n_added]
 
     def above(
-        self,
-        features: _native.FeatureMatrix,
-        k: int,
-        threshold: float,
-        label_threshold: NDArray[np.float32] | None,
-        normalize_siblings: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        evaluations: NDArray[np.int64] | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        indptr, labels, probabilities = self._tree.above(
-            features,
-            k,
-            threshold,
-            self._by_number(label_threshold),
-            normalize_siblings,
-            self._by_number(allowed),
-            n_threads,
-            evaluations,
-        )
+        self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> RowAnswer:
+        indptr, labels, probabilities = self._tree.above(features, self._by_number(search), evaluations)
         return indptr, self._position[labels], probabilities
 
     def pairs(
-        self,
-        features: _native.FeatureMatrix,
-        rows: NDArray[np.int64],
-        labels: NDArray[np.int32],
-        normalize_siblings: bool,
-        n_threads: int,
-        probabilities: NDArray[np.float32],
-    ) -> None:
+        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
+    ) -> NDArray[np.float32]:
         number = self._numbers()[labels]
         known = number >= 0  # a column of y that never had a 1 has no leaf
         found = np.empty(int(known.sum()), dtype=np.float32)
-        self._tree.pairs(features, rows[known], number[known], normalize_siblings, n_threads, found)
-        probabilities[:] = 0
+        self._tree.pairs(features, rows[known], number[known], search, found)
+        probabilities = np.zeros(len(rows), dtype=np.float32)
         probabilities[known] = found
+        return probabilities
 
-    def enumerate(
-        self, features: _native.FeatureMatrix, normalize_siblings: bool, allowed: NDArray[np.uint8] | None
-    ) -> Iterator[tuple[int, float]]:
-        """The labels of the only row, best first, as the tree is now: it may grow before the last is asked for."""
-        _, labels, probabilities = self.above(
-            features, self._n_classes, 0.0, None, normalize_siblings, allowed, 1, None
-        )
+    def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
+        """Return the labels as the tree is now: it may grow before the last is asked for."""
+        _, labels, probabilities = self.above(features, search.replace(k=self.n_labels))
         return zip(labels.tolist(), probabilities.tolist(), strict=True)
 
-    def number_of(self, position: int) -> int:
-        """The number of the label at a position of `classes_`, -1 if it has no leaf."""
-        return int(self._numbers()[position])
+    def explain(
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+    ) -> Explanation:
+        number = int(self._numbers()[label])
+        if number < 0:
+            raise ValueError("no example so far had this label: there is nothing to explain")
+        names = self._names if feature_names is None else feature_names
+        indices, values = (array.tolist() for array in features.row(0))
+        steps, so_far = [], 1.0
+        for node, n_labels, score, probability, bias, weights in self._tree.explain(
+            features, 0, number, search.normalize_siblings
+        ):
+            so_far *= probability
+            triples = zip(indices, values, weights.tolist(), strict=True)
+            known = strongest(triples, n_features, names)
+            steps.append(Step(node, n_labels, score, probability, so_far, bias, known))
+        return Explanation(label, so_far, [steps])
+
+    def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> NoReturn:
+        raise ValueError("the nodes of an online tree cannot be asked one by one; freeze() the model first")
 
     def _numbers(self) -> NDArray[np.int32]:
-        numbers = np.full(self._n_classes, -1, dtype=np.int32)
+        """The number of the label at each position, -1 if it has no leaf."""
+        numbers = np.full(self.n_labels, -1, dtype=np.int32)
         numbers[self._position] = np.arange(len(self._position), dtype=np.int32)
         return numbers
 
-    def _by_number(self, values: NDArray[_Value] | None) -> NDArray[_Value] | None:
-        return None if values is None else np.ascontiguousarray(values[self._position])
+    def _by_number(self, search: Search) -> Search:
+        """The search with arrays in the order of the tree's numbers."""
+        arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
+        given = {
+            name: np.ascontiguousarray(values[self._position])
+            for name, values in arrays.items()
+            if values is not None
+        }
+        return search.replace(**given) if given else search

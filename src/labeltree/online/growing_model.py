@@ -1,89 +1,40 @@
-"""What an online classifier has learned: the tree, the labels and the features that came so far."""
+"""`GrowingModel`: the model of an online tree, which changes behind a lock."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.labels.reading import LabelRows
+from labeltree.data.words import word_counts
+from labeltree.decisions.decision import HALF, Decision
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelKind, LabelRows
+from labeltree.model.model import Model, TrainingRecord
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows, FeatureSpace
+from labeltree.online.growing_forest import GrowingForest
 from labeltree.online.label_table import LabelTable
-from labeltree.online.memory_budget import hashed_length, shared_length
-from labeltree.online.policies import make_policy
 from labeltree.online.readers_writer_lock import ReadersWriterLock
+from labeltree.online.settings import OnlineSettings
 
 #: Rows that are learned before readers may ask again.
 ROWS_PER_TURN = 64
 
 
-@dataclass(frozen=True)
-class OnlineSettings:
-    """The parameters that a model was begun with, none left open; they hold as long as it lives."""
-
-    policy: Any
-    arity: int
-    alpha: float
-    seed: int
-    weights: str
-    memory_mb: float | None
-    expected_labels: int | None
-    loss: str
-    link: str
-    solver: str
-    learning_rate: float
-    regularization: float
-    bias: bool
-    normalize: bool
-
-    def options(self) -> _native.OnlineOptions:
-        """The same for the kernel."""
-        return _native.OnlineOptions(
-            loss=getattr(_native.Loss, self.loss),
-            solver=getattr(_native.Solver, self.solver),
-            link=getattr(_native.Link, self.link),
-            learning_rate=self.learning_rate,
-            regularization=self.regularization,
-            bias=self.bias,
-            weights=getattr(_native.WeightKind, self.weights),
-            length=self.length,
-            most_lanes=self.most_lanes,
-            most_labels=self.expected_labels if self.weights == "hashed" and self.expected_labels else 0,
-        )
-
-    def tree_policy(self) -> _native.TreePolicy:
-        return make_policy(self.policy, self.arity, self.alpha, self.seed)
-
-    @property
-    def length(self) -> int:
-        """Of hashed weights, or of the table that all nodes share; else 0."""
-        if self.weights == "hashed":
-            assert self.memory_mb is not None
-            assert self.expected_labels is not None
-            return hashed_length(self.memory_mb, self.expected_labels, self.solver)
-        if self.weights == "shared":
-            assert self.memory_mb is not None
-            return shared_length(self.memory_mb, self.most_lanes, self.solver)
-        return 0
-
-    @property
-    def most_lanes(self) -> int:
-        """The lanes of the widest block, with what the kernel may round them up by."""
-        return self.arity + 3
-
-    @property
-    def hashes_names(self) -> bool:
-        return self.weights in ("hashed", "shared")
-
-
 class GrowingModel:
-    """A tree with the labels and features it knows. One thread learns while none asks, or any number ask."""
+    """A tree with the labels and features that it knows. One thread learns while nobody asks, or any number ask.
+
+    It has the attributes of a `Model`; they may change between two questions, never while `reading` is held.
+    """
+
+    learns = True
+    vectorizer = None
 
     def __init__(
         self,
@@ -92,14 +43,93 @@ class GrowingModel:
         labels: LabelTable | None = None,
         features: FeatureSpace | None = None,
         stream_start: int = 0,
+        decided: tuple[Decision, NDArray[Any] | None] = (HALF, None),
     ) -> None:
         self.settings = settings
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
         self.labels = LabelTable() if labels is None else labels
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
-        self.stream_start = stream_start  # examples that were learned before the stream at hand began
+        self.stream_start = stream_start  # examples that were learned before the current stream began
         self.lock = ReadersWriterLock()
+        self._decided = decided  # and the labels that it was made for
         self._learning = threading.Lock()  # of two that learn, one goes first
+
+    # -- the attributes of a model ---------------------------------------------------------------------------------
+
+    @property
+    def forest(self) -> GrowingForest:
+        """The tree as it is now."""
+        return GrowingForest(self.tree, self.labels.position, len(self.labels.classes), self.features.names)
+
+    @property
+    def names(self) -> LabelNames:
+        return self.labels.names
+
+    @property
+    def label_kind(self) -> LabelKind:
+        kind = self.labels.kind
+        assert kind is not None
+        return kind
+
+    @property
+    def label_counts(self) -> NDArray[np.int64]:
+        counts = np.zeros(len(self.labels.classes), dtype=np.int64)
+        counts[self.labels.position] = self.tree.label_counts
+        return counts
+
+    @property
+    def n_samples_fit(self) -> int:
+        return int(self.tree.n_examples)
+
+    @property
+    def n_features(self) -> int:
+        return self.features.n_features
+
+    @property
+    def feature_names(self) -> NDArray[Any] | None:
+        """The names of the columns, if X was a frame."""
+        return self.features.column_names
+
+    @property
+    def training(self) -> TrainingRecord:
+        return TrainingRecord([{"n_examples": self.n_samples_fit}], {"normalize": self.settings.normalize})
+
+    @property
+    def decision(self) -> Decision:
+        """Which labels `predict` returns; a label that is newer than the decision has the median threshold."""
+        decision, labels = self._decided
+        if labels is not None and labels is not self.labels.classes:
+            decision = decision.for_labels(labels, self.labels.classes)
+            self._decided = decision, self.labels.classes
+        return decision
+
+    def deciding(self, decision: Decision) -> GrowingModel:
+        """Take another decision."""
+        self._decided = decision, self.labels.classes
+        return self
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether features have names: texts are read as counts of their words."""
+        return self.features.has_names
+
+    def text_rows(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """Return X for texts."""
+        return [word_counts(text) for text in texts]
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Keep the model as it is while a question is answered."""
+        return self.lock.reading()
+
+    def read(self, X: Any) -> _native.FeatureMatrix:
+        """Return X as the tree reads it."""
+        if isinstance(X, _native.FeatureMatrix):  # made for this model already
+            return X
+        return self.features.read(X, normalize=self.settings.normalize, learning=False).matrix
+
+    read_one = Model.read_one
+
+    # -- learning --------------------------------------------------------------------------------------------------
 
     def learn(
         self,
@@ -181,9 +211,10 @@ class GrowingModel:
                 "labels": self.labels,
                 "features": self.features,
                 "stream_start": self.stream_start,
+                "decided": self._decided,
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"])  # type: ignore[misc]
+        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"])  # type: ignore[misc]

@@ -1,8 +1,9 @@
-"""How an online classifier learns and forgets."""
+"""`OnlineLearner`: how an online classifier learns and forgets, and what it has learned."""
 
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -11,30 +12,42 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from labeltree.data.sources import Source
+from labeltree.estimator import Estimator
 from labeltree.labels.reading import LabelRows
+from labeltree.model.forest import Search
 from labeltree.model.top_labels import TopLabels
-from labeltree.online.answers import OnlinePredictor
 from labeltree.online.feature_space import FeatureRows
-from labeltree.online.growing_model import GrowingModel, OnlineSettings
+from labeltree.online.growing_model import GrowingModel
+from labeltree.online.settings import OnlineSettings
 from labeltree.online.streaming import Batches, learn
+from labeltree.trees import LabelTree
 from labeltree.validation import LARGEST_INTEGER, check_count, check_sample_weight
 
 _Estimator = TypeVar("_Estimator", bound="OnlineLearner")
 
 
-class OnlineLearner(OnlinePredictor):
-    """Learning, for the estimator whose parameters these are; docstrings and checks are with it."""
+class OnlineLearner(Estimator):
+    """Learning, for the estimator that has the parameters."""
 
     epochs: int
-    random_state: Any
+    search: str
+    beam: int
+    normalize_siblings: bool
+    _model: GrowingModel
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a directory."""
-        raise NotImplementedError
+    def make_search(self, k: int = 1, **wanted: Any) -> Search:
+        beam = int(self.beam) if self.search == "beam" else 0
+        return super().make_search(k, beam=beam, normalize_siblings=bool(self.normalize_siblings), **wanted)
 
-    def _settings(self, seed: int) -> OnlineSettings:
-        """The parameters, none left open."""
-        raise NotImplementedError
+    @abstractmethod
+    def settings(self, seed: int) -> OnlineSettings:
+        """Return the parameters with defaults filled in."""
+
+    def growing_model(self) -> GrowingModel:
+        """Return the model that learns; raises `NotFittedError` if nothing was learned yet."""
+        model: Any = self.model_
+        grown: GrowingModel = model
+        return grown
 
     def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
         """Start anew and learn the examples in `epochs` passes, each in another order.
@@ -46,16 +59,15 @@ class OnlineLearner(OnlinePredictor):
         sample_weight : array of shape (n_rows,), optional
             How much each example counts, 1 by default: its gradient is multiplied by this.
         """
-        self._check_parameters()
+        self.check_parameters()
         random = check_random_state(self.random_state)
-        model = GrowingModel(self._settings(int(random.randint(LARGEST_INTEGER))))
+        model = GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER))))
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
         for _ in range(self.epochs):
             model.learn(features, labels, weight, random.permutation(labels.n_rows).astype(np.int64))
-        self._begin(model)
-        self.__dict__.pop("_decided_for", None)
+        self._model = model
         return self
 
     def partial_fit(
@@ -128,40 +140,31 @@ class OnlineLearner(OnlinePredictor):
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
-        model = self.__dict__.get("_model")
+        model: GrowingModel | None = vars(self).get("_model")
         if model is None:  # what a model was begun with holds from then on
-            self._check_parameters()
+            self.check_parameters()
             model = GrowingModel(
-                self._settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
+                self.settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
             )
         features, labels, weight = self._examples(model, X, y, sample_weight)
         order = np.arange(labels.n_rows, dtype=np.int64)
         try:
-            return model.learn(features, labels, weight, order, k, self._normalizes_siblings)
+            return model.learn(features, labels, weight, order, k, bool(self.normalize_siblings))
         finally:
             if model.tree.n_examples > 0:
-                self._begin(model)
+                self._model = model
 
     def _examples(
         self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
     ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
         labels = model.labels.read(y)
-        features = model.features.read(self, X, normalize=model.settings.normalize, learning=True)
+        features = model.features.read(X, normalize=model.settings.normalize, learning=True)
         if features.matrix.n_rows != labels.n_rows:
             raise ValueError(
                 "X and y must have the same number of rows "
                 f"(inconsistent: {features.matrix.n_rows} and {labels.n_rows})"
             )
         return features, labels, check_sample_weight(sample_weight, labels.n_rows)
-
-    def _begin(self, model: GrowingModel) -> None:
-        """Answer from this model from now on."""
-        self._model = model
-        self.n_features_in_ = model.features.n_features
-        if model.features.column_names is not None:
-            self.feature_names_in_ = model.features.column_names
-        else:
-            self.__dict__.pop("feature_names_in_", None)
 
     def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
         """Remove labels, and give back the memory of what they had of the tree.
@@ -191,9 +194,57 @@ class OnlineLearner(OnlinePredictor):
         >>> model.classes_.tolist()
         ['b', 'c']
         """
-        self._check_trained()
+        model = self.growing_model()
         if (not_seen_for is None) == (labels is None):
             raise ValueError("forget needs either not_seen_for, a number of examples, or labels")
         if not_seen_for is not None:
             check_count("not_seen_for", not_seen_for, " or None")
-        return self._model.forget(not_seen_for, labels)
+        return model.forget(not_seen_for, labels)
+
+    # -- fitted attributes -----------------------------------------------------------------------------------------
+
+    @property
+    def n_examples_(self) -> int:
+        """The number of examples that were learned."""
+        return self.growing_model().n_samples_fit
+
+    @property
+    def n_labels_(self) -> int:
+        """The number of labels that the examples had."""
+        return len(self.growing_model().labels)
+
+    @property
+    def named_features_(self) -> bool:
+        """Whether features have names: rows are dictionaries."""
+        return self.growing_model().features.has_names
+
+    @property
+    def stream_start_(self) -> int:
+        """The number of examples that were learned before the current stream began."""
+        return self.growing_model().stream_start
+
+    @stream_start_.setter
+    def stream_start_(self, n_examples: int) -> None:
+        self.growing_model().stream_start = n_examples
+
+    @property
+    def counts_(self) -> dict[str, int]:
+        """What was done so far."""
+        return dict(self.growing_model().tree.counts)
+
+    @property
+    def memory_(self) -> dict[str, int]:
+        """Bytes in use."""
+        return self.growing_model().memory()
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The tree as it is now."""
+        model = self.growing_model()
+        with model.reading():
+            return model.forest.trees[0]
+
+    @property
+    def trees_(self) -> list[LabelTree]:
+        """The tree as it is now, as a list of one."""
+        return [self.tree_]

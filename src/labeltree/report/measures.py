@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labeltree.calibration import CalibrationReport, measure_calibration
 from labeltree.calibration.scored_pairs import has_node_probabilities, scores_of_trees
 from labeltree.decisions.decision import Decision
-from labeltree.decisions.validation_pairs import ScoredPairs
+from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
@@ -137,7 +137,7 @@ def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, ran
         ranks=rank_curve(hits[:, :RANKS], truth.sizes + n_unknown_of_row),
         frequencies=frequency_bands(model.label_counts_, truth, ranking[:, :k]),
         calibration=measure_calibration(model, X, labels, random_state=random_state),
-        thresholds=threshold_curve(ScoredPairs.of(likely, truth, n_unknown, float(THRESHOLDS[0]))),
+        thresholds=threshold_curve(ValidationPairs.of(likely, truth, n_unknown, float(THRESHOLDS[0]))),
         decision=model.decision_,
         outcomes=count_outcomes(truth, predicted, per="label"),
         queries=query_times(model, X, truth.n_rows, k),

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
+from labeltree.model.feature_reader import FeatureReader
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows with their labels; how much each row counts, and how much positive rows of each label do (None: 1)."""
+    """Rows with their labels.
+
+    Attributes
+    ----------
+    features : FeatureMatrix
+        The rows, as the kernel reads them.
+    labels : LabelRows
+    sample_weight : array of shape (n_rows,), optional
+        How much each row counts, 1 by default.
+    label_weight : array of shape (n_labels,), optional
+        How much positive rows of each label count, 1 by default.
+    reader : FeatureReader, optional
+        What read the features.
+    X
+        The rows as the user passed them, for node estimators, which read them themselves.
+    """
 
     features: _native.FeatureMatrix
     labels: LabelRows
     sample_weight: NDArray[np.float32] | None = None
     label_weight: NDArray[np.float32] | None = None
+    reader: FeatureReader | None = None
+    X: Any = None
 
     def check(self) -> None:
         """Raise `ValueError` unless something can be learned."""
@@ -43,13 +62,9 @@ class Examples:
             False,  # they have been scaled, if they are to be
             self.features.dense_features,
         )
-        labels = self.labels
-        begin, counts = labels.indptr[rows], np.diff(labels.indptr)[rows]
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        at = np.arange(indptr[-1]) + np.repeat(begin - indptr[:-1], counts)
         return Examples(
             features,
-            replace(labels, indptr=indptr, indices=labels.indices[at]),
+            self.labels.take(rows),
             None if self.sample_weight is None else self.sample_weight[rows],
             self.label_weight,
         )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from labeltree import _native
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 from labeltree.progress import Phases
 from labeltree.training.examples import Examples
 from labeltree.training.solvers import IncrementalSettings
@@ -70,7 +70,7 @@ def train_tree(
     n_threads: int,
     phases: Phases,
     name: str = "",
-) -> tuple[TreeWeights, dict[str, Any]]:
+) -> tuple[BlockWeights, dict[str, Any]]:
     """Train all nodes; returns the weights and the kernel's report."""
     options = solver_options(settings, seed, n_threads)
     if isinstance(settings.C, Sequence):
@@ -91,7 +91,7 @@ def train_tree(
         ),
     )
     report = arrays.pop("report")
-    return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
+    return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
@@ -104,13 +104,12 @@ def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
     return values
 
 
-def warn_if_all_is_pruned(prune: float, weights: list[TreeWeights], reports: list[dict[str, Any]]) -> None:
-    """Warn whoever called `fit` if next to nothing is left of what was learned."""
+def pruning_warnings(prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+    """Return a warning if pruning dropped nearly all weights."""
     n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
-    if n_pruned > 1000 * max(n_kept, 1):
-        warnings.warn(
-            f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
-            "(normalize=False) or a small C make small weights: use a smaller prune",
-            UserWarning,
-            stacklevel=4,
-        )
+    if n_pruned <= 1000 * max(n_kept, 1):
+        return []
+    return [
+        f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+        "(normalize=False) or a small C make small weights: use a smaller prune"
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,3 +134,12 @@ LOSSES = {
         Loss("exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, _exponential, lambda s: _sigmoid(2 * s)),
     )
 }
+
+
+def choose_link(link: str, loss: str, links: Sequence[str]) -> str:
+    """Return the link of a loss: the first of its `links` for "auto"; raises `ValueError` if it has no such link."""
+    if link == "auto":
+        return links[0]
+    if link not in links:
+        raise ValueError(f"link {link!r} does not go with loss {loss!r}; expected one of {links}")
+    return link

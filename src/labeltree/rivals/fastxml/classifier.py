@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from labeltree import _native
-from labeltree.estimators import MultiLabelClassifier
-from labeltree.model.explanation import Explanation
-from labeltree.progress import Phases
-from labeltree.rivals.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS
-from labeltree.rivals.fastxml.learning import ExampleTreeLearner
-from labeltree.rivals.fastxml.tail import RerankedExplanation, inverse_propensities, nearness
-from labeltree.training.examples import Examples
-from labeltree.training.hold_out import HoldOutLearner
+from labeltree.estimator import Estimator
+from labeltree.model.model import Model
+from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.rivals.fastxml.plan import ExampleTreePlan
+from labeltree.rivals.fastxml.tail import Propensities, Reranking
+from labeltree.training.fit import fit
 from labeltree.validation import (
     LARGEST_INTEGER,
     Constraint,
@@ -27,8 +23,6 @@ from labeltree.validation import (
     check_parameters,
     n_threads,
 )
-
-_Estimator = TypeVar("_Estimator", bound="FastXMLClassifier")
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_trees": Number(1, LARGEST_INTEGER, integer=True),
@@ -48,7 +42,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, MultiLabelClassifier):
+class FastXMLClassifier(Estimator):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
 
     Every inner node of a tree sends a row one way or the other by a sparse linear separator. It was trained to tell two
@@ -88,7 +82,7 @@ class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, MultiLabelClassifier
     classes_ : array of shape (n_labels,)
         The labels as they were given: of a matrix its column numbers.
     example_trees_ : ExampleTrees
-        The trees, as flat arrays. There are no label trees: `tree_` and `trees_` raise `AttributeError`.
+        The trees, as flat arrays. There are no label trees.
     training_report_ : list of dict
         Per tree: its leaves, and the most Newton steps that a separator took.
     n_iter_ : int
@@ -117,6 +111,8 @@ class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, MultiLabelClassifier
     array([['pet', 'dog']], dtype=object)
     """
 
+    fit = fit
+
     def __init__(
         self,
         n_trees: int = 50,
@@ -144,36 +140,42 @@ class FastXMLClassifier(HoldOutLearner, ExampleTreeLearner, MultiLabelClassifier
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self, training: bool = True) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a directory, atomically: a reader sees the old model or the new one.
+    def make_plan(self) -> ExampleTreePlan:
+        """Return how to train, by the parameters."""
+        random = check_random_state(self.random_state)
+        options = {
+            "C": float(self.C),
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "bias": 1.0 if self.bias else 0.0,
+            "max_leaf": int(self.max_leaf),
+            "leaf_labels": int(self.leaf_labels),
+        }
+        return ExampleTreePlan(random.randint(np.iinfo(np.int32).max, size=int(self.n_trees)).tolist(), options)
 
-        Parameters
-        ----------
-        path : path of a directory
-            Made if it is not there. A directory with anything but a model in it is refused.
-        """
-        from labeltree.rivals.fastxml.storage import save
+    def kept_parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that hold for the trained trees, whatever is set later."""
+        return {"normalize": bool(self.normalize)}
 
-        save(self, path)
+    def stored_parameters(self) -> dict[str, Any]:
+        return {**super().stored_parameters(), "n_trees": self.example_trees_.n_trees}
 
-    @classmethod
-    def load(cls: type[_Estimator], path: str | os.PathLike[str], *, verify: bool = False) -> _Estimator:
-        """Open a saved model. Its trees are mapped, not read: opening takes milliseconds.
+    @property
+    def example_trees_(self) -> ExampleTrees:
+        """The trees, as flat arrays."""
+        forest: Any = self.model_.forest
+        trees: ExampleTrees = forest.example_trees
+        return trees
 
-        Parameters
-        ----------
-        path : path of a directory
-        verify : bool
-            Read everything and compare it with the checksums.
-        """
-        from labeltree.rivals.fastxml.storage import load
-
-        return load(cls, path, verify=verify)
+    @property
+    def dense_features_(self) -> tuple[int, int]:
+        """The range of dense features: the first of them and the one after the last."""
+        return self.example_trees_.dense_features
 
 
 class PfastreXMLClassifier(FastXMLClassifier):
@@ -277,50 +279,19 @@ class PfastreXMLClassifier(FastXMLClassifier):
         self.gamma = gamma
         self.alpha = alpha
 
-    def _label_gain(self, examples: Examples) -> NDArray[np.float64]:
-        return inverse_propensities(examples, float(self.propensity_A), float(self.propensity_B))
+    def make_plan(self) -> ExampleTreePlan:
+        propensities = Propensities(float(self.propensity_A), float(self.propensity_B))
+        return replace(super().make_plan(), propensities=propensities, reranking=self._reranking())
 
-    def _beside_the_trees(self, examples: Examples, n_threads: int, shown: Phases) -> dict[str, NDArray[Any]]:
-        labels = examples.labels
-        return shown.run(
-            "averaging the examples of each label",
-            lambda progress: _native.label_means(
-                examples.features,
-                labels.indptr,
-                labels.indices,
-                labels.n_labels,
-                examples.sample_weight,
-                n_threads,
-                progress,
-            ),
-        )
+    def _reranking(self) -> Reranking:
+        return Reranking(float(self.gamma), float(self.alpha))
 
-    def _tree_arrays(self) -> Mapping[str, str]:
-        return TREE_ARRAYS | MEAN_ARRAYS
-
-    def _native_forest(self) -> _native.ExampleForest:
-        return self.example_trees_.forest(float(self.gamma), float(self.alpha))
-
-    def _forest_key(self) -> tuple[float, ...]:
-        return self.gamma, self.alpha
-
-    def explain(
-        self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
-    ) -> Explanation:
-        """Why one row has this score for a label: its way through every tree, and how near it is to the label's rows.
-
-        Parameters
-        ----------
-        x : one row, in any form `predict` takes
-        label : one of `classes_`
-        n_features : int
-            How many of the features that weighed most are given for each node.
-        feature_names : sequence of str, optional
-            Names to use for the features; by default the names of the frame the model was trained on, or numbers.
-        """
-        of_trees = super().explain(x, label, n_features=n_features, feature_names=feature_names)
-        index = int(self._label_names().positions([label])[0])
-        features = self._features_of_one(x)
-        values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
-        near = nearness(self.example_trees_, index, values, self.gamma)
-        return RerankedExplanation.of(of_trees, near, self.alpha, self.gamma)
+    @property
+    def model_(self) -> Model:
+        """The trained model. It answers as the parameters `gamma` and `alpha` say now."""
+        model = super().model_
+        forest: Any = model.forest
+        answering = forest.answering(self._reranking())
+        if answering is not forest:
+            model = self._model = replace(model, forest=answering)
+        return model

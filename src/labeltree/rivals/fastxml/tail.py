@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,28 @@ from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.training.examples import Examples
 
 
-def inverse_propensities(examples: Examples, A: float, B: float) -> NDArray[np.float64]:
-    """The inverse propensity of each label by the rows that count; 1 if these are too few to tell."""
-    labels, weight = examples.labels, examples.sample_weight
-    counts_row = np.ones(labels.n_rows, dtype=bool) if weight is None else weight > 0
-    if counts_row.sum() < FEWEST_ROWS:
-        return np.ones(labels.n_labels)
-    of_entry = np.repeat(counts_row, np.diff(labels.indptr))
-    counts = np.bincount(labels.indices[of_entry], minlength=labels.n_labels)
-    return inverse_propensity_of_counts(counts, int(counts_row.sum()), A, B)
+class Reranking(NamedTuple):
+    """The parameters of PfastreXML's ranking: how fast nearness falls, and the weight of the trees against it."""
+
+    gamma: float
+    alpha: float
+
+
+class Propensities(NamedTuple):
+    """The parameters of the model of propensities."""
+
+    A: float
+    B: float
+
+    def inverse(self, examples: Examples) -> NDArray[np.float64]:
+        """Return the inverse propensity of each label by the rows with a weight; 1 if these are too few."""
+        labels, weight = examples.labels, examples.sample_weight
+        counts_row = np.ones(labels.n_rows, dtype=bool) if weight is None else weight > 0
+        if counts_row.sum() < FEWEST_ROWS:
+            return np.ones(labels.n_labels)
+        of_entry = np.repeat(counts_row, np.diff(labels.indptr))
+        counts = np.bincount(labels.indices[of_entry], minlength=labels.n_labels)
+        return inverse_propensity_of_counts(counts, int(counts_row.sum()), self.A, self.B)
 
 
 def nearness(trees: ExampleTrees, label: int, values: Mapping[int, float], gamma: float) -> float:
@@ -54,17 +68,18 @@ class RerankedExplanation(Explanation):
     alpha: float
     gamma: float
 
-    @classmethod
-    def of(cls, of_trees: Explanation, near: float, alpha: float, gamma: float) -> RerankedExplanation:
-        """From what the trees say."""
-        trees = of_trees.probability
-        published = trees**alpha * near ** (1 - alpha) if trees > 0 else 0.0
-        score = published ** (1 / (1 + (1 - alpha) * gamma))
-        return cls(of_trees.label, score, of_trees.paths, trees, near, alpha, gamma)
-
     def __str__(self) -> str:
         score = (
             f"{self.label}: score {self.probability:.4f}, "
             f"from {self.trees:.4f} of the trees and nearness {self.near:.2e}"
         )
         return "\n".join([score, *super().__str__().splitlines()[1:]])
+
+
+def reranked(explanation: Explanation, near: float, reranking: Reranking) -> RerankedExplanation:
+    """Return the explanation of a reranked score, from the trees' own."""
+    gamma, alpha = reranking
+    trees = explanation.probability
+    published = trees**alpha * near ** (1 - alpha) if trees > 0 else 0.0
+    score = published ** (1 / (1 + (1 - alpha) * gamma))
+    return RerankedExplanation(explanation.label, score, explanation.paths, trees, near, alpha, gamma)

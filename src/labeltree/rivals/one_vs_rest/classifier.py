@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import warnings
 from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
 from sklearn.utils import check_random_state
 
-from labeltree.estimators import MultiLabelClassifier, StoredForest
-from labeltree.forest_learner import ForestLearner
-from labeltree.prediction import LabelTreePredictor
+from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.rivals.one_vs_rest.max_margin import MaxMarginLearner, MaxMarginSettings
 from labeltree.rivals.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.rivals.one_vs_rest.training import OneVsRestLearner
-from labeltree.training.fitting import NodeLearner, TrainedForest
-from labeltree.training.hold_out import HoldOutLearner
-from labeltree.training.linear_nodes import SolverSettings, warn_if_all_is_pruned
-from labeltree.training.losses import LOSSES
+from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.losses import LOSSES, choose_link
 from labeltree.training.solvers import check_unread_parameters
+from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees.recipe import TreeRecipe
 from labeltree.validation import (
     LARGEST_INTEGER,
@@ -63,12 +59,10 @@ _CONSTRAINTS: dict[str, Constraint] = {
 #: All labels are children of the root; what else a recipe says is of no concern then.
 _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 
-_Estimator = TypeVar("_Estimator", bound="OneVsRestClassifier")
+_Self = TypeVar("_Self", bound="OneVsRestClassifier")
 
 
-class OneVsRestClassifier(
-    HoldOutLearner, ForestLearner, LabelTreePredictor, StoredForest, MultiLabelClassifier
-):
+class OneVsRestClassifier(LabelTreeEstimator):
     """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, PPDSparse or PD-Sparse.
 
     The strongest linear baseline, and the most expensive: training and prediction cost in proportion to the number of
@@ -140,7 +134,7 @@ class OneVsRestClassifier(
     ----------
     classes_ : array of shape (n_labels,)
         The labels as they were given: of a matrix its column numbers.
-    weights_ : list of TreeWeights
+    weights_ : list of BlockWeights
         The trained weights, in a list of one.
     tree_, trees_ : LabelTree, list of LabelTree
         The flat tree, and a list of it.
@@ -168,13 +162,6 @@ class OneVsRestClassifier(
     >>> model.predict_topk([[0.0, 1.0, 0.0]], k=2).labels.tolist()
     [['pet', 'dog']]
     """
-
-    # The questions read these of any model of trees; a flat tree leaves nothing to choose.
-    search = "exact"
-    beam = 1
-    tree_weight = None
-    missing_estimates = "path"
-    normalize_siblings = False
 
     def __init__(
         self,
@@ -213,15 +200,13 @@ class OneVsRestClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self, training: bool = True) -> None:
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
-        self._link_of(self.loss)
-
-    def _check_training_parameters(self) -> None:
-        # Not for a saved model: what its solver did not use may have had another default then.
-        self._check_parameters()
+        self.link_of(self.loss)
+        if not training:  # a parameter that the solver of a saved model did not use may have had another default then
+            return
         check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:
             raise ValueError(
@@ -233,26 +218,27 @@ class OneVsRestClassifier(
                 f"got {self.random_state!r}"
             )
 
-    def _for_some_rows(self: _Estimator) -> _Estimator:
-        # A checkpoint is of one run: the one on all rows.
-        copied: _Estimator = super()._for_some_rows().set_params(checkpoint=None)
-        return copied
+    def link_of(self, loss: str) -> str:
+        return choose_link(self.link, loss, LINKS[loss])
 
-    def _recipes(self) -> list[TreeRecipe]:
-        return [_FLAT]
+    def make_plan(self) -> TreePlan:
+        """Return how to train, by the parameters."""
+        learner = self._max_margin_learner() if self.solver == "max_margin" else self._learner()
+        return TreePlan([_FLAT], self.seeds(1), learner, self.link_of(self.loss))
 
-    def _learner(self, checked: Any, X: Any) -> NodeLearner:
-        if self.solver == "max_margin":
-            return MaxMarginLearner(
-                MaxMarginSettings(
-                    C=float(self.C),
-                    l1=float(self.l1),
-                    tol=float(self.tol),
-                    max_iter=int(self.max_iter),
-                    bias=float(self.bias),
-                    prune=float(self.prune),
-                )
+    def _max_margin_learner(self) -> NodeLearner:
+        return MaxMarginLearner(
+            MaxMarginSettings(
+                C=float(self.C),
+                l1=float(self.l1),
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                bias=float(self.bias),
+                prune=float(self.prune),
             )
+        )
+
+    def _learner(self) -> NodeLearner:
         n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
         return OneVsRestLearner(
             SolverSettings(
@@ -272,49 +258,31 @@ class OneVsRestClassifier(
             self.checkpoint,
         )
 
-    def _warn_of(self, learner: NodeLearner, forest: TrainedForest) -> None:
-        warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
-        (weights,), (report,) = forest.weights, forest.reports
-        if (
-            self.solver != "descent"
-            and self.l1 > 0
-            and report["n_row_visits"] > 0
-            and weights.n_weights + report["n_pruned"] == 0
-        ):
-            warnings.warn(
-                f"l1={self.l1:g} left no weight at all: use a smaller l1, or a larger C",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _for_some_rows(self: _Self) -> _Self:
+        # A checkpoint is of one run: the one on all rows.
+        copied: _Self = super()._for_some_rows().set_params(checkpoint=None)
+        return copied
 
-    def _keep_choices(self, learner: NodeLearner) -> None:
-        for name in ("objective", "duality_gap"):
-            self.__dict__.pop(f"{name}_", None)
-            if isinstance(learner, MaxMarginLearner):
-                setattr(self, f"{name}_", getattr(learner, name))
+    @property
+    def loss_(self) -> str:
+        """The loss that the classifiers were trained with."""
+        loss: str = self.model_.training.parameters["loss"]
+        return loss
 
-    def _link(self) -> str:
-        return self._link_of(self.loss_)
+    @property
+    def objective_(self) -> float:
+        """The value that `solver="max_margin"` reached."""
+        objective: float = self._fact("objective_")
+        return objective
 
-    def _link_of(self, loss: str) -> str:
-        links = LINKS[loss]
-        if self.link == "auto":
-            return links[0]
-        if self.link not in links:
-            raise ValueError(f"link {self.link!r} does not go with loss {loss!r}; expected one of {links}")
-        return self.link
+    @property
+    def duality_gap_(self) -> float:
+        """The distance of `objective_` from the minimum, at most."""
+        gap: float = self._fact("duality_gap_")
+        return gap
 
-    def _keep_report(self, reports: list[dict[str, int]]) -> None:
-        self.training_report_ = reports
-        self.n_iter_ = max([1, *(report.get("n_passes", 1) for report in reports)])
-        # What weights were trained with goes with them, whatever is set later.
-        self.normalize_ = bool(self.normalize)
-        self.loss_ = self.loss
-
-    def _parameters_as_trained(self) -> dict[str, Any]:
-        # A saved model answers the same for ever, whatever "auto" will mean, and wherever it was trained.
-        trained = {"normalize": self.normalize_, "loss": self.loss_, "link": self._link(), "checkpoint": None}
-        return {**self.get_params(deep=False), **trained}
+    def stored_parameters(self) -> dict[str, Any]:
+        return {**super().stored_parameters(), "checkpoint": None}
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(OneVsRestClassifier).parameters.items()}

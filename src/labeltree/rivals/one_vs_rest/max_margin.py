@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from labeltree import _native
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
+from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.fitting import Run, Seconds
+from labeltree.training.plan import Run, Seconds
 from labeltree.trees import LabelTree
 
 
@@ -36,7 +39,7 @@ class MaxMarginLearner:
 
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
-    ) -> tuple[TreeWeights, dict[str, int]]:
+    ) -> tuple[BlockWeights, dict[str, int]]:
         options = _native.MaxMarginOptions()
         options.C = self.settings.C
         options.l1 = self.settings.l1
@@ -60,4 +63,10 @@ class MaxMarginLearner:
         )
         report = arrays.pop("report")
         self.objective, self.duality_gap = report.pop("objective"), report.pop("duality_gap")
-        return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
+        return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"objective_": self.objective, "duality_gap_": self.duality_gap}
+
+    def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+        return weight_warnings(self.settings.prune, self.settings.l1, nodes, reports)

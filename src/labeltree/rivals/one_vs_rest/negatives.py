@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.model.forest import Search
 from labeltree.training.examples import Examples
-from labeltree.training.fitting import Run, train_forest
+from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
 
 #: So many labels are proposed for each row, if nothing else is said.
@@ -32,18 +33,14 @@ class Negatives:
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
     """Train a `LabelTreeClassifier` with its defaults, and ask it for the best labels of every training row."""
-    sampler = LabelTreeClassifier()
-    forest = train_forest(sampler._recipes(), [seed], examples, sampler._learner(sampler, None), run)
+    plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
+    forest: Any = plan.train(examples, run).forest
     features = examples.features
-    store = forest.weights[0].store(features.n_features, sampler._link_of(sampler.loss))
-    shape = (features.n_rows, min(n_negatives, examples.labels.n_labels))
-    found, probabilities = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
-    run.phases.run(
+    search = Search(min(n_negatives, examples.labels.n_labels), n_threads=run.n_threads)
+    found, _ = run.phases.run(
         f"finding negative examples for {features.n_rows:,} rows",
-        lambda progress: _native.Forest([store], [1.0]).top_k(
-            features, 0.0, False, 0, False, None, run.n_threads, found, probabilities, None, None, progress
-        ),
+        lambda progress: forest.top_k(features, search, progress=progress),
     )
     proposed = found >= 0
     indptr = np.concatenate([[0], np.cumsum(proposed.sum(axis=1))])
-    return Negatives(forest.weights[0].tree, indptr, found[proposed])
+    return Negatives(forest.trees[0], indptr, found[proposed])

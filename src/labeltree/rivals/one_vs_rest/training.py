@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 import labeltree
 from labeltree import _native
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
 from labeltree.rivals.one_vs_rest.negatives import RANDOM_ROWS, Negatives, find_negatives
+from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.fitting import Run, Seconds
+from labeltree.training.plan import Run, Seconds
 from labeltree.training.linear_nodes import SolverSettings, solver_options
 from labeltree.trees import LabelTree
 
@@ -91,7 +92,7 @@ class OneVsRestLearner:
 
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
-    ) -> tuple[TreeWeights, dict[str, int]]:
+    ) -> tuple[BlockWeights, dict[str, int]]:
         features, labels = examples.features, examples.labels
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
         negatives = None
@@ -139,7 +140,14 @@ class OneVsRestLearner:
         )
         report = _report(chunk["report"] for chunk in trained)
         report["n_constant"] = tree.n_nodes - len(plan.label)
-        return TreeWeights.from_training(tree, arrays, dense), report
+        return BlockWeights.from_training(tree, arrays, dense), report
+
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
+    def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+        l1 = self.settings.l1 if self.settings.solver == "sparse" else 0.0
+        return weight_warnings(self.settings.prune, l1, nodes, reports)
 
     def _open_checkpoint(
         self, examples: Examples, seed: int, plan: ColumnPlan, negatives: Negatives | None, run: Run

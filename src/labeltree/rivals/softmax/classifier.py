@@ -6,17 +6,13 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from labeltree.estimators import MultiLabelClassifier, StoredForest
-from labeltree.forest_learner import ForestLearner
-from labeltree.learning import recipe_of
-from labeltree.prediction import LabelTreePredictor
+from labeltree.classifier import recipe_of
+from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.rivals.softmax.learner import SoftmaxLearner
-from labeltree.training.fitting import NodeLearner, TrainedForest
-from labeltree.training.hold_out import HoldOutLearner
-from labeltree.training.linear_nodes import warn_if_all_is_pruned
+from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree
+from labeltree.trees.recipe import TREE_WORDS, TreeSource, check_tree
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -49,9 +45,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class HierarchicalSoftmaxClassifier(
-    HoldOutLearner, ForestLearner, LabelTreePredictor, StoredForest, MultiLabelClassifier
-):
+class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     """Classification into one of very many classes by hierarchical softmax.
 
     Labels are the leaves of a tree. Every inner node estimates by softmax which of its children the example's label is
@@ -127,7 +121,7 @@ class HierarchicalSoftmaxClassifier(
         The labels as they were given: of a matrix its column numbers.
     tree_, trees_ : LabelTree, list of LabelTree
         The first tree, and all.
-    weights_ : list of TreeWeights
+    weights_ : list of BlockWeights
         The trained weights of each tree.
     training_report_ : list of dict
         Per tree: columns that were learned, how many of them `max_iter` stopped, nodes that are constant, rows visited
@@ -151,9 +145,6 @@ class HierarchicalSoftmaxClassifier(
     >>> LabelTreeClassifier(loss="logistic", **parameters).fit(X, y).predict_topk([[1.0]], k=3).labels.tolist()
     [['cat', 'pet', 'dog']]
     """
-
-    #: Siblings' probabilities sum to 1 as they are.
-    normalize_siblings = False
 
     def __init__(
         self,
@@ -206,7 +197,7 @@ class HierarchicalSoftmaxClassifier(
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
         check_parameters(self, _CONSTRAINTS)
         check_random_state(self.random_state)
@@ -214,33 +205,18 @@ class HierarchicalSoftmaxClassifier(
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 
-    def _check_training_parameters(self) -> None:
-        self._check_parameters()
+    def link_of(self, loss: str) -> str:
+        return "softmax"
 
-    def _recipes(self) -> list[TreeRecipe]:
-        return recipe_of(self).for_each(self.n_trees)
-
-    def _learner(self, checked: Any, X: Any) -> SoftmaxLearner:
-        return SoftmaxLearner(
+    def make_plan(self) -> TreePlan:
+        """Return how to train, by the parameters."""
+        learner = SoftmaxLearner(
             C=float(self.C),
             tol=self.tol,
             max_iter=self.max_iter,
             bias=float(self.bias),
             prune=self.prune,
         )
-
-    def _warn_of(self, learner: NodeLearner, forest: TrainedForest) -> None:
-        warn_if_all_is_pruned(self.prune, forest.weights, forest.reports)
-
-    def _link(self) -> str:
-        return "softmax"
-
-    def _keep_report(self, reports: list[dict[str, int]]) -> None:
-        self.training_report_ = reports
-        self.n_iter_ = max([1, *(report.get("n_passes", 1) for report in reports)])
-        # What weights were trained with goes with them, whatever is set later.
-        self.normalize_ = bool(self.normalize)
-
-    def _parameters_as_trained(self) -> dict[str, Any]:
-        trained = {"normalize": self.normalize_, "n_trees": len(self.weights_)}
-        return {**self.get_params(deep=False), **trained}
+        recipes = recipe_of(self).for_each(self.n_trees)
+        tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
+        return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)

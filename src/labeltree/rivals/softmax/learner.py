@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from labeltree import _native
-from labeltree.model.block_weights import TreeWeights
+from labeltree.model.block_weights import BlockWeights
 from labeltree.training.examples import Examples
-from labeltree.training.fitting import Run, Seconds
+from labeltree.training.linear_nodes import pruning_warnings
+from labeltree.training.plan import Run, Seconds
 from labeltree.trees import LabelTree
 
 
 @dataclass(frozen=True)
 class SoftmaxLearner:
-    """`HierarchicalSoftmaxClassifier`'s parameters of these names; `bias` is the value of the bias feature."""
+    """Trains the softmax of every inner node.
+
+    Attributes are the parameters of `HierarchicalSoftmaxClassifier`; `bias` is the value of the bias feature.
+    """
 
     C: float
     tol: float
@@ -23,7 +29,7 @@ class SoftmaxLearner:
 
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
-    ) -> tuple[TreeWeights, dict[str, int]]:
+    ) -> tuple[BlockWeights, dict[str, int]]:
         options = _native.SolverOptions()
         options.C = self.C
         options.tol = self.tol
@@ -47,4 +53,10 @@ class SoftmaxLearner:
             ),
         )
         report: dict[str, int] = arrays.pop("report")
-        return TreeWeights.from_training(tree, arrays, examples.features.dense_features), report
+        return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
+
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
+    def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+        return pruning_warnings(self.prune, nodes, reports)

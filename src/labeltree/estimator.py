@@ -1,0 +1,143 @@
+"""`Estimator`: a classifier of scikit-learn's kind, which holds parameters and makes a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+
+from labeltree.decisions.decision import Tuning
+from labeltree.decisions.online_f_measure import OFO
+from labeltree.labels.reading import read_labels
+from labeltree.metrics.names import Metric, get_metric
+from labeltree.questions import Questions
+from labeltree.text.vectorizer import TextVectorizer
+from labeltree.training.hold_out import set_aside
+from labeltree.validation import Number, check_arguments
+
+_Self = TypeVar("_Self", bound="Estimator")
+
+
+class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
+    """Parameters, and once it is trained a model. A kind of estimator says how it checks its parameters and is fit."""
+
+    normalize: bool
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def check_parameters(self, training: bool = True) -> None:
+        """Raise `ValueError` unless all parameters are valid; if not `training`, valid for a trained model."""
+
+    @abstractmethod
+    def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
+        """Train on the examples X with labels y."""
+
+    def fit_for(
+        self: _Self,
+        metric: str | Metric,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        holdout: float = 0.3,
+        method: str | OFO = "auto",
+        floor: float = 0.01,
+    ) -> _Self:
+        """Train on all examples, and decide for a metric by a model that was trained on some of them.
+
+        Some of the rows, drawn at random, are set aside; a model is trained on the others and `decide_for` tunes
+        thresholds on the rows that were set aside. Then a model is trained on all rows, with these thresholds. Where no
+        thresholds need tuning, no rows are set aside.
+
+        Parameters
+        ----------
+        metric : str or object of `labeltree.metrics`
+            As for `decide_for`.
+        X, y, sample_weight
+            As for `fit`.
+        holdout : float
+            The share of the rows that is set aside.
+        method, floor
+            As for `decide_for`.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 20, [["cat", "pet"], ["dog"]] * 20
+        >>> model = LabelTreeClassifier(random_state=0).fit_for("micro_f1", X, y)
+        >>> model.predict([[0.9, 0.1]]), model.decision_.metric
+        ([['cat', 'pet']], 'micro_f1')
+        """
+        self.check_parameters()
+        check_arguments("fit_for", {"holdout": holdout}, {"holdout": Number(0, 1)})
+        tuning, chosen, labels = Tuning(method, floor), get_metric(metric), read_labels(y)
+        if tuning.method_for(chosen) == "fixed":
+            return self.fit(X, labels, sample_weight).decide_for(chosen, method=method)
+        rest, aside = set_aside(X, labels, sample_weight, holdout, self.random_state)
+        first = self._for_some_rows().fit(*rest)
+        first.decide_for(chosen, aside.X, aside.y, method=method, floor=floor)
+        self.fit(X, labels, sample_weight)
+        self.decision_ = first.decision_.for_labels(first.classes_, self.classes_)
+        return self
+
+    def _for_some_rows(self: _Self) -> _Self:
+        """An untrained copy, for the rows that are not set aside."""
+        copied: _Self = clone(self)
+        return copied
+
+    # -- fitted attributes -----------------------------------------------------------------------------------------
+
+    @property
+    def normalize_(self) -> bool:
+        """Whether the model scales every row to unit length."""
+        return bool(self.model_.training.parameters["normalize"])
+
+    @property
+    def training_report_(self) -> list[dict[str, int]]:
+        """What training counted, for each tree."""
+        return self.model_.training.reports
+
+    @property
+    def n_iter_(self) -> int:
+        """The maximum number of passes over its rows that a problem took."""
+        return max([1, *(report.get("n_passes", 1) for report in self.training_report_)])
+
+    @property
+    def fit_seconds_(self) -> dict[str, float]:
+        """How long each phase of training took."""
+        seconds = self.model_.training.seconds
+        if seconds is None:
+            raise AttributeError("a model that was loaded does not know how long its training took")
+        return dict(seconds)
+
+    @property
+    def vectorizer_(self) -> TextVectorizer:
+        """Turns texts into X, if the model was trained on texts."""
+        vectorizer = self.model_.vectorizer
+        if vectorizer is None:
+            raise AttributeError(f"this {type(self).__name__} was not trained on texts")
+        return vectorizer
+
+    @vectorizer_.setter
+    def vectorizer_(self, vectorizer: TextVectorizer) -> None:
+        self._model = self.model_.reading_texts(vectorizer)
+
+    def _fact(self, name: str) -> Any:
+        """A fitted attribute that not every training has."""
+        facts = self.model_.training.facts
+        if name not in facts:
+            raise AttributeError(f"this {type(self).__name__} has no attribute {name!r}: see its documentation")
+        return facts[name]
+
+    def stored_parameters(self) -> dict[str, Any]:
+        """Return the parameters to save: those that only training reads as they were then."""
+        return {**self.get_params(deep=False), **self.model_.training.parameters}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags

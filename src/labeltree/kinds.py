@@ -1,0 +1,199 @@
+"""The kinds of models: the only registry. A new kind is its package, an entry here and a section in `model_file`.
+
+Nothing is imported before it is needed: the command line reads this file to show its help pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+#: Options by the heading that they have on a help page.
+Panels = Mapping[str, tuple[str, ...]]
+
+_TREE = (
+    "n_trees",
+    "tree",
+    "max_arity",
+    "arity",
+    "max_leaves",
+    "max_depth",
+    "frequent_share",
+    "collapse",
+    "label_vectors",
+    "label_vector_prune",
+)
+_RUN = ("n_jobs", "random_state", "verbose")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of model.
+
+    Attributes
+    ----------
+    estimator : str
+        The name of its class, which its model files have.
+    module : str
+        The module of the class.
+    section : str
+        The module in `labeltree.model_file.sections` that writes and reads its forest.
+    method : str, optional
+        The word for `labeltree train --method`, if that can train it.
+    panels : dict
+        Its options on the command line.
+    help : str
+        What `labeltree train --method M --help` says about it.
+    """
+
+    estimator: str
+    module: str
+    section: str
+    method: str | None = None
+    panels: Panels = field(default_factory=dict)
+    help: str = ""
+
+    def load(self) -> type[Any]:
+        """Import the estimator."""
+        cls: type[Any] = getattr(import_module(self.module), self.estimator)
+        return cls
+
+
+KINDS = (
+    Kind(
+        "LabelTreeClassifier",
+        "labeltree.classifier",
+        "linear_trees",
+        "label-tree",
+        {
+            "The tree": _TREE,
+            "The node classifiers": (
+                "loss",
+                "link",
+                "penalty",
+                "siblings",
+                "C",
+                "label_weight",
+                "tol",
+                "max_iter",
+                "prune",
+                "normalize",
+                "bias",
+            ),
+            "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
+            "The search for labels": (
+                "search",
+                "beam",
+                "tree_weight",
+                "missing_estimates",
+                "normalize_siblings",
+            ),
+            "The run": _RUN,
+        },
+        "A probabilistic label tree: the default.",
+    ),
+    Kind(
+        "HierarchicalSoftmaxClassifier",
+        "labeltree.rivals.softmax.classifier",
+        "linear_trees",
+        "softmax",
+        {
+            "The tree": _TREE,
+            "The node classifiers": ("C", "tol", "max_iter", "prune", "normalize", "bias"),
+            "The search for labels": ("search", "beam", "tree_weight", "missing_estimates"),
+            "The run": _RUN,
+        },
+        "Hierarchical softmax: a softmax at every node of a label tree chooses the child. For one label per row.",
+    ),
+    Kind(
+        "OneVsRestClassifier",
+        "labeltree.rivals.one_vs_rest.classifier",
+        "linear_trees",
+        "one-vs-rest",
+        {
+            "The classifiers": (
+                "solver",
+                "loss",
+                "link",
+                "C",
+                "l1",
+                "tol",
+                "max_iter",
+                "prune",
+                "negatives",
+                "n_negatives",
+                "normalize",
+                "bias",
+            ),
+            "The run": ("checkpoint", *_RUN),
+        },
+        "One linear classifier per label, as DiSMEC; as PPDSparse with --solver sparse. Precise, and slow for many "
+        "labels.",
+    ),
+    Kind(
+        "FastXMLClassifier",
+        "labeltree.rivals.fastxml.classifier",
+        "example_trees",
+        "fastxml",
+        {
+            "The trees": ("n_trees", "max_leaf", "leaf_labels"),
+            "The separators": ("C", "max_iter", "tol", "normalize", "bias"),
+            "The run": _RUN,
+        },
+        "FastXML: an ensemble of trees that divide the rows; a leaf votes for the labels of its rows.",
+    ),
+    Kind(
+        "PfastreXMLClassifier",
+        "labeltree.rivals.fastxml.classifier",
+        "example_trees",
+        "pfastrexml",
+        {
+            "The trees": ("n_trees", "max_leaf", "leaf_labels"),
+            "Rare labels": ("propensity_A", "propensity_B", "gamma", "alpha"),
+            "The separators": ("C", "max_iter", "tol", "normalize", "bias"),
+            "The run": _RUN,
+        },
+        "PfastreXML: FastXML for rare labels, which count more and are ranked by how near a row is to theirs.",
+    ),
+    Kind(
+        "OnlineLabelTreeClassifier",
+        "labeltree.online.classifier",
+        "online_tree",
+        None,  # 'labeltree learn' trains it
+        {
+            "The tree": ("policy", "arity", "alpha"),
+            "Weights and memory": ("weights", "memory_mb", "expected_labels"),
+            "The node classifiers": (
+                "loss",
+                "link",
+                "solver",
+                "learning_rate",
+                "regularization",
+                "normalize",
+                "bias",
+            ),
+            "The search for labels": ("search", "beam", "normalize_siblings"),
+            "The run": ("n_jobs", "random_state"),
+        },
+        "A label tree that learns from a stream.",
+    ),
+    Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", help="Several models that answer as one."),
+)
+
+_BY_ESTIMATOR = {kind.estimator: kind for kind in KINDS}
+METHODS = {kind.method: kind for kind in KINDS if kind.method is not None}
+
+
+def kind_named(estimator: str) -> Kind | None:
+    """Return the kind of a class of estimators by the name of the class."""
+    return _BY_ESTIMATOR.get(estimator)
+
+
+def kind_of(cls: type) -> Kind:
+    """Return the kind of a class, or of the class that it is derived from."""
+    for parent in cls.__mro__:
+        if parent.__name__ in _BY_ESTIMATOR:
+            return _BY_ESTIMATOR[parent.__name__]
+    raise TypeError(f"{cls.__name__} is not a kind of model that labeltree knows")

@@ -1,0 +1,182 @@
+"""`LabelTreeEstimator`: what estimators have in common that learn label trees in batches."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from labeltree.calibration.level_maps import Calibration
+from labeltree.estimator import Estimator
+from labeltree.model.block_weights import BlockWeights
+from labeltree.model.forest import Search
+from labeltree.model.model import Model
+from labeltree.training.fit import fit
+from labeltree.training.plan import Plan
+from labeltree.trees import LabelTree
+from labeltree.validation import check_tree_weight
+
+_Self = TypeVar("_Self", bound="LabelTreeEstimator")
+
+
+class LabelTreeEstimator(Estimator):
+    """Label trees, with what only they can be asked. Class attributes are parameters that some estimators fix."""
+
+    fit = fit
+
+    search: str = "exact"
+    beam: int = 1
+    tree_weight: Sequence[float] | None = None
+    missing_estimates: str = "path"
+    normalize_siblings: bool = False
+
+    @property
+    def model_(self) -> Model:
+        """The trained model: its forest, labels, features and decision. It answers as the parameters say now."""
+        model = super().model_
+        forest: Any = model.forest
+        answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
+        if answering is not forest:
+            model = self._model = replace(model, forest=answering)
+        return model
+
+    def make_search(self, k: int = 1, **wanted: Any) -> Search:
+        return super().make_search(
+            k,
+            beam=int(self.beam) if self.search == "beam" else 0,
+            missing_as_zero=self.missing_estimates == "zero",
+            normalize_siblings=bool(self.normalize_siblings),
+            **wanted,
+        )
+
+    def trained_link(self) -> str:
+        """Return the link of the trained node classifiers."""
+        return self.link_of(super().model_.training.parameters.get("loss", ""))
+
+    @abstractmethod
+    def link_of(self, loss: str) -> str:
+        """Return the link of a loss; raises `ValueError` if the parameter `link` does not go with it."""
+
+    @abstractmethod
+    def make_plan(self) -> Plan:
+        """Return how to train, by the parameters."""
+
+    def weight_of_trees(self, n_trees: int) -> list[float]:
+        """Return how much each tree counts in the mean."""
+        return [1.0] * n_trees if self.tree_weight is None else check_tree_weight(self.tree_weight, n_trees)
+
+    # -- fitted attributes -----------------------------------------------------------------------------------------
+
+    @property
+    def tree_(self) -> LabelTree:
+        """The first tree."""
+        return self.trees_[0]
+
+    @property
+    def trees_(self) -> list[LabelTree]:
+        """All trees."""
+        return list(self.model_.forest.trees)
+
+    @property
+    def weights_(self) -> list[BlockWeights]:
+        """The trained weights of each tree."""
+        forest: Any = self.model_.forest
+        weights: list[BlockWeights] = forest.weights
+        return weights
+
+    @property
+    def dense_features_(self) -> tuple[int, int]:
+        """The range of dense features: the first of them and the one after the last."""
+        return self.weights_[0].dense_features
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The maps that replace the link, once `calibrate` was called."""
+        forest: Any = self.model_.forest
+        calibration: Calibration | None = getattr(forest, "calibration", None)
+        if calibration is None:
+            raise AttributeError(f"this {type(self).__name__} is not calibrated")
+        return calibration
+
+    @calibration_.setter
+    def calibration_(self, calibration: Calibration | None) -> None:
+        model = self.model_
+        forest: Any = model.forest
+        self._model = replace(model, forest=forest.calibrated(calibration))
+
+    @calibration_.deleter
+    def calibration_(self) -> None:
+        self.calibration_ = None  # type: ignore[assignment] # takes the maps away
+
+    # -- calibrating, saving ---------------------------------------------------------------------------------------
+
+    def calibrate(
+        self: _Self, X: Any, y: Any, *, method: str = "isotonic", random_state: int = 0
+    ) -> _Self:
+        """Calibrate the probabilities on rows that the model was not trained on.
+
+        For each level of each tree, a map from scores of nodes to probabilities is fitted. It replaces the link from
+        then on, and is saved with the model. The maps are monotone: siblings keep their order. Calibrating a model
+        again replaces its maps. A decision of `decide_for` is dropped, as its thresholds were made for other
+        probabilities. `labeltree.calibration` has measures.
+
+        Parameters
+        ----------
+        X, y
+            Held-out examples, in any form that `fit` takes, with labels that the model knows.
+        method : {"isotonic", "platt"}
+            Fit a map of any shape that never descends, which fits best; or a sigmoid, which keeps all scores apart.
+        random_state : int
+            The seed of the sample of negative nodes, where there are many millions.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+        >>> model = LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> model.calibrate(X, y, method="platt").calibration_.method
+        'platt'
+        """
+        from labeltree.calibration.fitting import fit_calibration
+
+        fitted = fit_calibration(self.model_, X, y, method, random_state, self.make_search())
+        self.calibration_ = fitted
+        del self.decision_
+        return self
+
+    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
+        """Write the model to a directory, atomically: a reader sees the old model or the new one.
+
+        Parameters
+        ----------
+        path : path of a directory
+            Made if it does not exist. A directory that holds anything but a model is refused.
+        weights : {"float32", "bfloat16", "int8"}, optional
+            The type of the stored weights; the smaller ones cost a little precision. By default the type they have:
+            float32 after training.
+        """
+        from labeltree.model_file import save
+
+        save(self, path, weights=weights)
+
+    def stored_parameters(self) -> dict[str, Any]:
+        stored = {**super().stored_parameters(), "link": self.trained_link(), "n_trees": self.model_.forest.n_trees}
+        return {name: value for name, value in stored.items() if name in self._get_param_names()}
+
+    def kept_parameters(self) -> Mapping[str, Any]:
+        """Return the parameters that hold for the trained weights, whatever is set later."""
+        kept = {"normalize": bool(self.normalize)}
+        return {**kept, "loss": self.loss} if "loss" in self._get_param_names() else kept
+
+    def seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
+        """Return a seed for each tree. An integer `random_state` gives the same ones to trees that are added later."""
+        n_skipped = n_before if isinstance(self.random_state, Integral) else 0
+        random = check_random_state(self.random_state)
+        seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
+        return seeds[n_skipped:]

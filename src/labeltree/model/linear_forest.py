@@ -1,0 +1,235 @@
+"""`LinearForest`: label trees with linear node classifiers, answered by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.calibration.level_maps import Calibration
+from labeltree.labels.reading import LabelRows
+from labeltree.model.block_weights import BlockWeights
+from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.model.node_scores import NodeScores
+from labeltree.trees import LabelTree
+
+#: Of the pairs of a row and a negative node, at most about this many are scored for each tree.
+NEGATIVE_NODES = 1_000_000
+
+
+class LinearForest:
+    """Label trees whose nodes are columns of the kernel's blocks.
+
+    Parameters
+    ----------
+    weights : sequence of BlockWeights
+        The weights of each tree.
+    n_features : int
+    link : str
+        How scores become probabilities.
+    tree_weight : sequence of float, optional
+        How much each tree counts in the mean of their probabilities, 1 by default.
+    calibration : Calibration, optional
+        Maps from scores to probabilities, which replace the link.
+    """
+
+    has_label_trees = True
+    has_node_scores = True
+    gives_probabilities = True
+
+    def __init__(
+        self,
+        weights: Sequence[BlockWeights],
+        n_features: int,
+        link: str,
+        tree_weight: Sequence[float] | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
+        self.weights = list(weights)
+        self.n_features = n_features
+        self.link = link
+        self.tree_weight = [1.0] * len(self.weights) if tree_weight is None else list(tree_weight)
+        self.calibration = calibration
+        maps = [None] * len(self.weights) if calibration is None else calibration.trees
+        self.stores = [
+            of_tree.store(n_features, link, level_maps)
+            for of_tree, level_maps in zip(self.weights, maps, strict=True)
+        ]
+        self._native = _native.Forest(self.stores, self.tree_weight)
+
+    def answering(self, link: str, tree_weight: Sequence[float] | None) -> LinearForest:
+        """Return the forest with this link and these weights of its trees: itself if nothing changes."""
+        tree_weight = [1.0] * len(self.weights) if tree_weight is None else tree_weight
+        if link == self.link and tree_weight == self.tree_weight:
+            return self
+        return LinearForest(self.weights, self.n_features, link, tree_weight, self.calibration)
+
+    def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
+        """Return a forest with the trees of both."""
+        return LinearForest([*self.weights, *other.weights], self.n_features, self.link, tree_weight)
+
+    def calibrated(self, calibration: Calibration | None) -> LinearForest:
+        """Return the forest with these maps in place of its link."""
+        return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, calibration)
+
+    def first_tree(self) -> LinearForest:
+        """Return the first tree alone, calibrated as it is here."""
+        if len(self.weights) == 1:
+            return self
+        maps = self.calibration
+        first = None if maps is None else Calibration(maps.method, maps.trees[:1])
+        return LinearForest(self.weights[:1], self.n_features, self.link, None, first)
+
+    @property
+    def exact_best(self) -> bool:
+        """Whether one tree is asked: the best on average need not be the best of any one tree."""
+        return len(self.weights) == 1
+
+    @property
+    def n_labels(self) -> int:
+        return self.weights[0].tree.n_labels
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.weights)
+
+    @property
+    def trees(self) -> list[LabelTree]:
+        return [of_tree.tree for of_tree in self.weights]
+
+    def verify(self) -> None:
+        """Check the inside of every block; raises `ModelFileError` if one is damaged."""
+        for store in self.stores:
+            store.verify()
+
+    def top_k(
+        self,
+        features: Any,
+        search: Search,
+        evaluations: NDArray[np.int64] | None = None,
+        progress: _native.Progress | None = None,
+    ) -> TopAnswer:
+        labels, probabilities = empty_answer(features.n_rows, search.k)
+        self._native.top_k(features, search, labels, probabilities, evaluations, progress)
+        return labels, probabilities
+
+    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
+        found: RowAnswer = self._native.above(features, search, evaluations)
+        return found
+
+    def pairs(
+        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
+    ) -> NDArray[np.float32]:
+        probabilities = np.empty(len(rows), dtype=np.float32)
+        self._native.pairs(features, rows, labels, search, probabilities)
+        return probabilities
+
+    def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
+        return iter(_native.Enumeration(self._native, features, 0, search).next, None)
+
+    def explain(
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+    ) -> Explanation:
+        if any(of_tree.is_joint for of_tree in self.weights):
+            raise ValueError(
+                "explain needs a classifier per node, but siblings='joint' trains the children of a node together, and "
+                "their probabilities are no sums of contributions; train with siblings='independent'"
+            )
+        values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
+        paths = [
+            _path(of_tree, store, features, values, label, search.normalize_siblings, n_features, feature_names)
+            for of_tree, store in zip(self.weights, self.stores, strict=True)
+        ]
+        of_trees = [path[-1].probability_so_far for path in paths]
+        return Explanation(label, float(np.average(of_trees, weights=self.tree_weight)), paths)
+
+    def node_scores(
+        self, features: Any, labels: LabelRows, search: Search, seed: int
+    ) -> list[NodeScores]:
+        return [
+            _scores_of_tree(store, tree, features, labels, search, seed)
+            for store, tree in zip(self.stores, self.trees, strict=True)
+        ]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LinearForest, (self.weights, self.n_features, self.link, self.tree_weight, self.calibration)
+
+
+def _path(
+    weights: BlockWeights,
+    store: _native.BlockStore,
+    features: _native.FeatureMatrix,
+    values: dict[int, float],
+    label: int,
+    normalize_siblings: bool,
+    n_features: int,
+    feature_names: Sequence[Any] | None,
+) -> list[Step]:
+    """The steps from the root to a label in one tree."""
+    tree = weights.tree
+    steps: list[Step] = []
+    so_far = 1.0
+    block, first = 0, 0
+    for node in tree.path(label).tolist():
+        column = node - first
+        probability = float(store.probabilities(features, 0, block, normalize_siblings)[column])
+        so_far *= probability
+        known = zip(*(array.tolist() for array in store.column(block, column)), strict=True)
+        triples = ((feature, values[feature], weight) for feature, weight in known if feature in values)
+        steps.append(
+            Step(
+                node=node,
+                n_labels=len(tree.labels_under(node)),
+                score=float(store.scores(features, 0, block)[column]),
+                probability=probability,
+                probability_so_far=so_far,
+                bias=float(weights.arrays["bias"][node]),
+                contributions=strongest(triples, n_features, feature_names),
+            )
+        )
+        block, first = weights.block_of(node), int(tree.child_begin[node])
+    return steps
+
+
+def _scores_of_tree(
+    store: _native.BlockStore,
+    tree: LabelTree,
+    features: _native.FeatureMatrix,
+    labels: LabelRows,
+    search: Search,
+    seed: int,
+) -> NodeScores:
+    """The scores of all positive nodes, and of a sample of the negative ones if there are millions."""
+    n_nodes = _n_scored_nodes(tree, labels, search.n_threads)
+    found = store.held_out_nodes(
+        features,
+        labels.indptr,
+        labels.indices,
+        search.normalize_siblings,
+        min(1.0, NEGATIVE_NODES / n_nodes),
+        seed,
+        search.n_threads,
+    )
+    positive = found["positive"].astype(bool)
+    n_positive = int(positive.sum())
+    n_drawn = len(positive) - n_positive
+    return NodeScores(
+        found["node"],
+        tree.depth_of_node[found["node"]].astype(np.int64),
+        found["score"],
+        found["probability"],
+        positive,
+        np.where(positive, 1.0, (n_nodes - n_positive) / max(n_drawn, 1)),
+    )
+
+
+def _n_scored_nodes(tree: LabelTree, labels: LabelRows, n_threads: int) -> int:
+    """The number of pairs of a row and the root, or a child of a node that is positive for the row."""
+    begin, _ = _native.assign_to_nodes(
+        tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, n_threads
+    )
+    return labels.n_rows + int(np.diff(begin) @ np.diff(tree.child_begin).astype(np.int64))

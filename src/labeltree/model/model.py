@@ -1,0 +1,139 @@
+"""`Model`: everything that training leaves behind, and that answers, is saved, served and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.decisions.decision import HALF, Decision
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import LabelKind
+from labeltree.model.feature_reader import one_row
+from labeltree.model.forest import Features, Forest
+
+if TYPE_CHECKING:
+    from labeltree.text.vectorizer import TextVectorizer
+
+_NOT_LOCKED: AbstractContextManager[None] = nullcontext()
+
+
+class Reader(Protocol):
+    """Turns X into the features that one forest understands."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def names(self) -> NDArray[Any] | None: ...
+
+    def read(self, X: Any) -> Features: ...
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """How a model was trained.
+
+    Attributes
+    ----------
+    reports : list of dict
+        What training counted, for each tree.
+    parameters : dict
+        Parameters that hold for the trained weights, whatever is set on the estimator later.
+    seconds : dict, optional
+        How long each phase took; None for a model that was loaded.
+    facts : dict
+        Fitted attributes that only some estimators have, such as `C_`.
+    """
+
+    reports: list[dict[str, int]] = field(default_factory=list)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seconds: Mapping[str, float] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained model. It never changes: training, calibrating and deciding make another one.
+
+    The one exception is the model of an online tree, which has the same attributes and changes behind its lock.
+
+    Attributes
+    ----------
+    forest : Forest
+        Answers questions about rows, with labels as positions in `classes`.
+    reader : Reader
+        Turns X into features that the forest understands.
+    names : LabelNames
+        The labels: `names.classes` has them in the order of their positions.
+    label_kind : {"csr", "dense", "lists", "multiclass"}
+        The form of the y that the model was trained on.
+    label_counts : array of shape (n_labels,)
+        The number of training rows with each label.
+    n_samples_fit : int
+        The number of training rows.
+    training : TrainingRecord
+    decision : Decision
+        Which labels `predict` returns.
+    vectorizer : TextVectorizer, optional
+        Turns texts into X, if the model was trained on texts.
+    """
+
+    forest: Forest
+    reader: Reader
+    names: LabelNames
+    label_kind: LabelKind
+    label_counts: NDArray[np.int64]
+    n_samples_fit: int
+    training: TrainingRecord = field(default_factory=TrainingRecord)
+    decision: Decision = HALF
+    vectorizer: TextVectorizer | None = None
+
+    #: Whether the model can learn more examples.
+    learns: ClassVar[bool] = False
+
+    @property
+    def n_features(self) -> int:
+        return self.reader.n_features
+
+    @property
+    def feature_names(self) -> NDArray[Any] | None:
+        """The names of the features, if X was a frame."""
+        return self.reader.names
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether `text_rows` can read texts."""
+        return self.vectorizer is not None
+
+    def text_rows(self, texts: Any) -> Any:
+        """Return X for texts."""
+        assert self.vectorizer is not None
+        return self.vectorizer.transform(texts)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Keep the model as it is while a question is answered."""
+        return _NOT_LOCKED
+
+    def read(self, X: Any) -> Features:
+        """Return X as features that the forest understands."""
+        return self.reader.read(X)
+
+    def read_one(self, x: Any) -> Features:
+        """Return one row, which may be 1-d, as features."""
+        features = self.read(one_row(x))
+        if features.n_rows != 1:
+            raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
+        return features
+
+    def deciding(self, decision: Decision) -> Model:
+        """Return the model with another decision."""
+        return replace(self, decision=decision)
+
+    def reading_texts(self, vectorizer: TextVectorizer) -> Model:
+        """Return the model with what turns texts into X."""
+        return replace(self, vectorizer=vectorizer)

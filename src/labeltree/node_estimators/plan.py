@@ -1,0 +1,79 @@
+"""Training of trees with scikit-learn classifiers in their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize as normalize_rows
+from sklearn.utils.validation import validate_data
+
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.forest import Forest
+from labeltree.model.model import Reader
+from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators, fit_node_estimators
+from labeltree.node_estimators.forest import EstimatorForest
+from labeltree.training.examples import Examples
+from labeltree.training.plan import Run, Seconds
+from labeltree.training.tree_plan import TreePlan
+from labeltree.trees import LabelTree
+from labeltree.validation import is_pair
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorReader(FeatureReader):
+    """Reads X as node estimators get it: a CSR matrix or an array; a pair becomes one sparse matrix."""
+
+    def read(self, X: Any) -> Any:
+        if is_pair(X):
+            X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
+        X = validate_data(self.checked, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
+        return EstimatorFeatures(normalize_rows(X) if self.normalize else X)
+
+
+@dataclass(frozen=True)
+class EstimatorLearner:
+    """Puts a copy of a scikit-learn classifier into every node."""
+
+    estimator: Any
+    n_jobs: int | None
+
+    def train(
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+    ) -> tuple[NodeEstimators, dict[str, int]]:
+        return fit_node_estimators(
+            self.estimator,
+            tree,
+            reader_of(examples).read(examples.X),
+            examples.labels,
+            examples.sample_weight,
+            seed,
+            self.n_jobs,
+            run.phases,
+            name,
+        )
+
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
+    def warnings(self, nodes: Sequence[NodeEstimators], reports: Sequence[Mapping[str, int]]) -> list[str]:
+        return []
+
+
+class EstimatorPlan(TreePlan):
+    """A plan for trees with scikit-learn classifiers in their nodes."""
+
+    def make_forest(self, nodes: list[Any], examples: Examples) -> tuple[Forest, Reader | None]:
+        return EstimatorForest(nodes, self.tree_weight), reader_of(examples)
+
+
+def reader_of(examples: Examples) -> EstimatorReader:
+    """Return what reads X for node estimators, from what read it for the kernel."""
+    kernel = examples.reader
+    assert kernel is not None
+    return EstimatorReader(
+        kernel.owner, kernel.normalize, kernel.n_features, kernel.names, kernel.dense_features
+    )

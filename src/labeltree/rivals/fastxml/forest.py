@@ -1,0 +1,141 @@
+"""`ExampleForest`: trees over examples, answered by the leaves that a row falls into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.labels.reading import LabelRows
+from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
+from labeltree.trees import LabelTree
+
+
+class ExampleForest:
+    """An ensemble of trees over examples.
+
+    A row goes one way through a tree, and a tree that does not name a label gives it the probability 0: siblings, beams
+    and missing estimates have no meaning here.
+
+    Parameters
+    ----------
+    example_trees : ExampleTrees
+    reranking : Reranking, optional
+        How PfastreXML ranks the labels that the trees propose.
+    """
+
+    has_label_trees = False
+    has_node_scores = False
+    exact_best = True
+
+    def __init__(self, example_trees: ExampleTrees, reranking: Reranking | None = None) -> None:
+        self.example_trees = example_trees
+        self.reranking = reranking
+        self._native = example_trees.forest() if reranking is None else example_trees.forest(*reranking)
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the trees vote; a reranked score is no probability."""
+        return self.reranking is None
+
+    def answering(self, reranking: Reranking | None) -> ExampleForest:
+        """Return the forest with this reranking: itself if nothing changes."""
+        return self if reranking == self.reranking else ExampleForest(self.example_trees, reranking)
+
+    @property
+    def n_labels(self) -> int:
+        return self.example_trees.n_labels
+
+    @property
+    def n_trees(self) -> int:
+        return self.example_trees.n_trees
+
+    @property
+    def trees(self) -> list[LabelTree]:
+        raise AttributeError("these trees divide examples, not labels: there is no label tree")
+
+    def verify(self) -> None:
+        """Check the inside of every tree; raises `ModelFileError` if one is damaged."""
+        self._native.verify()
+
+    def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
+        labels, probabilities = empty_answer(features.n_rows, search.k)
+        self._native.top_k(features, search, labels, probabilities, evaluations)
+        return labels, probabilities
+
+    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
+        found: RowAnswer = self._native.above(features, search, evaluations)
+        return found
+
+    def pairs(
+        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
+    ) -> NDArray[np.float32]:
+        probabilities = np.empty(len(rows), dtype=np.float32)
+        self._native.pairs(features, rows, labels, search, probabilities)
+        return probabilities
+
+    def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
+        """Return the labels of the only row; all that the trees name are known at once, others are 0."""
+        labels, probabilities = self.top_k(features, search.replace(k=self.n_labels))
+        n_found = int((labels >= 0).sum())
+        return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
+
+    def explain(
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+    ) -> Explanation:
+        # The kernel walks the same way first, and raises if the file of the model is damaged.
+        self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
+        values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
+        trees = self.example_trees
+        paths = [_path(trees, tree, values, label, n_features, feature_names) for tree in range(trees.n_trees)]
+        mean = float(np.mean([path[-1].probability_so_far for path in paths]))
+        explanation = Explanation(label, mean, paths)
+        if self.reranking is None:
+            return explanation
+        return reranked(explanation, nearness(trees, label, values, self.reranking.gamma), self.reranking)
+
+    def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> NoReturn:
+        raise ValueError("the nodes of trees over examples have no scores for labels")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExampleForest, (self.example_trees, self.reranking)
+
+
+def _path(
+    trees: ExampleTrees,
+    tree: int,
+    values: dict[int, float],
+    label: int,
+    n_features: int,
+    feature_names: Sequence[Any] | None,
+) -> list[Step]:
+    """The way through a tree: certain at every separator, and at the leaf its probability for the label."""
+    first = int(trees.arrays["tree_begin"][tree])
+    steps = [Step(0, trees.n_labels_below(first), 0.0, 1.0, 1.0, 0.0, ())]
+    for split in trees.splits(tree, values):
+        triples = (
+            (feature, values[feature], split.sign * weight)
+            for feature, weight in zip(*trees.separator(split.node), strict=True)
+            if feature in values
+        )
+        steps.append(
+            Step(
+                split.child - first,
+                trees.n_labels_below(split.child),
+                split.score,
+                1.0,
+                1.0,
+                split.sign * float(trees.arrays["bias"][split.node]),
+                strongest(triples, n_features, feature_names),
+            )
+        )
+    last = steps[-1]
+    labels, probabilities = trees.leaf(first + last.node)
+    share = float(probabilities[labels == label].sum())
+    steps[-1] = Step(last.node, last.n_labels, last.score, share, share, last.bias, last.contributions)
+    return steps

@@ -1,0 +1,90 @@
+"""`ExampleTreePlan`: the growing of trees over examples."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.rivals.fastxml.forest import ExampleForest
+from labeltree.rivals.fastxml.tail import Propensities, Reranking
+from labeltree.training.examples import Examples
+from labeltree.training.plan import Run, Trained
+
+
+@dataclass(frozen=True)
+class ExampleTreePlan:
+    """How to grow an ensemble of trees over examples.
+
+    Attributes
+    ----------
+    seeds : list of int
+        The seed of each tree.
+    options : dict
+        The kernel's options, by name.
+    propensities, reranking : optional
+        What PfastreXML does for rare labels: what finding them is worth, and how they are ranked.
+    """
+
+    seeds: list[int]
+    options: dict[str, Any]
+    propensities: Propensities | None = None
+    reranking: Reranking | None = None
+
+    def train(self, examples: Examples, run: Run) -> Trained:
+        """Grow all trees."""
+        started = time.perf_counter()
+        arrays = self._grow(examples, run)
+        n_rounds = arrays.pop("n_rounds")
+        if self.reranking is not None:
+            arrays |= _label_means(examples, run)
+        features = examples.features
+        trees = ExampleTrees(arrays, examples.labels.n_labels, features.n_features, features.dense_features)
+        reports = [
+            {"n_leaves": shape.n_leaves, "n_passes": passes}
+            for shape, passes in zip(trees.shapes(), n_rounds.tolist(), strict=True)
+        ]
+        forest = ExampleForest(trees, self.reranking)
+        return Trained(forest, reports, {"training": time.perf_counter() - started})
+
+    def _grow(self, examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
+        gain = None if self.propensities is None else self.propensities.inverse(examples)
+        options = _native.ExampleTreeOptions()
+        for name, value in {**self.options, "normalize_gain": gain is None, "n_threads": run.n_threads}.items():
+            setattr(options, name, value)
+        labels = examples.labels
+        return run.phases.run(
+            f"growing {len(self.seeds)} trees",
+            lambda progress: _native.grow_example_trees(
+                examples.features,
+                labels.indptr,
+                labels.indices,
+                labels.n_labels,
+                examples.sample_weight,
+                gain,
+                self.seeds,
+                options,
+                progress,
+            ),
+        )
+
+
+def _label_means(examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
+    labels = examples.labels
+    return run.phases.run(
+        "averaging the examples of each label",
+        lambda progress: _native.label_means(
+            examples.features,
+            labels.indptr,
+            labels.indices,
+            labels.n_labels,
+            examples.sample_weight,
+            run.n_threads,
+            progress,
+        ),
+    )

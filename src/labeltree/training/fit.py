@@ -1,0 +1,70 @@
+"""`fit`: from X and y to a model, by the plan of an estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+from labeltree.labels.names import LabelNames
+from labeltree.labels.reading import read_labels
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.model import Model, TrainingRecord
+from labeltree.progress import phases
+from labeltree.training.examples import Examples
+from labeltree.training.plan import Plan, Run
+from labeltree.validation import check_sample_weight, n_threads
+
+
+class Planned(Protocol):
+    """An estimator that can be trained by a plan."""
+
+    normalize: bool
+    n_jobs: int | None
+    verbose: int
+    _model: Any
+
+    def check_parameters(self, training: bool = True) -> None: ...
+
+    def make_plan(self) -> Plan: ...
+
+    def kept_parameters(self) -> Mapping[str, Any]: ...
+
+
+_Planned = TypeVar("_Planned", bound=Planned)
+
+
+def fit(self: _Planned, X: Any, y: Any, sample_weight: Any = None) -> _Planned:
+    """Train on the examples X with labels y.
+
+    Parameters
+    ----------
+    X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair of a sparse matrix and an array
+        A pair has the features of both, the sparse ones first.
+    y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
+        Rows may have no label.
+    sample_weight : array of shape (n_rows,), optional
+        How much each example counts, 1 by default: its loss is multiplied by this.
+    """
+    self.check_parameters()
+    reader, features = FeatureReader.learn(type(self).__name__, X, self.normalize)
+    labels = read_labels(y)
+    weight = check_sample_weight(sample_weight, labels.n_rows)
+    examples = Examples(features, labels, weight, reader=reader, X=X)
+    examples.check()
+    plan = self.make_plan()
+    with phases(self.verbose) as shown:
+        trained = plan.train(examples, Run(n_threads(self.n_jobs), shown))
+    # One assignment at the end: a fit that fails leaves an earlier model as it was.
+    self._model = Model(
+        trained.forest,
+        trained.reader or reader,
+        LabelNames(labels.classes),
+        labels.kind,
+        labels.counts,
+        labels.n_rows,
+        TrainingRecord(trained.reports, self.kept_parameters(), trained.seconds, trained.facts),
+    )
+    for message in trained.warnings:
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return self
