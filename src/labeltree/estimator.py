@@ -129,7 +129,9 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         """A fitted attribute that not every training has."""
         facts = self.model_.training.facts
         if name not in facts:
-            raise AttributeError(f"this {type(self).__name__} has no attribute {name!r}: see its documentation")
+            raise AttributeError(
+                f"this {type(self).__name__} has no attribute {name!r}: see its documentation"
+            )
         return facts[name]
 
     def stored_parameters(self) -> dict[str, Any]:

@@ -27,9 +27,7 @@ CERTAIN_SCORE = 1000.0
 FEWEST_PAIRS = 30
 
 
-def fit_calibration(
-    model: Model, X: Any, y: Any, method: str, seed: int, search: Search
-) -> Calibration:
+def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search: Search) -> Calibration:
     """Fit a map for each level of each tree; raises `ValueError` for a model that cannot be calibrated."""
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")

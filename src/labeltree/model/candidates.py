@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
 
 
-def pooled(rows: Sequence[NDArray[np.int64]], labels: Sequence[NDArray[Any]], n_labels: int) -> NDArray[np.int64]:
+def pooled(
+    rows: Sequence[NDArray[np.int64]], labels: Sequence[NDArray[Any]], n_labels: int
+) -> NDArray[np.int64]:
     """Return each proposed pair of a row and a label once, as ``row * n_labels + label``, ascending."""
     return np.unique(np.concatenate([r * n_labels + l for r, l in zip(rows, labels, strict=True)]))
 

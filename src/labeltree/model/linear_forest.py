@@ -141,15 +141,15 @@ class LinearForest:
             )
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         paths = [
-            _path(of_tree, store, features, values, label, search.normalize_siblings, n_features, feature_names)
+            _path(
+                of_tree, store, features, values, label, search.normalize_siblings, n_features, feature_names
+            )
             for of_tree, store in zip(self.weights, self.stores, strict=True)
         ]
         of_trees = [path[-1].probability_so_far for path in paths]
         return Explanation(label, float(np.average(of_trees, weights=self.tree_weight)), paths)
 
-    def node_scores(
-        self, features: Any, labels: LabelRows, search: Search, seed: int
-    ) -> list[NodeScores]:
+    def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> list[NodeScores]:
         return [
             _scores_of_tree(store, tree, features, labels, search, seed)
             for store, tree in zip(self.stores, self.trees, strict=True)

@@ -217,4 +217,6 @@ class GrowingModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"])  # type: ignore[misc]
+        self.__init__(
+            settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"]
+        )  # type: ignore[misc]

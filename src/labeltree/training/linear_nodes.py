@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,7 +103,9 @@ def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
     return values
 
 
-def pruning_warnings(prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+def pruning_warnings(
+    prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]
+) -> list[str]:
     """Return a warning if pruning dropped nearly all weights."""
     n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
     if n_pruned <= 1000 * max(n_kept, 1):

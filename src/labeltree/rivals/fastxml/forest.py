@@ -92,7 +92,9 @@ class ExampleForest:
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees
-        paths = [_path(trees, tree, values, label, n_features, feature_names) for tree in range(trees.n_trees)]
+        paths = [
+            _path(trees, tree, values, label, n_features, feature_names) for tree in range(trees.n_trees)
+        ]
         mean = float(np.mean([path[-1].probability_so_far for path in paths]))
         explanation = Explanation(label, mean, paths)
         if self.reranking is None:

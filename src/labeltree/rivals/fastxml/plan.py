@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
@@ -55,7 +54,11 @@ class ExampleTreePlan:
     def _grow(self, examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
         gain = None if self.propensities is None else self.propensities.inverse(examples)
         options = _native.ExampleTreeOptions()
-        for name, value in {**self.options, "normalize_gain": gain is None, "n_threads": run.n_threads}.items():
+        for name, value in {
+            **self.options,
+            "normalize_gain": gain is None,
+            "n_threads": run.n_threads,
+        }.items():
             setattr(options, name, value)
         labels = examples.labels
         return run.phases.run(

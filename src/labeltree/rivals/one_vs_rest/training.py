@@ -20,8 +20,8 @@ from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
 from labeltree.rivals.one_vs_rest.negatives import RANDOM_ROWS, Negatives, find_negatives
 from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Seconds
 from labeltree.training.linear_nodes import SolverSettings, solver_options
+from labeltree.training.plan import Run, Seconds
 from labeltree.trees import LabelTree
 
 #: So many labels are learned together, as lanes of vectors.
