@@ -498,7 +498,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     @classmethod
     def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
-        """Return an estimator with Parabel's settings: three balanced binary trees, squared hinge, beam search of 10."""
+        """Return an estimator with Parabel's settings: three balanced binary trees, squared hinge, beam search."""
         return cls(**preset("parabel", parameters))
 
     @classmethod

@@ -63,7 +63,7 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
     from labeltree.cli.console import standard_output, titled
     from labeltree.cli.data_file import learns_from_streams
     from labeltree.cli.figures import bytes_text, directory_bytes
-    from labeltree.model_file import load, save_classifier
+    from labeltree.model_file import load, save
 
     before = directory_bytes(source)
     model = load(source)
@@ -72,7 +72,7 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
             f"{source} is an online model, which needs all that it has to learn on; freeze it in Python: "
             "OnlineLabelTreeClassifier.load(...).freeze().save(...)"
         )
-    save_classifier(model, target, weights=weights)
+    save(model, target, weights=weights)
     after = bytes_text(directory_bytes(target))
     standard_output().print(titled(target, f": {weights} weights, {after} ({source}: {bytes_text(before)})"))
 

@@ -49,7 +49,8 @@ class Member:
 
     def to_mix(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """Return the mix's positions of labels that the member found."""
-        return np.argsort(self.position)[labels]
+        positions: NDArray[np.int64] = np.argsort(self.position)[labels]
+        return positions
 
 
 @dataclass(frozen=True)
@@ -106,32 +107,32 @@ class MixedForest:
         self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> TopAnswer:
         rows, labels = [], []
-        if evaluations is not None:
-            evaluations.fill(0)
+        counts = np.empty(features.n_rows, dtype=np.int64)
+        total = np.zeros(features.n_rows, dtype=np.int64)
         for member, forest, part in self._asked(features):
-            counts = None if evaluations is None else np.empty_like(evaluations)
             found, _ = forest.top_k(part, member.asked(search, threshold=0.0, label_threshold=None), counts)
-            if evaluations is not None:
-                evaluations += counts
+            total += counts
             row, column = np.nonzero(found >= 0)
             rows.append(row)
             labels.append(member.to_mix(found[row, column]))
+        if evaluations is not None:
+            evaluations[:] = total
         return as_top(self._ranked(features, rows, labels, search), search.k)
 
     def above(
         self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> RowAnswer:
         rows, labels = [], []
-        if evaluations is not None:
-            evaluations.fill(0)
+        counts = np.empty(features.n_rows, dtype=np.int64)
+        total = np.zeros(features.n_rows, dtype=np.int64)
         for member, forest, part in self._asked(features):
-            counts = None if evaluations is None else np.empty_like(evaluations)
             wanted = member.asked(search, k=self.n_labels, threshold=search.threshold, label_weight=None)
             indptr, found, _ = forest.above(part, wanted, counts)
-            if evaluations is not None:
-                evaluations += counts
+            total += counts
             rows.append(row_of_each(indptr))
             labels.append(member.to_mix(found))
+        if evaluations is not None:
+            evaluations[:] = total
         return self._ranked(features, rows, labels, search)
 
     def pairs(
@@ -159,7 +160,7 @@ class MixedForest:
         label: int,
         search: Search,
         n_features: int,
-        feature_names: Sequence[Any] | None,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
     ) -> Explanation:
         """Return the paths of all members, one after another."""
         parts = []

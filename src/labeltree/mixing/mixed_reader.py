@@ -73,8 +73,8 @@ def _have_same_features(one: Model, other: Model) -> bool:
     """Whether two models have the same features: as many, with the same names, made of texts in the same way."""
     if one.n_features != other.n_features:
         return False
-    names = one.feature_names, other.feature_names
-    if all(found is not None for found in names) and not np.array_equal(*names):
+    names, others = one.feature_names, other.feature_names
+    if names is not None and others is not None and not np.array_equal(names, others):
         return False
     if one.vectorizer is None or other.vectorizer is None:
         return one.vectorizer is other.vectorizer

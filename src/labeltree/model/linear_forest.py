@@ -132,7 +132,7 @@ class LinearForest:
         return iter(_native.Enumeration(self._native, features, 0, search).next, None)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
     ) -> Explanation:
         if any(of_tree.is_joint for of_tree in self.weights):
             raise ValueError(
@@ -167,7 +167,7 @@ def _path(
     label: int,
     normalize_siblings: bool,
     n_features: int,
-    feature_names: Sequence[Any] | None,
+    feature_names: Sequence[Any] | NDArray[Any] | None,
 ) -> list[Step]:
     """The steps from the root to a label in one tree."""
     tree = weights.tree
