@@ -41,11 +41,12 @@ class Member:
         """Return the member's own search for the labels of a question."""
         order = np.argsort(self.position)  # from the member's positions to those of the mix
         arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
-        given = {
+        given: dict[str, Any] = {
             name: None if values is None else np.ascontiguousarray(values[order])
             for name, values in arrays.items()
         }
-        return self.search.replace(n_threads=search.n_threads, k=search.k, **{**given, **changes})
+        given |= {"k": search.k, "n_threads": search.n_threads, **changes}
+        return self.search.replace(**given)
 
     def to_mix(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """Return the mix's positions of labels that the member found."""

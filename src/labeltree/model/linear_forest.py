@@ -205,15 +205,9 @@ def _scores_of_tree(
 ) -> NodeScores:
     """The scores of all positive nodes, and of a sample of the negative ones if there are millions."""
     n_nodes = _n_scored_nodes(tree, labels, search.n_threads)
-    found = store.held_out_nodes(
-        features,
-        labels.indptr,
-        labels.indices,
-        search.normalize_siblings,
-        min(1.0, NEGATIVE_NODES / n_nodes),
-        seed,
-        search.n_threads,
-    )
+    examples = _native.Examples(features, labels.indptr, labels.indices, labels.n_labels)
+    share = min(1.0, NEGATIVE_NODES / n_nodes)
+    found = store.held_out_nodes(examples, search.normalize_siblings, share, seed, search.n_threads)
     positive = found["positive"].astype(bool)
     n_positive = int(positive.sum())
     n_drawn = len(positive) - n_positive
@@ -229,7 +223,5 @@ def _scores_of_tree(
 
 def _n_scored_nodes(tree: LabelTree, labels: LabelRows, n_threads: int) -> int:
     """The number of pairs of a row and the root, or a child of a node that is positive for the row."""
-    begin, _ = _native.assign_to_nodes(
-        tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, n_threads
-    )
+    begin, _ = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, n_threads)
     return labels.n_rows + int(np.diff(begin) @ np.diff(tree.child_begin).astype(np.int64))
