@@ -1,4 +1,4 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
 NB_MODULE(_native, m) {
   m.doc() = "The compiled kernel of labeltree. Private: everything public is re-exported by the package.";

@@ -13,7 +13,7 @@ from labeltree import _native
 from labeltree.model.dense_weights import quantize_panels, widen_panels
 from labeltree.trees import LabelTree
 
-#: The arrays of the blocks and their types; `native/block_arrays.h` says what they mean.
+#: The arrays of the blocks and their types; `native/model/block_arrays.h` says what they mean.
 BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "block_begin": ("int64",),
     "block_entry_begin": ("int64",),

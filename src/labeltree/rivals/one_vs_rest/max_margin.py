@@ -25,7 +25,7 @@ class MaxMarginSettings:
 
 @dataclass
 class MaxMarginLearner:
-    """The weights of a flat tree by a sparse primal-dual solver; native/max_margin.h says what they minimise.
+    """The weights of a flat tree by a sparse primal-dual solver; native/rivals/one_vs_rest/max_margin.h says what they minimise.
 
     Once trained, `objective` is what they came to, and the smallest value there is lies within `duality_gap` below.
     """

@@ -1,0 +1,38 @@
+#include "search/subtree_values.h"
+
+#include <algorithm>
+
+namespace labeltree {
+
+// best(begin, end): where the best of some values is.
+template <class T, class Best>
+static std::vector<T> best_below(const BlockStore& store, const T* value_of_label, const Best& best) {
+  const LabelTreeView& tree = store.tree();
+  std::vector<T> value(tree.n_nodes);
+  for (int32_t v = tree.n_nodes - 1; v >= 0; --v) {  // children have larger numbers than their parent
+    value[v] = tree.is_leaf(v)
+                   ? value_of_label[tree.label[v]]
+                   : *best(value.data() + tree.child_begin[v], value.data() + tree.child_begin[v + 1]);
+  }
+  return value;
+}
+
+std::vector<float> subtree_minimum(const BlockStore& store, const float* value_of_label) {
+  return best_below(store, value_of_label, [](auto begin, auto end) { return std::min_element(begin, end); });
+}
+
+std::vector<double> subtree_maximum(const BlockStore& store, const double* value_of_label) {
+  return best_below(store, value_of_label, [](auto begin, auto end) { return std::max_element(begin, end); });
+}
+
+std::vector<uint8_t> subtree_any(const BlockStore& store, const uint8_t* label_allowed) {
+  const LabelTreeView& tree = store.tree();
+  std::vector<uint8_t> any(tree.n_nodes, 0);
+  for (int32_t v = tree.n_nodes - 1; v >= 0; --v) {
+    if (tree.is_leaf(v)) any[v] = label_allowed[tree.label[v]];
+    if (any[v] && v > 0) any[store.parent(v)] = 1;
+  }
+  return any;
+}
+
+}  // namespace labeltree
