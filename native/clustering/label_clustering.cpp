@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "clustering/kmeans.h"
+#include "core/label_examples.h"
 #include "core/parallel_for.h"
 #include "core/random.h"
 
@@ -191,9 +193,13 @@ TreeArrays TreeBuilder::build() {
 
 }  // namespace
 
-TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelExamples& examples, int64_t n_examples,
+TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelMatrixView& labels,
                           const ClusteringOptions& options, Progress& progress) {
-  return TreeBuilder(vectors, examples, n_examples, options, progress).build();
+  if (options.kmeans.first_sample < 1 || options.kmeans.sample < 1 || options.kmeans.max_iter < 1) {
+    throw std::invalid_argument("first_sample, sample and max_iter of k-means must be 1 or more");
+  }
+  const LabelExamples examples(labels, static_cast<int32_t>(vectors.n_rows()));
+  return TreeBuilder(vectors, examples, labels.n_rows, options, progress).build();
 }
 
 }  // namespace labeltree

@@ -6,7 +6,7 @@
 
 #include "clustering/kmeans.h"
 #include "core/feature_matrix.h"
-#include "core/label_examples.h"
+#include "core/label_matrix.h"
 #include "core/progress.h"
 
 namespace labeltree {
@@ -28,9 +28,9 @@ struct TreeArrays {
   std::vector<int32_t> label;
 };
 
-// `vectors` has a row of unit length per label. Labels whose row is empty are spread evenly: every label gets
-// a leaf.
-TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelExamples& examples, int64_t n_examples,
+// `vectors` has a row of unit length per label; `labels` says which labels are frequent. Labels whose row is
+// empty are spread evenly: every label gets a leaf.
+TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelMatrixView& labels,
                           const ClusteringOptions& options, Progress& progress);
 
 }  // namespace labeltree

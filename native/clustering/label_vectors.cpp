@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/label_examples.h"
 #include "core/parallel_for.h"
 
 namespace labeltree {
@@ -61,9 +62,10 @@ class SparseSum {
 
 }  // namespace
 
-LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
-                           const float* sample_weight, float prune, int n_threads, Progress& progress) {
-  const int32_t n_labels = examples.n_labels();
+LabelVectors label_vectors(const Examples& examples, float prune, int n_threads, Progress& progress) {
+  const FeatureMatrix& features = examples.features;
+  const LabelExamples of_label(examples.labels, examples.n_labels);
+  const int32_t n_labels = examples.n_labels;
   progress.start(n_labels);
 
   const int64_t n_tasks = (n_labels + kLabelsPerTask - 1) / kLabelsPerTask;
@@ -78,11 +80,11 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& e
     FeatureRow row;
     for (int64_t label = first; label < last; ++label) {
       progress.check();
-      for (int64_t k = examples.begin[label]; k < examples.begin[label + 1]; ++k) {
-        const int32_t example = examples.rows[k];
+      for (int64_t k = of_label.begin[label]; k < of_label.begin[label + 1]; ++k) {
+        const int32_t example = of_label.rows[k];
         row.clear();
         features.append_entries(example, row);
-        sums[worker]->add(row, sample_weight ? sample_weight[example] : 1.0f);
+        sums[worker]->add(row, examples.weight(example));
       }
       const size_t before = part.index.size();
       sums[worker]->take(prune, part);
@@ -102,13 +104,13 @@ LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& e
   return vectors;
 }
 
-LabelVectors cooccurrence_vectors(const LabelMatrixView& labels, const LabelExamples& examples,
-                                  const float* sample_weight, float prune, int n_threads,
-                                  Progress& progress) {
+LabelVectors cooccurrence_vectors(const Examples& examples, float prune, int n_threads, Progress& progress) {
+  const LabelMatrixView& labels = examples.labels;
   const std::vector<float> ones(labels.indptr[labels.n_rows], 1.0f);
-  const FeatureMatrix rows = FeatureMatrix::csr(labels.n_rows, examples.n_labels(), labels.indptr,
-                                                labels.indices, ones.data(), false);
-  return label_vectors(rows, examples, sample_weight, prune, n_threads, progress);
+  Examples label_sets = examples;
+  label_sets.features =
+      FeatureMatrix::csr(labels.n_rows, examples.n_labels, labels.indptr, labels.indices, ones.data(), false);
+  return label_vectors(label_sets, prune, n_threads, progress);
 }
 
 LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second) {

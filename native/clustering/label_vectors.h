@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/feature_matrix.h"
-#include "core/label_examples.h"
+#include "core/examples.h"
 #include "core/progress.h"
 
 namespace labeltree {
@@ -22,14 +21,12 @@ struct LabelVectors {
   }
 };
 
-// The sum of the label's rows (times sample_weight, if not null), scaled to unit length; entries below
+// The sum of the label's rows, times their weights, scaled to unit length; entries below
 // `prune` are dropped (never all of them) and the rest, in no order, is scaled again.
-LabelVectors label_vectors(const FeatureMatrix& features, const LabelExamples& examples,
-                           const float* sample_weight, float prune, int n_threads, Progress& progress);
+LabelVectors label_vectors(const Examples& examples, float prune, int n_threads, Progress& progress);
 
 // The same of the label sets of the rows: how often each label occurs with each other, and by itself.
-LabelVectors cooccurrence_vectors(const LabelMatrixView& labels, const LabelExamples& examples,
-                                  const float* sample_weight, float prune, int n_threads, Progress& progress);
+LabelVectors cooccurrence_vectors(const Examples& examples, float prune, int n_threads, Progress& progress);
 
 // The vectors of two kinds side by side; both count alike, and the whole is of unit length again.
 LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second);

@@ -20,6 +20,11 @@ struct LabelTreeView {
   int32_t label_of(int32_t leaf) const { return label[leaf]; }
 };
 
+// Throws std::invalid_argument unless the arrays are a tree, numbered breadth first, with every label at one
+// leaf: all look-ups by node or label rely on this. LabelTree in Python checks the same, with better
+// messages.
+void check_tree(const LabelTreeView& tree);
+
 inline std::vector<int32_t> parents(const LabelTreeView& tree) {
   std::vector<int32_t> parent(tree.n_nodes, -1);
   for (int32_t v = 0; v < tree.n_nodes; ++v) {

@@ -11,33 +11,14 @@ namespace {
 
 [[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
-// All look-ups by node or label rely on this. LabelTree in Python checks the same, with better messages.
-void check_tree(const LabelTreeView& tree) {
-  if (tree.child_begin[0] != 1 || tree.child_begin[tree.n_nodes] != tree.n_nodes) {
-    corrupt("child_begin does not span the nodes");
-  }
-  int32_t n_leaves = 0;
-  for (int32_t v = 0; v < tree.n_nodes; ++v) {
-    const auto fail = [&](const char* what) { corrupt("node " + std::to_string(v) + " " + what); };
-    const int32_t begin = tree.child_begin[v], end = tree.child_begin[v + 1];
-    if (begin <= v || end < begin) fail("is not numbered breadth first");
-    if (tree.label[v] >= tree.n_labels) fail("has a label that is out of range");
-    if (tree.is_leaf(v) != (begin == end)) fail("must have either children or a label");
-    n_leaves += tree.is_leaf(v);
-  }
-  if (n_leaves != tree.n_labels) corrupt("there are not as many leaves as labels");
-}
-
 }  // namespace
 
 BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps)
     : views_(views), link_(link), maps_(std::move(maps)) {
   const LabelTreeView& tree = views_.tree;
-  check_tree(tree);
   inner_ = inner_nodes(tree);
   parent_ = parents(tree);
   leaf_ = leaves_of_labels(tree);
-  if (std::find(leaf_.begin(), leaf_.end(), -1) != leaf_.end()) corrupt("a label is at two leaves");
   block_of_.assign(tree.n_nodes, -1);
   for (size_t i = 0; i < inner_.size(); ++i) block_of_[inner_[i]] = static_cast<int32_t>(i) + 1;
 

@@ -49,8 +49,8 @@ struct FeatureIndex {
 
 class BlockStore {
  public:
-  // Checks everything but the insides of blocks; throws CorruptModel. `maps`, if there are any, take the
-  // place of the link.
+  // The tree has been checked. Checks everything but the insides of blocks; throws CorruptModel. `maps`, if
+  // there are any, take the place of the link.
   BlockStore(const BlockViews& views, Link link, LevelMaps maps = {});
   ~BlockStore();
   BlockStore(const BlockStore&) = delete;

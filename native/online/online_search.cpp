@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/parallel_for.h"
+#include "search/answers.h"
 
 namespace labeltree {
 
@@ -12,33 +13,42 @@ namespace {
 
 constexpr int64_t kRowsPerTask = 16;
 
-std::vector<uint8_t> allowed_nodes(const OnlineTree& tree, const OnlineSearchOptions& options) {
-  if (options.label_allowed == nullptr) return {};
-  return over_subtrees<uint8_t>(tree, options.label_allowed, 0,
+std::vector<uint8_t> allowed_nodes(const OnlineTree& tree, const Search& search) {
+  if (search.allowed == nullptr) return {};
+  return over_subtrees<uint8_t>(tree, search.allowed, 0,
                                 [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
 }
 
-std::vector<double> node_weights(const OnlineTree& tree, const OnlineSearchOptions& options) {
-  if (options.label_weight == nullptr) return {};
-  return over_subtrees<double>(tree, options.label_weight, 0.0,
+std::vector<double> node_weights(const OnlineTree& tree, const Search& search) {
+  if (search.label_weight == nullptr) return {};
+  return over_subtrees<double>(tree, search.label_weight, 0.0,
                                [](double a, double b) { return std::max(a, b); });
 }
 
-// Calls body(row number, row, search) for all rows.
+std::vector<float> node_thresholds(const OnlineTree& tree, const Search& search) {
+  if (search.label_threshold == nullptr) return {};
+  return over_subtrees<float>(tree, search.label_threshold, std::numeric_limits<float>::infinity(),
+                              [](float a, float b) { return std::min(a, b); });
+}
+
+// Null where there are no values.
+template <class T>
+const T* data_of(const std::vector<T>& values) {
+  return values.empty() ? nullptr : values.data();
+}
+
+// Calls body(row number, row, asker) for all rows.
 template <class Body>
-void for_rows(const OnlineTree& tree, const FeatureMatrix& features, const OnlineSearchOptions& options,
-              const Body& body) {
-  const std::vector<uint8_t> allowed = allowed_nodes(tree, options);
-  const std::vector<double> node_weight = node_weights(tree, options);
-  parallel_ranges(options.n_threads, features.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-    OnlineSearch search(tree, options.normalize_siblings, options.beam,
-                        allowed.empty() ? nullptr : allowed.data(),
-                        {options.label_weight, node_weight.data()});
+void for_rows(const OnlineTree& tree, const FeatureMatrix& features, const Search& search, const Body& body) {
+  const std::vector<uint8_t> allowed = allowed_nodes(tree, search);
+  const std::vector<double> node_weight = node_weights(tree, search);
+  parallel_ranges(search.n_threads, features.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    OnlineSearch asker(tree, search, data_of(allowed), data_of(node_weight));
     FeatureRow row;
     for (int64_t i = begin; i < end; ++i) {
       row.clear();
       features.append_entries(i, row);
-      body(i, row, search);
+      body(i, row, asker);
     }
   });
 }
@@ -55,7 +65,7 @@ const float* OnlineSearch::expand(int32_t node) {
   const size_t n = tree_.children(node).size();
   if (probabilities_.size() < n) probabilities_.resize(n);
   n_evaluations_ += static_cast<int64_t>(n);
-  tree_.probabilities(node, x_, normalize_siblings_, probabilities_.data());
+  tree_.probabilities(node, x_, search_.normalize_siblings, probabilities_.data());
   return probabilities_.data();
 }
 
@@ -67,46 +77,46 @@ void OnlineSearch::search(Strategy& strategy, const FeatureRow& row, Wishes... w
 }
 
 // The strategies begin with the children of the root, which has none while there is at most one label.
-bool OnlineSearch::answer_of_root(const FeatureRow& row, float threshold, const float* node_threshold,
+bool OnlineSearch::answer_of_root(const FeatureRow& row, const float* node_threshold,
                                   std::vector<ScoredLabel>& out) {
   if (!tree_.is_leaf(0)) return false;
   out.clear();
   const float p = start(row);
   const bool allowed = node_allowed_ == nullptr || node_allowed_[0];
-  if (tree_.label(0) >= 0 && allowed && p >= (node_threshold != nullptr ? node_threshold[0] : threshold)) {
+  const float threshold = node_threshold != nullptr ? node_threshold[0] : search_.threshold;
+  if (tree_.label(0) >= 0 && allowed && p >= threshold) {
     out.push_back({p, tree_.label(0)});
   }
   return true;
 }
 
-void OnlineSearch::top_k(const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out) {
-  if (answer_of_root(row, threshold, nullptr, out)) return;
+void OnlineSearch::top_k(const FeatureRow& row, std::vector<ScoredLabel>& out) {
+  if (answer_of_root(row, nullptr, out)) return;
   if (worth_.label_weight != nullptr) {
-    top_k(top_k_by_worth_, beam_by_worth_, worth_, row, k, threshold, out);
+    top_k(top_k_by_worth_, beam_by_worth_, worth_, row, out);
   } else {
-    top_k(top_k_, beam_, ByProbability{}, row, k, threshold, out);
+    top_k(top_k_, beam_, ByProbability{}, row, out);
   }
 }
 
 template <class Ranking>
 void OnlineSearch::top_k(TopKSearch<OnlineTreeView, Ranking>& exact,
                          BeamSearch<OnlineTreeView, Ranking>& beam, const Ranking& ranking,
-                         const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out) {
-  if (beam_width_ > 0) {
-    search(beam, row, k, beam_width_, threshold, ranking);
+                         const FeatureRow& row, std::vector<ScoredLabel>& out) {
+  if (search_.beam > 0) {
+    search(beam, row, search_.k, search_.beam, search_.threshold, ranking);
     beam.take(out);
   } else {
-    search(exact, row, k, threshold, ranking);
+    search(exact, row, search_.k, search_.threshold, ranking);
     exact.take(out);
   }
 }
 
-void OnlineSearch::above(const FeatureRow& row, int64_t k, float threshold, const float* node_threshold,
-                         std::vector<ScoredLabel>& out) {
-  if (answer_of_root(row, threshold, node_threshold, out)) return;
-  search(above_, row, node_threshold, threshold);
+void OnlineSearch::above(const FeatureRow& row, const float* node_threshold, std::vector<ScoredLabel>& out) {
+  if (answer_of_root(row, node_threshold, out)) return;
+  search(above_, row, node_threshold, search_.threshold);
   above_.take(out);
-  keep_best(k, out);
+  keep_best(search_.k, out);
 }
 
 void OnlineSearch::pairs(const FeatureRow& row, const int32_t* labels, int64_t n, float* probabilities) {
@@ -133,57 +143,59 @@ void OnlineSearch::pairs(const FeatureRow& row, const int32_t* labels, int64_t n
   }
 }
 
-void OnlineSearch::top_k(const OnlineTree& tree, const FeatureMatrix& features, int k, float threshold,
-                         const OnlineSearchOptions& options, int32_t* labels, float* probabilities,
-                         int64_t* evaluations) {
-  for_rows(tree, features, options, [&](int64_t i, const FeatureRow& row, OnlineSearch& search) {
-    std::vector<ScoredLabel> found;
-    search.top_k(row, k, threshold, found);
-    for (int64_t j = 0; j < k; ++j) {
-      const bool there = j < static_cast<int64_t>(found.size());
-      labels[i * k + j] = there ? found[j].label : -1;
-      probabilities[i * k + j] = there ? found[j].probability : 0.0f;
+void OnlineSearch::top_k(const OnlineTree& tree, const FeatureMatrix& features, const Search& search,
+                         int32_t* labels, float* probabilities, int64_t* evaluations, Progress* progress) {
+  if (progress != nullptr) progress->start(features.n_rows());
+  for_rows(tree, features, search, [&](int64_t i, const FeatureRow& row, OnlineSearch& asker) {
+    if (progress != nullptr) {
+      progress->check();
+      progress->advance(1);
     }
-    if (evaluations != nullptr) evaluations[i] = search.n_evaluations();
+    std::vector<ScoredLabel> found;
+    asker.top_k(row, found);
+    write_ranked(found, search.k, labels + i * search.k, probabilities + i * search.k);
+    if (evaluations != nullptr) evaluations[i] = asker.n_evaluations();
   });
 }
 
 std::vector<std::vector<ScoredLabel>> OnlineSearch::above(const OnlineTree& tree,
-                                                          const FeatureMatrix& features, int64_t k,
-                                                          float threshold, const float* label_threshold,
-                                                          const OnlineSearchOptions& options,
+                                                          const FeatureMatrix& features, const Search& search,
                                                           int64_t* evaluations) {
-  std::vector<float> node_threshold;
-  if (label_threshold != nullptr) {
-    node_threshold = over_subtrees<float>(tree, label_threshold, std::numeric_limits<float>::infinity(),
-                                          [](float a, float b) { return std::min(a, b); });
-  }
+  const std::vector<float> node_threshold = node_thresholds(tree, search);
   std::vector<std::vector<ScoredLabel>> result(features.n_rows());
-  for_rows(tree, features, options, [&](int64_t i, const FeatureRow& row, OnlineSearch& search) {
-    search.above(row, k, threshold, label_threshold != nullptr ? node_threshold.data() : nullptr, result[i]);
-    if (evaluations != nullptr) evaluations[i] = search.n_evaluations();
+  for_rows(tree, features, search, [&](int64_t i, const FeatureRow& row, OnlineSearch& asker) {
+    asker.above(row, data_of(node_threshold), result[i]);
+    if (evaluations != nullptr) evaluations[i] = asker.n_evaluations();
   });
   return result;
 }
 
 void OnlineSearch::pairs(const OnlineTree& tree, const FeatureMatrix& features, const int64_t* rows,
-                         const int32_t* labels, int64_t n, const OnlineSearchOptions& options,
-                         float* probabilities) {
-  std::vector<int64_t> starts;  // of runs of one row, so that a row's blocks are expanded once
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || rows[i] != rows[i - 1]) starts.push_back(i);
-  }
-  starts.push_back(n);
+                         const int32_t* labels, int64_t n, const Search& search, float* probabilities) {
+  const std::vector<int64_t> starts = run_starts(rows, n);  // so that a row's blocks are expanded once
   const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
-  parallel_ranges(options.n_threads, n_runs, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-    OnlineSearch search(tree, options.normalize_siblings, 0, nullptr);
+  parallel_ranges(search.n_threads, n_runs, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    OnlineSearch asker(tree, search);
     FeatureRow row;
     for (int64_t run = begin; run < end; ++run) {
       row.clear();
       features.append_entries(rows[starts[run]], row);
-      search.pairs(row, labels + starts[run], starts[run + 1] - starts[run], probabilities + starts[run]);
+      asker.pairs(row, labels + starts[run], starts[run + 1] - starts[run], probabilities + starts[run]);
     }
   });
+}
+
+std::vector<ScoredLabel> OnlineSearch::ranked(const OnlineTree& tree, const FeatureMatrix& features,
+                                              int64_t row, const Search& search) {
+  Search all = search;
+  all.k = tree.n_labels();
+  all.threshold = 0;
+  const std::vector<uint8_t> allowed = allowed_nodes(tree, search);
+  FeatureRow query;
+  features.append_entries(row, query);
+  std::vector<ScoredLabel> found;
+  OnlineSearch(tree, all, data_of(allowed)).above(query, nullptr, found);
+  return found;
 }
 
 }  // namespace labeltree

@@ -5,73 +5,58 @@
 #include <vector>
 
 #include "core/feature_matrix.h"
+#include "core/progress.h"
 #include "online/online_tree.h"
 #include "search/beam_search.h"
+#include "search/search.h"
 #include "search/threshold_search.h"
 #include "search/top_k_search.h"
 
 namespace labeltree {
 
-struct OnlineSearchOptions {
-  bool normalize_siblings = false;
-  const uint8_t* label_allowed = nullptr;  // per label, or null for all
-  const double* label_weight = nullptr;    // per label: top_k ranks by worth; see search/ranking.h
-  int beam = 0;                            // 0 for exact search
-  int n_threads = 1;
-};
-
 // One row after another against a tree that does not change meanwhile. Not shared between threads.
 class OnlineSearch {
  public:
-  // node_allowed: per node, whether some label below it is; or null. Without weights in `worth` top_k() ranks
-  // by probability.
-  OnlineSearch(const OnlineTree& tree, bool normalize_siblings, int beam, const uint8_t* node_allowed,
-               const ByWorth& worth = {})
-      : tree_(tree),
-        normalize_siblings_(normalize_siblings),
-        beam_width_(beam),
-        node_allowed_(node_allowed),
-        worth_(worth) {}
+  // node_allowed and node_weight: the largest of the values below each node, where `search` has such values
+  // of labels; else null. The search must outlive this object.
+  OnlineSearch(const OnlineTree& tree, const Search& search, const uint8_t* node_allowed = nullptr,
+               const double* node_weight = nullptr)
+      : tree_(tree), search_(search), node_allowed_(node_allowed), worth_{search.label_weight, node_weight} {}
 
   // Both give labels best first.
-  void top_k(const FeatureRow& row, int k, float threshold, std::vector<ScoredLabel>& out);
+  void top_k(const FeatureRow& row, std::vector<ScoredLabel>& out);
   // node_threshold as in ThresholdSearch.
-  void above(const FeatureRow& row, int64_t k, float threshold, const float* node_threshold,
-             std::vector<ScoredLabel>& out);
+  void above(const FeatureRow& row, const float* node_threshold, std::vector<ScoredLabel>& out);
   // The products along the paths of labels.
   void pairs(const FeatureRow& row, const int32_t* labels, int64_t n, float* probabilities);
 
   // Calls of node classifiers for the last row.
   int64_t n_evaluations() const { return n_evaluations_; }
 
-  // For all rows; labels are filled up with -1. evaluations may be null.
-  static void top_k(const OnlineTree& tree, const FeatureMatrix& features, int k, float threshold,
-                    const OnlineSearchOptions& options, int32_t* labels, float* probabilities,
-                    int64_t* evaluations);
+  // For all rows, as in Forest. There is one tree: missing_as_zero changes nothing.
+  static void top_k(const OnlineTree& tree, const FeatureMatrix& features, const Search& search,
+                    int32_t* labels, float* probabilities, int64_t* evaluations, Progress* progress);
   static std::vector<std::vector<ScoredLabel>> above(const OnlineTree& tree, const FeatureMatrix& features,
-                                                     int64_t k, float threshold, const float* label_threshold,
-                                                     const OnlineSearchOptions& options,
-                                                     int64_t* evaluations);
+                                                     const Search& search, int64_t* evaluations);
   static void pairs(const OnlineTree& tree, const FeatureMatrix& features, const int64_t* rows,
-                    const int32_t* labels, int64_t n, const OnlineSearchOptions& options,
-                    float* probabilities);
+                    const int32_t* labels, int64_t n, const Search& search, float* probabilities);
+  // All labels of one row, best first, as the tree is now.
+  static std::vector<ScoredLabel> ranked(const OnlineTree& tree, const FeatureMatrix& features, int64_t row,
+                                         const Search& search);
 
  private:
   template <class Ranking>
   void top_k(TopKSearch<OnlineTreeView, Ranking>& exact, BeamSearch<OnlineTreeView, Ranking>& beam,
-             const Ranking& ranking, const FeatureRow& row, int k, float threshold,
-             std::vector<ScoredLabel>& out);
+             const Ranking& ranking, const FeatureRow& row, std::vector<ScoredLabel>& out);
   template <class Strategy, class... Wishes>
   void search(Strategy& strategy, const FeatureRow& row, Wishes... wishes);
   float start(const FeatureRow& row);
   const float* expand(int32_t node);
 
-  bool answer_of_root(const FeatureRow& row, float threshold, const float* node_threshold,
-                      std::vector<ScoredLabel>& out);
+  bool answer_of_root(const FeatureRow& row, const float* node_threshold, std::vector<ScoredLabel>& out);
 
   const OnlineTree& tree_;
-  bool normalize_siblings_;
-  int beam_width_;
+  const Search& search_;
   const uint8_t* node_allowed_;
   ByWorth worth_;
   Example x_;

@@ -15,7 +15,7 @@ class BeamSearch : public StepwiseSearch<Tree> {
   using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
 
  public:
-  void start(const Tree& tree, const uint8_t* mask, float root, int k, int beam, float threshold,
+  void start(const Tree& tree, const uint8_t* mask, float root, int64_t k, int beam, float threshold,
              const Ranking& ranking = {}) {
     begin(tree, mask);
     k_ = k;
@@ -62,7 +62,8 @@ class BeamSearch : public StepwiseSearch<Tree> {
     if (at_ < level_.size()) current_ = level_[at_++];
   }
 
-  int k_ = 0, beam_ = 0;
+  int64_t k_ = 0;
+  int beam_ = 0;
   float threshold_ = 0;
   Ranking ranking_;
   std::vector<ScoredNode> level_;

@@ -1,10 +1,12 @@
 #include "search/forest.h"
 
 #include <algorithm>
-#include <numeric>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "core/parallel_for.h"
+#include "search/answers.h"
 #include "search/side_by_side.h"
 #include "search/subtree_values.h"
 
@@ -21,12 +23,11 @@ constexpr int64_t kBlocksRemembered = 1 << 22;
 }  // namespace
 
 Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights)
-    : trees_(std::move(trees)), weights_(std::move(weights)) {
+    : trees_(std::move(trees)), average_(std::move(weights)) {
   if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
-  if (weights_.size() != trees_.size()) throw std::invalid_argument("there must be one weight for each tree");
-  for (const double weight : weights_) {
-    if (!(weight > 0)) throw std::invalid_argument("the weights of trees must be above 0");
-    total_weight_ += weight;
+  if (average_.n_trees() != trees_.size()) {
+    throw std::invalid_argument("expected one weight for each of the " + std::to_string(trees_.size()) +
+                                " trees, got " + std::to_string(average_.n_trees()));
   }
   for (const auto& tree : trees_) {
     if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features() ||
@@ -66,64 +67,25 @@ class Forest::Lease {
   Rows rows_;
 };
 
-struct Forest::NodeMasks {
-  NodeMasks(const Forest& forest, const uint8_t* label_allowed) {
-    if (label_allowed == nullptr) return;
-    for (const auto& tree : forest.trees_) allowed.push_back(subtree_any(*tree, label_allowed));
-  }
-  const uint8_t* tree(size_t t) const { return allowed.empty() ? nullptr : allowed[t].data(); }
+Forest::NodeMasks::NodeMasks(const Forest& forest, const uint8_t* label_allowed) {
+  if (label_allowed == nullptr) return;
+  for (const auto& tree : forest.trees_) allowed_.push_back(subtree_any(tree->tree(), label_allowed));
+}
 
-  std::vector<std::vector<uint8_t>> allowed;
-};
-
-void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const SearchOptions& options,
+void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const Search& search,
                    const NodeMasks& masks) const {
   scratch.query.clear();
   features.append(row, scratch.query);
   scratch.pooled.clear();
   scratch.weighted.clear();
   for (size_t t = 0; t < trees_.size(); ++t) {
-    scratch.searches[t].start(scratch.query, options.normalize_siblings, masks.tree(t));
+    scratch.searches[t].start(scratch.query, search.normalize_siblings, masks.of_tree(t));
   }
 }
-
-void Forest::average(Scratch& scratch) const {
-  std::vector<ScoredLabel>& pooled = scratch.pooled;
-  std::sort(pooled.begin(), pooled.end(),
-            [](const ScoredLabel& a, const ScoredLabel& b) { return a.label < b.label; });
-  pooled.erase(std::unique(pooled.begin(), pooled.end(),
-                           [](const ScoredLabel& a, const ScoredLabel& b) { return a.label == b.label; }),
-               pooled.end());
-  for (ScoredLabel& candidate : pooled) {
-    double sum = 0;
-    for (size_t t = 0; t < trees_.size(); ++t) {
-      sum += weights_[t] * scratch.searches[t].probability(candidate.label);
-    }
-    candidate.probability = mean(sum);
-  }
-}
-
-void Forest::average_proposed(Scratch& scratch) const {
-  auto& weighted = scratch.weighted;
-  // Stable: a label's terms are added in the order of the trees.
-  std::stable_sort(weighted.begin(), weighted.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  scratch.pooled.clear();
-  for (size_t i = 0; i < weighted.size();) {
-    const int32_t label = weighted[i].first;
-    double sum = 0;
-    for (; i < weighted.size() && weighted[i].first == label; ++i) sum += weighted[i].second;
-    scratch.pooled.push_back({mean(sum), label});
-  }
-}
-
-// From a sum in double precision: in single, the mean could be above all of its parts, and searches that rely
-// on its not being so would miss labels.
-float Forest::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_weight_); }
 
 template <class Strategy, class Start>
-void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
-                    const Start& start) const {
+void Forest::ask_tree(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+                      const Start& start) const {
   if (n == 1) {
     search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
   } else {
@@ -139,7 +101,7 @@ void Forest::search(size_t t, const Rows& rows, size_t n, Strategy Scratch::* st
       continue;
     }
     for (const ScoredLabel& s : scratch.found) {
-      scratch.weighted.push_back({s.label, weights_[t] * s.probability});
+      scratch.weighted.push_back({s.label, average_.weight(t) * s.probability});
     }
   }
 }
@@ -169,169 +131,115 @@ static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
   return sum;
 }
 
-void Forest::top_k(const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
-                   int32_t* labels, float* probabilities, int64_t* evaluations) const {
-  if (options.label_weight == nullptr) {
+void Forest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+                   int64_t* evaluations, Progress* progress) const {
+  if (search.label_weight == nullptr) {
     top_k(
-        &Scratch::top_k, &Scratch::beam, [](size_t) { return ByProbability{}; }, features, k, threshold,
-        options, labels, probabilities, evaluations);
+        &Scratch::top_k, &Scratch::beam, [](size_t) { return ByProbability{}; }, features, search, labels,
+        probabilities, evaluations, progress);
     return;
   }
   std::vector<std::vector<double>> node_weight;
-  for (const auto& tree : trees_) node_weight.push_back(subtree_maximum(*tree, options.label_weight));
-  const auto by_worth = [&](size_t t) { return ByWorth{options.label_weight, node_weight[t].data()}; };
-  top_k(&Scratch::top_k_by_worth, &Scratch::beam_by_worth, by_worth, features, k, threshold, options, labels,
-        probabilities, evaluations);
+  for (const auto& tree : trees_) node_weight.push_back(subtree_maximum(tree->tree(), search.label_weight));
+  const auto by_worth = [&](size_t t) { return ByWorth{search.label_weight, node_weight[t].data()}; };
+  top_k(&Scratch::top_k_by_worth, &Scratch::beam_by_worth, by_worth, features, search, labels, probabilities,
+        evaluations, progress);
 }
 
 template <class Ranking, class RankingOf>
 void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
                    BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
-                   const FeatureMatrix& features, int k, float threshold, const SearchOptions& options,
-                   int32_t* labels, float* probabilities, int64_t* evaluations) const {
-  const NodeMasks masks(*this, options.label_allowed);
+                   const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+                   int64_t* evaluations, Progress* progress) const {
+  const int64_t k = search.k;
+  const NodeMasks masks(*this, search.allowed);
   const bool single = trees_.size() == 1;
-  const bool zero = options.missing_as_zero && !single;
+  const bool zero = search.missing_as_zero && !single;
   // A label may be below the threshold in one tree and above it on average.
-  const float bound = single ? threshold : 0.0f;
-  const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
-  if (options.progress != nullptr) options.progress->start(features.n_rows());
-  for_rows(
-      features.n_rows(), options.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
-        if (options.progress != nullptr) {
-          options.progress->check();
-          options.progress->advance(static_cast<int64_t>(n));
-        }
-        for (size_t i = 0; i < n; ++i)
-          start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
-        for (size_t t = 0; t < trees_.size(); ++t) {
-          const Ranking ranking = ranking_of(t);
-          if (options.beam > 0) {
-            search(t, rows, n, beam, zero, [&](auto& strategy, auto&&... where) {
-              strategy.start(where..., k, options.beam, bound, ranking);
-            });
-          } else {
-            search(t, rows, n, exact, zero,
-                   [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, ranking); });
-          }
-        }
-        for (size_t i = 0; i < n; ++i) {
-          Scratch& scratch = *rows[i];
-          const int64_t row = first + static_cast<int64_t>(i);
-          if (!single) {
-            zero ? average_proposed(scratch) : average(scratch);
-            std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < threshold; });
-            keep_best(k, scratch.pooled, ranking_of(0));  // labels weigh the same in all trees
-          }
-          for (int64_t j = 0; j < k; ++j) {
-            const bool there = j < static_cast<int64_t>(scratch.pooled.size());
-            labels[row * k + j] = there ? scratch.pooled[j].label : -1;
-            probabilities[row * k + j] = there ? scratch.pooled[j].probability : 0.0f;
-          }
-          if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
-        }
-      });
-}
-
-std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, int64_t k, float threshold,
-                                                    const float* label_threshold,
-                                                    const SearchOptions& options,
-                                                    int64_t* evaluations) const {
-  const NodeMasks masks(*this, options.label_allowed);
-  std::vector<std::vector<float>> node_threshold;
-  if (label_threshold) {
-    for (const auto& tree : trees_) node_threshold.push_back(subtree_minimum(*tree, label_threshold));
-  }
-  std::vector<std::vector<ScoredLabel>> result(features.n_rows());
-  const int64_t side_by_side = n_side_by_side(features.n_rows(), options.n_threads);
-  for_rows(features.n_rows(), options.n_threads, side_by_side,
-           [&](int64_t first, size_t n, const Rows& rows) {
-             for (size_t i = 0; i < n; ++i)
-               start(*rows[i], features, first + static_cast<int64_t>(i), options, masks);
-             for (size_t t = 0; t < trees_.size(); ++t) {
-               const float* of_node = label_threshold ? node_threshold[t].data() : nullptr;
-               search(t, rows, n, &Scratch::above, false, [&](ThresholdSearch<>& strategy, auto&&... where) {
-                 strategy.start(where..., of_node, threshold);
-               });
-             }
-             for (size_t i = 0; i < n; ++i) {
-               Scratch& scratch = *rows[i];
-               const int64_t row = first + static_cast<int64_t>(i);
-               if (trees_.size() > 1) {
-                 average(scratch);
-                 std::erase_if(scratch.pooled, [&](const ScoredLabel& s) {
-                   return s.probability < (label_threshold ? label_threshold[s.label] : threshold);
-                 });
-               }
-               keep_best(k, scratch.pooled);
-               result[row] = scratch.pooled;
-               if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
-             }
-           });
-  return result;
-}
-
-void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
-                   const SearchOptions& options, float* probabilities) const {
-  std::vector<int64_t> starts;  // of runs of one row, so that a row's blocks are expanded once
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || rows[i] != rows[i - 1]) starts.push_back(i);
-  }
-  starts.push_back(n);
-  const NodeMasks masks(*this, nullptr);
-  const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
-  for_rows(n_runs, options.n_threads, 1, [&](int64_t run, size_t, const Rows& rows_alone) {
-    Scratch& scratch = *rows_alone[0];
-    start(scratch, features, rows[starts[run]], options, masks);
-    for (int64_t i = starts[run]; i < starts[run + 1]; ++i) {
-      scratch.pooled.assign(1, {0.0f, labels[i]});
-      average(scratch);
-      probabilities[i] = scratch.pooled[0].probability;
+  const float bound = single ? search.threshold : 0.0f;
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
+  if (progress != nullptr) progress->start(features.n_rows());
+  for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+    if (progress != nullptr) {
+      progress->check();
+      progress->advance(static_cast<int64_t>(n));
+    }
+    for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      const Ranking ranking = ranking_of(t);
+      if (search.beam > 0) {
+        ask_tree(t, rows, n, beam, zero, [&](auto& strategy, auto&&... where) {
+          strategy.start(where..., k, search.beam, bound, ranking);
+        });
+      } else {
+        ask_tree(t, rows, n, exact, zero,
+                 [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, ranking); });
+      }
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Scratch& scratch = *rows[i];
+      const int64_t row = first + static_cast<int64_t>(i);
+      if (!single) {
+        zero ? average_.average_proposed(scratch.weighted, scratch.pooled)
+             : average_.average(scratch.searches, scratch.pooled);
+        std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < search.threshold; });
+        keep_best(k, scratch.pooled, ranking_of(0));  // labels weigh the same in all trees
+      }
+      write_ranked(scratch.pooled, k, labels + row * k, probabilities + row * k);
+      if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
     }
   });
 }
 
-Forest::Enumeration::Enumeration(std::shared_ptr<const Forest> forest, const FeatureMatrix& features,
-                                 int64_t row, const SearchOptions& options)
-    : forest_(std::move(forest)),
-      scratch_(*forest_),
-      masks_(std::make_unique<NodeMasks>(*forest_, options.label_allowed)),
-      frontier_(forest_->n_trees(), 1.0f),
-      seen_(forest_->n_labels(), 0) {
-  forest_->start(scratch_, features, row, options, *masks_);
-  for (TreeSearch& search : scratch_.searches) search.start_enumeration();
-}
-
-Forest::Enumeration::~Enumeration() = default;
-
-bool Forest::Enumeration::next(ScoredLabel& out) {
-  const auto worse = [](const ScoredLabel& a, const ScoredLabel& b) { return b < a; };
-  for (;;) {
-    // No label that no tree has enumerated yet has a better average than this.
-    const float bound =
-        forest_->mean(std::inner_product(frontier_.begin(), frontier_.end(), forest_->weights_.begin(), 0.0));
-    // A tree that has no more has given every label there is.
-    const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
-    if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;
-    if (exhausted) return false;
-    for (size_t t = 0; t < frontier_.size(); ++t) {
-      ScoredLabel found;
-      if (!scratch_.searches[t].next(found)) {
-        frontier_[t] = -1;
-        continue;
-      }
-      frontier_[t] = found.probability;
-      if (std::exchange(seen_[found.label], 1)) continue;
-      scratch_.pooled.assign(1, found);
-      forest_->average(scratch_);
-      ready_.push_back(scratch_.pooled[0]);
-      std::push_heap(ready_.begin(), ready_.end(), worse);
+std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, const Search& search,
+                                                    int64_t* evaluations) const {
+  const NodeMasks masks(*this, search.allowed);
+  std::vector<std::vector<float>> node_threshold;
+  if (search.label_threshold) {
+    for (const auto& tree : trees_) {
+      node_threshold.push_back(subtree_minimum(tree->tree(), search.label_threshold));
     }
   }
-  std::pop_heap(ready_.begin(), ready_.end(), worse);
-  out = ready_.back();
-  ready_.pop_back();
-  return true;
+  std::vector<std::vector<ScoredLabel>> result(features.n_rows());
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
+  for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+    for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      const float* of_node = search.label_threshold ? node_threshold[t].data() : nullptr;
+      ask_tree(t, rows, n, &Scratch::above, false, [&](ThresholdSearch<>& strategy, auto&&... where) {
+        strategy.start(where..., of_node, search.threshold);
+      });
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Scratch& scratch = *rows[i];
+      const int64_t row = first + static_cast<int64_t>(i);
+      if (trees_.size() > 1) {
+        average_.average(scratch.searches, scratch.pooled);
+        std::erase_if(scratch.pooled,
+                      [&](const ScoredLabel& s) { return s.probability < search.threshold_of(s.label); });
+      }
+      keep_best(search.k, scratch.pooled);
+      result[row] = scratch.pooled;
+      if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+    }
+  });
+  return result;
+}
+
+void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+                   const Search& search, float* probabilities) const {
+  const std::vector<int64_t> starts = run_starts(rows, n);  // so that a row's blocks are expanded once
+  const NodeMasks masks(*this, nullptr);
+  const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
+  for_rows(n_runs, search.n_threads, 1, [&](int64_t run, size_t, const Rows& rows_alone) {
+    Scratch& scratch = *rows_alone[0];
+    start(scratch, features, rows[starts[run]], search, masks);
+    for (int64_t i = starts[run]; i < starts[run + 1]; ++i) {
+      scratch.pooled.assign(1, {0.0f, labels[i]});
+      average_.average(scratch.searches, scratch.pooled);
+      probabilities[i] = scratch.pooled[0].probability;
+    }
+  });
 }
 
 }  // namespace labeltree

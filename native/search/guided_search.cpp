@@ -1,12 +1,30 @@
 #include "search/guided_search.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
+
+#include "search/subtree_values.h"
 
 namespace labeltree {
 
-GuidedSearch::GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedSearchOptions options)
-    : tree_(tree), options_(std::move(options)), n_rows_(n_rows) {
+GuidedSearch::GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedStrategy strategy,
+                           const Search& search)
+    : tree_(tree),
+      n_rows_(n_rows),
+      strategy_(strategy),
+      k_(std::min<int64_t>(search.k, tree.n_labels)),
+      beam_(search.beam),
+      threshold_(search.threshold) {
+  if (n_rows < 0 || k_ < 1 || (strategy == GuidedStrategy::beam && beam_ < 1)) {
+    throw std::invalid_argument("a search needs n_rows of at least 0, and k and a beam of at least 1");
+  }
+  if (search.label_threshold != nullptr) node_threshold_ = subtree_minimum(tree, search.label_threshold);
+  if (search.allowed != nullptr) node_allowed_ = subtree_any(tree, search.allowed);
+  if (search.label_weight != nullptr) {
+    label_weight_.assign(search.label_weight, search.label_weight + tree.n_labels);
+    node_weight_ = subtree_maximum(tree, search.label_weight);
+  }
   if (!is_best_first()) {
     by_level_.resize(n_rows);
   } else if (is_by_worth()) {
@@ -45,8 +63,7 @@ template <class Ranking>
 void GuidedSearch::go_on(TopKSearch<LabelTreeView, Ranking>& search, const Ranking& ranking, int64_t row,
                          int32_t parent, const float* p, std::vector<Wanted>& wanted) {
   if (parent < 0) {
-    const auto k = static_cast<int>(std::min<int64_t>(options_.k, tree_.n_labels));
-    search.start(tree_, allowed(), p[0], k, options_.threshold, ranking);
+    search.start(tree_, allowed(), p[0], k_, threshold_, ranking);
   } else {
     search.give(p);
   }
@@ -59,8 +76,8 @@ void GuidedSearch::go_on(TopKSearch<LabelTreeView, Ranking>& search, const Ranki
 
 bool GuidedSearch::passes(int32_t node, float p) const {
   if (allowed() != nullptr && !allowed()[node]) return false;
-  if (options_.strategy == GuidedStrategy::beam) return !tree_.is_leaf(node) || p >= options_.threshold;
-  return p >= (options_.node_threshold.empty() ? options_.threshold : options_.node_threshold[node]);
+  if (strategy_ == GuidedStrategy::beam) return !tree_.is_leaf(node) || p >= threshold_;
+  return p >= (node_threshold_.empty() ? threshold_ : node_threshold_[node]);
 }
 
 void GuidedSearch::accept(LevelSearch& search, const ScoredNode& parent, const float* p) const {
@@ -78,9 +95,8 @@ void GuidedSearch::accept(LevelSearch& search, const ScoredNode& parent, const f
 
 void GuidedSearch::want_level(int64_t row, std::vector<Wanted>& wanted) {
   std::vector<ScoredNode>& waiting = by_level_[row].waiting;
-  if (options_.strategy == GuidedStrategy::beam) {
-    is_by_worth() ? keep_beam(options_.beam, waiting, by_worth())
-                  : keep_beam(options_.beam, waiting, ByProbability{});
+  if (strategy_ == GuidedStrategy::beam) {
+    is_by_worth() ? keep_beam(beam_, waiting, by_worth()) : keep_beam(beam_, waiting, ByProbability{});
   }
   for (const ScoredNode& node : waiting) wanted.push_back({row, node});
   waiting.clear();
@@ -90,7 +106,7 @@ std::vector<ScoredLabel> GuidedSearch::found(int64_t row) const {
   std::vector<ScoredLabel> labels = !is_best_first() ? by_level_[row].found
                                     : is_by_worth()  ? worthiest_first_[row].found()
                                                      : best_first_[row].found();
-  is_by_worth() ? keep_best(options_.k, labels, by_worth()) : keep_best(options_.k, labels);
+  is_by_worth() ? keep_best(k_, labels, by_worth()) : keep_best(k_, labels);
   return labels;
 }
 

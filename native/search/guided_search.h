@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/label_tree.h"
+#include "search/search.h"
 #include "search/top_k_search.h"
 
 namespace labeltree {
@@ -13,18 +14,6 @@ enum class GuidedStrategy {
   best_first,  // the k best: the most probable open node of every row is wanted next
   all_above,   // all with at least their threshold: whole levels are wanted
   beam         // the k best below the `beam` best nodes of every level
-};
-
-struct GuidedSearchOptions {
-  GuidedStrategy strategy = GuidedStrategy::best_first;
-  int64_t k = 1;
-  int64_t beam = 1;
-  float threshold = 0;
-  std::vector<float> node_threshold;  // for all_above: the smallest below each node; empty for `threshold`
-  std::vector<uint8_t> node_allowed;  // whether some label below a node may be predicted; empty for all
-  // To rank by worth, see search/ranking.h: the weights of labels, and the largest below each node. Empty
-  // otherwise.
-  std::vector<double> label_weight, node_weight;
 };
 
 // Searches for all rows in lock step: they say which blocks they want next, and go on when all are given. The
@@ -39,8 +28,9 @@ class GuidedSearch {
     ScoredNode parent;  // for best_first without its probability, which the row's search knows
   };
 
-  GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedSearchOptions options);
-  // The searches of rows look into the options.
+  // The arrays of `search` are not needed afterwards.
+  GuidedSearch(const LabelTreeView& tree, int64_t n_rows, GuidedStrategy strategy, const Search& search);
+  // The searches of rows look into the members.
   GuidedSearch(const GuidedSearch&) = delete;
   GuidedSearch& operator=(const GuidedSearch&) = delete;
 
@@ -65,12 +55,10 @@ class GuidedSearch {
 
   int32_t first_child(int32_t node) const { return node < 0 ? 0 : tree_.child_begin[node]; }
   int32_t n_children(int32_t node) const { return node < 0 ? 1 : tree_.n_children(node); }
-  const uint8_t* allowed() const {
-    return options_.node_allowed.empty() ? nullptr : options_.node_allowed.data();
-  }
-  bool is_best_first() const { return options_.strategy == GuidedStrategy::best_first; }
-  bool is_by_worth() const { return !options_.label_weight.empty(); }
-  ByWorth by_worth() const { return {options_.label_weight.data(), options_.node_weight.data()}; }
+  const uint8_t* allowed() const { return node_allowed_.empty() ? nullptr : node_allowed_.data(); }
+  bool is_best_first() const { return strategy_ == GuidedStrategy::best_first; }
+  bool is_by_worth() const { return !label_weight_.empty(); }
+  ByWorth by_worth() const { return {label_weight_.data(), node_weight_.data()}; }
   template <class Ranking>
   void go_on(TopKSearch<LabelTreeView, Ranking>& search, const Ranking& ranking, int64_t row, int32_t parent,
              const float* probabilities, std::vector<Wanted>& wanted);
@@ -79,8 +67,16 @@ class GuidedSearch {
   void want_level(int64_t row, std::vector<Wanted>& wanted);
 
   LabelTreeView tree_;
-  GuidedSearchOptions options_;
   int64_t n_rows_;
+  GuidedStrategy strategy_;
+  int64_t k_;
+  int beam_;
+  float threshold_;
+  std::vector<float> node_threshold_;  // the smallest below each node; empty for `threshold_`
+  std::vector<uint8_t> node_allowed_;  // whether some label below a node may be found; empty for all
+  // To rank by worth, see search/ranking.h: the weights of labels, and the largest below each node. Else
+  // empty.
+  std::vector<double> label_weight_, node_weight_;
   // One of them has an entry per row.
   std::vector<TopKSearch<>> best_first_;
   std::vector<TopKSearch<LabelTreeView, ByWorth>> worthiest_first_;

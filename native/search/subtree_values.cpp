@@ -6,8 +6,7 @@ namespace labeltree {
 
 // best(begin, end): where the best of some values is.
 template <class T, class Best>
-static std::vector<T> best_below(const BlockStore& store, const T* value_of_label, const Best& best) {
-  const LabelTreeView& tree = store.tree();
+static std::vector<T> best_below(const LabelTreeView& tree, const T* value_of_label, const Best& best) {
   std::vector<T> value(tree.n_nodes);
   for (int32_t v = tree.n_nodes - 1; v >= 0; --v) {  // children have larger numbers than their parent
     value[v] = tree.is_leaf(v)
@@ -17,22 +16,16 @@ static std::vector<T> best_below(const BlockStore& store, const T* value_of_labe
   return value;
 }
 
-std::vector<float> subtree_minimum(const BlockStore& store, const float* value_of_label) {
-  return best_below(store, value_of_label, [](auto begin, auto end) { return std::min_element(begin, end); });
+std::vector<float> subtree_minimum(const LabelTreeView& tree, const float* value_of_label) {
+  return best_below(tree, value_of_label, [](auto begin, auto end) { return std::min_element(begin, end); });
 }
 
-std::vector<double> subtree_maximum(const BlockStore& store, const double* value_of_label) {
-  return best_below(store, value_of_label, [](auto begin, auto end) { return std::max_element(begin, end); });
+std::vector<double> subtree_maximum(const LabelTreeView& tree, const double* value_of_label) {
+  return best_below(tree, value_of_label, [](auto begin, auto end) { return std::max_element(begin, end); });
 }
 
-std::vector<uint8_t> subtree_any(const BlockStore& store, const uint8_t* label_allowed) {
-  const LabelTreeView& tree = store.tree();
-  std::vector<uint8_t> any(tree.n_nodes, 0);
-  for (int32_t v = tree.n_nodes - 1; v >= 0; --v) {
-    if (tree.is_leaf(v)) any[v] = label_allowed[tree.label[v]];
-    if (any[v] && v > 0) any[store.parent(v)] = 1;
-  }
-  return any;
+std::vector<uint8_t> subtree_any(const LabelTreeView& tree, const uint8_t* label_allowed) {
+  return best_below(tree, label_allowed, [](auto begin, auto end) { return std::max_element(begin, end); });
 }
 
 }  // namespace labeltree

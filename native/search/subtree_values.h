@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/block_store.h"
+#include "core/label_tree.h"
 
 namespace labeltree {
 
 // Per node: the smallest value of the labels below it.
-std::vector<float> subtree_minimum(const BlockStore& store, const float* value_of_label);
+std::vector<float> subtree_minimum(const LabelTreeView& tree, const float* value_of_label);
 
 // Per node: the largest value of the labels below it.
-std::vector<double> subtree_maximum(const BlockStore& store, const double* value_of_label);
+std::vector<double> subtree_maximum(const LabelTreeView& tree, const double* value_of_label);
 
 // Per node: whether some label below it is allowed.
-std::vector<uint8_t> subtree_any(const BlockStore& store, const uint8_t* label_allowed);
+std::vector<uint8_t> subtree_any(const LabelTreeView& tree, const uint8_t* label_allowed);
 
 }  // namespace labeltree

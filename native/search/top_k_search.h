@@ -18,7 +18,7 @@ class TopKSearch : public StepwiseSearch<Tree> {
   using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
 
  public:
-  void start(const Tree& tree, const uint8_t* mask, float root, int k, float threshold,
+  void start(const Tree& tree, const uint8_t* mask, float root, int64_t k, float threshold,
              const Ranking& ranking = {}) {
     begin(tree, mask);
     k_ = k;
@@ -43,7 +43,7 @@ class TopKSearch : public StepwiseSearch<Tree> {
       }
       found_.push_back({probability, tree.label_of(child)});  // a heap with the worst of the best on top
       push_ranked(found_, ranking_);
-      if (static_cast<int>(found_.size()) > k_) {
+      if (static_cast<int64_t>(found_.size()) > k_) {
         pop_ranked(found_, ranking_);
         found_.pop_back();
       }
@@ -60,7 +60,7 @@ class TopKSearch : public StepwiseSearch<Tree> {
   // A node is of use if it can still change the answer. Of equal labels the first by number wins, so ties go
   // on; but not at 0, where whole trees may be tied.
   bool useful(const ScoredNode& node) const {
-    if (static_cast<int>(found_.size()) < k_) return node.probability >= threshold_;
+    if (static_cast<int64_t>(found_.size()) < k_) return node.probability >= threshold_;
     const auto value = ranking_.value(node), worst = ranking_.value(found_.front());
     const bool good = value > worst || (value == worst && value > 0);
     // By probability, what is as good as a label that was kept reaches the threshold, as that does.
@@ -76,7 +76,7 @@ class TopKSearch : public StepwiseSearch<Tree> {
     waiting_.pop_back();
   }
 
-  int k_ = 0;
+  int64_t k_ = 0;
   float threshold_ = 0;
   Ranking ranking_;
 };

@@ -4,6 +4,8 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include "core/aligned_floats.h"
 #include "core/parallel_for.h"
@@ -15,6 +17,7 @@
 #include "training/group_weights.h"
 #include "training/incremental_solver.h"
 #include "training/local_block.h"
+#include "training/node_assignment.h"
 #include "training/primal_descent.h"
 #include "training/sparse_hinge.h"
 
@@ -92,13 +95,12 @@ ClassShares code_shares(const Block& block, int32_t n_children, const NodeAssign
 
 class Trainer {
  public:
-  Trainer(const LabelTreeView& tree, const FeatureMatrix& features, const NodeAssignment& assignment,
-          const float* sample_weight, const SolverOptions& options, Progress& progress,
-          TrainingReport& report)
+  Trainer(const LabelTreeView& tree, const Examples& examples, const NodeAssignment& assignment,
+          const SolverOptions& options, Progress& progress, TrainingReport& report)
       : tree_(tree),
-        features_(features),
+        features_(examples.features),
+        examples_(examples),
         assignment_(assignment),
-        sample_weight_(sample_weight),
         options_(options),
         progress_(progress),
         report_(report) {}
@@ -134,8 +136,8 @@ class Trainer {
 
   const LabelTreeView& tree_;
   const FeatureMatrix& features_;
+  const Examples& examples_;
   const NodeAssignment& assignment_;
-  const float* sample_weight_;
   const SolverOptions& options_;
   Progress& progress_;
   TrainingReport& report_;
@@ -328,8 +330,7 @@ std::shared_ptr<SharedRows> Trainer::shared_rows(Block& block, LocalBlockMaker& 
                                    takes_singles(options_), progress_);
     shared->cost.resize(block.n_rows);
     for (int64_t i = 0; i < block.n_rows; ++i) {
-      const float weight = sample_weight_ ? sample_weight_[block.rows[i]] : 1.0f;
-      shared->cost[i] = bounded_cost(block.C * weight);
+      shared->cost[i] = bounded_cost(block.C * examples_.weight(block.rows[i]));
     }
     block.shared = std::move(shared);
   }
@@ -355,10 +356,16 @@ std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
   return std::make_unique<DualDescent>(options.loss, options.tol, options.max_iter);
 }
 
-BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
-                         const NodeAssignment& assignment, const float* sample_weight,
-                         const SolverOptions& options, Progress& progress, TrainingReport& report) {
-  return Trainer(tree, features, assignment, sample_weight, options, progress, report).train();
+BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
+                         Progress& progress, TrainingReport& report) {
+  if (!options.block_C.empty() && options.block_C.size() != inner_nodes(tree).size() + 1) {
+    throw std::invalid_argument("block_C must have one entry for each of the " +
+                                std::to_string(inner_nodes(tree).size() + 1) + " blocks, but has " +
+                                std::to_string(options.block_C.size()));
+  }
+  const NodeAssignment assignment =
+      assign_to_nodes(tree, examples.labels, examples.label_weight, options.n_threads, progress);
+  return Trainer(tree, examples, assignment, options, progress, report).train();
 }
 
 }  // namespace labeltree

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "core/progress.h"
 #include "lanes/kernels.h"
 #include "model/block_arrays.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -50,10 +49,8 @@ struct TrainingReport {
   int64_t n_passes = 0;       // passes over its rows that the slowest problem took
 };
 
-// A positive example counts assignment.weight times as much as a negative one.
-BlockArrays train_blocks(const LabelTreeView& tree, const FeatureMatrix& features,
-                         const NodeAssignment& assignment,
-                         const float* sample_weight,  // per row, or null
-                         const SolverOptions& options, Progress& progress, TrainingReport& report);
+// A positive example of a node counts as much as the heaviest of its labels below the node.
+BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
+                         Progress& progress, TrainingReport& report);
 
 }  // namespace labeltree

@@ -19,14 +19,13 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 }  // namespace
 
-HeldOutNodes held_out_nodes(const BlockStore& store, const FeatureMatrix& features,
-                            const LabelMatrixView& labels, bool normalize_siblings, double negative_share,
-                            uint64_t seed, int n_threads) {
+HeldOutNodes held_out_nodes(const BlockStore& store, const Examples& examples, bool normalize_siblings,
+                            double negative_share, uint64_t seed, int n_threads) {
   const LabelTreeView& tree = store.tree();
   const std::vector<int32_t> parent = parents(tree), leaf = leaves_of_labels(tree);
-  std::vector<HeldOutNodes> parts((labels.n_rows + kRowsPerTask - 1) / kRowsPerTask);
+  std::vector<HeldOutNodes> parts((examples.n_rows() + kRowsPerTask - 1) / kRowsPerTask);
 
-  parallel_ranges(n_threads, labels.n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  parallel_ranges(n_threads, examples.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
     HeldOutNodes& part = parts[begin / kRowsPerTask];
     PathWalker walker(tree, leaf, parent, nullptr);
     FeatureRow query;
@@ -35,12 +34,12 @@ HeldOutNodes held_out_nodes(const BlockStore& store, const FeatureMatrix& featur
     std::vector<float> score, probability;
     for (int64_t row = begin; row < end; ++row) {
       visited.clear();
-      walker.walk(labels, static_cast<int32_t>(row), [&](int32_t v, int32_t) {
+      walker.walk(examples.labels, static_cast<int32_t>(row), [&](int32_t v, int32_t) {
         visited.push_back(v);
         positive[v] = 1;
       });
       query.clear();
-      features.append(row, query);
+      examples.features.append(row, query);
       const uint64_t row_seed = mix_seed(seed, static_cast<uint64_t>(row));
       const auto ask = [&](int32_t block) {
         const int32_t n = store.n_columns(block);

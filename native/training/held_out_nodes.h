@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "model/block_store.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -20,8 +19,7 @@ struct HeldOutNodes {
 
 // All positive pairs, and each of the others with the chance `negative_share`, by a number that depends on
 // seed, row and node alone.
-HeldOutNodes held_out_nodes(const BlockStore& store, const FeatureMatrix& features,
-                            const LabelMatrixView& labels, bool normalize_siblings, double negative_share,
-                            uint64_t seed, int n_threads);
+HeldOutNodes held_out_nodes(const BlockStore& store, const Examples& examples, bool normalize_siblings,
+                            double negative_share, uint64_t seed, int n_threads);
 
 }  // namespace labeltree

@@ -186,9 +186,7 @@ class LabelTreePredictor(DecisionMaker):
         row = row.astype(np.int64)
         order = np.argsort(row, kind="stable")
         found = np.empty(len(row), dtype=np.float32)
-        self._forest().pairs(
-            features, row[order], label[order], self._normalizes_siblings, self._n_threads, found
-        )
+        self._forest().pairs(features, row[order], label[order], self._search(1), found)
         probabilities = np.empty_like(found)
         probabilities[order] = found
         return probabilities

@@ -140,10 +140,9 @@ class TrainedTrees:
         forest: Any = self._forest()
         if self._has_node_estimators:
             return cast(
-                "Iterator[tuple[int, float]]",
-                forest.enumerate(features, self._normalizes_siblings, allowed),
+                "Iterator[tuple[int, float]]", forest.enumerate(features, self._search(1, allowed=allowed))
             )
-        return iter(_native.Enumeration(forest, features, 0, self._normalizes_siblings, allowed).next, None)
+        return iter(_native.Enumeration(forest, features, 0, self._search(1, allowed=allowed)).next, None)
 
     def _weights_of_trees(self) -> list[float]:
         """How much each tree counts in the average."""
@@ -200,6 +199,11 @@ class TrainedTrees:
             )
         return weight if mask is None else weight * mask
 
+    def _search(self, k: int, **wishes: Any) -> _native.Search:
+        return _native.Search(
+            k, normalize_siblings=self._normalizes_siblings, n_threads=self._n_threads, **wishes
+        )
+
     def _top_k(
         self,
         features: _native.FeatureMatrix,
@@ -212,22 +216,15 @@ class TrainedTrees:
         k = min(k, len(self.classes_))
         labels = np.empty((features.n_rows, k), dtype=np.int32)
         probabilities = np.empty((features.n_rows, k), dtype=np.float32)
-        beam = int(self.beam) if self.search == "beam" else 0
-        # One row is answered faster than a thread starts.
-        threads = self._n_threads if features.n_rows > 1 else 1
-        self._forest().top_k(
-            features,
-            threshold,
-            self._normalizes_siblings,
-            beam,
-            self.missing_estimates == "zero",
-            allowed,
-            threads,
-            labels,
-            probabilities,
-            evaluations,
-            label_weight,
+        search = self._search(
+            k,
+            threshold=threshold,
+            allowed=allowed,
+            label_weight=label_weight,
+            beam=int(self.beam) if self.search == "beam" else 0,
+            missing_as_zero=self.missing_estimates == "zero",
         )
+        self._forest().top_k(features, search, labels, probabilities, evaluations)
         return labels, probabilities
 
     def _above(
@@ -241,16 +238,13 @@ class TrainedTrees:
     ) -> Any:
         """A sparse matrix, its rows best first."""
         n_labels = len(self.classes_)
-        indptr, labels, probabilities = self._forest().above(
-            features,
+        search = self._search(
             n_labels if k is None else k,
-            threshold,
-            label_threshold,
-            self._normalizes_siblings,
-            allowed,
-            self._n_threads,
-            evaluations,
+            threshold=threshold,
+            label_threshold=label_threshold,
+            allowed=allowed,
         )
+        indptr, labels, probabilities = self._forest().above(features, search, evaluations)
         return sp.csr_matrix((probabilities, labels, indptr), shape=(features.n_rows, n_labels))
 
     def _as_matrix(self, indices: NDArray[np.int32], probabilities: NDArray[np.float32]) -> Any:

@@ -86,7 +86,7 @@ class Learner:
         return f32(h.penalty) * total if self.solver == "sgd" else total
 
     def probability(self, h: Classifier, x: Row) -> Any:
-        """By the link that goes with the loss unless another is asked for; rounded as in native/model/block_store.cpp."""
+        """By the link of the loss unless another is asked for; rounded as in native/model/link.cpp."""
         score = self.score(h, x)
         if self.loss == "logistic":
             return f32(1) / (f32(1) + f32(math.exp(-score)))

@@ -138,7 +138,7 @@ def test_the_search_for_negatives_can_be_stopped() -> None:
     X, y = documents(100, 60, 20)
     model = LabelTreeClassifier(random_state=0).fit(X, y)
     labels, probabilities = np.empty((100, 3), dtype=np.int32), np.empty((100, 3), dtype=np.float32)
-    arguments = (model._features(X), 0.0, False, 0, False, None, 2, labels, probabilities, None, None)
+    arguments = (model._features(X), _native.Search(3, n_threads=2), labels, probabilities, None)
     progress = _native.Progress()
     model._forest().top_k(*arguments, progress)
     assert progress.done == progress.total == 100

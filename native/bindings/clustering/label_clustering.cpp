@@ -1,56 +1,20 @@
 #include "clustering/label_clustering.h"
 
-#include <nanobind/stl/optional.h>
-
-#include <optional>
-
 #include "bindings/bindings.h"
-#include "bindings/core/arrays.h"
+#include "bindings/core/views.h"
 #include "clustering/label_vectors.h"
 
 namespace labeltree {
 
 namespace {
 
-LabelVectors vectors_of_features(const BoundFeatures& features, Array<int64_t> label_indptr,
-                                 Array<int32_t> label_indices, int32_t n_labels,
-                                 std::optional<Array<float>> sample_weight, float prune, int n_threads,
-                                 Progress& progress) {
-  const LabelMatrixView labels = label_view(label_indptr, label_indices, features.matrix.n_rows());
-  const float* weight = optional_weights(sample_weight, labels.n_rows);
-  nb::gil_scoped_release release;
-  return label_vectors(features.matrix, LabelExamples(labels, n_labels), weight, prune, n_threads, progress);
-}
-
-LabelVectors vectors_of_labels(Array<int64_t> label_indptr, Array<int32_t> label_indices, int32_t n_labels,
-                               std::optional<Array<float>> sample_weight, float prune, int n_threads,
-                               Progress& progress) {
-  const LabelMatrixView labels =
-      label_view(label_indptr, label_indices, static_cast<int64_t>(label_indptr.size()) - 1);
-  const float* weight = optional_weights(sample_weight, labels.n_rows);
-  nb::gil_scoped_release release;
-  return cooccurrence_vectors(labels, LabelExamples(labels, n_labels), weight, prune, n_threads, progress);
-}
-
-LabelVectors join(const LabelVectors& first, const LabelVectors& second) {
-  require(first.n_labels() == second.n_labels(), "both must be vectors of the same labels");
-  require(first.n_features + second.n_features < INT32_MAX,
-          "features and labels together must be fewer than 2,147,483,647");
-  nb::gil_scoped_release release;
-  return join_vectors(first, second);
-}
-
-nb::tuple cluster(const FeatureMatrix& vectors, const Array<int64_t>& label_indptr,
-                  const Array<int32_t>& label_indices, const ClusteringOptions& options, Progress& progress) {
-  const LabelMatrixView labels =
-      label_view(label_indptr, label_indices, static_cast<int64_t>(label_indptr.size()) - 1);
-  require(options.kmeans.first_sample > 0 && options.kmeans.sample > 0 && options.kmeans.max_iter > 0,
-          "k-means needs a sample and a step");
+nb::tuple cluster(const FeatureMatrix& vectors, const BoundExamples& examples,
+                  const ClusteringOptions& options, Progress& progress) {
+  require_length(vectors.n_rows(), examples.view.n_labels, "vectors", "label");
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
-    const LabelExamples examples(labels, static_cast<int32_t>(vectors.n_rows()));
-    tree = cluster_labels(vectors, examples, labels.n_rows, options, progress);
+    tree = cluster_labels(vectors, examples.view.labels, options, progress);
   }
   return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
 }
@@ -59,54 +23,33 @@ template <class Vectors, class MatrixOf>
 void def_cluster_labels(nb::module_& m, MatrixOf matrix_of) {
   m.def(
       "cluster_labels",
-      [matrix_of](const Vectors& vectors, Array<int64_t> label_indptr, Array<int32_t> label_indices,
-                  const ClusteringOptions& options, Progress& progress) {
-        return cluster(matrix_of(vectors), label_indptr, label_indices, options, progress);
-      },
-      nb::arg("vectors"), nb::arg("label_indptr").noconvert(), nb::arg("label_indices").noconvert(),
-      nb::arg("options"), nb::arg("progress"),
+      [matrix_of](const Vectors& vectors, const BoundExamples& examples, const ClusteringOptions& options,
+                  Progress& progress) { return cluster(matrix_of(vectors), examples, options, progress); },
+      nb::arg("vectors"), nb::arg("examples"), nb::arg("options"), nb::arg("progress"),
       "Cluster the labels into a tree by vectors of unit length; returns child_begin and label.");
 }
 
 }  // namespace
 
-void bind_clustering(nb::module_& m) {
-  nb::class_<KMeansOptions>(m, "KMeansOptions")
-      .def(nb::init<>())
-      .def_rw("balanced", &KMeansOptions::balanced)
-      .def_rw("first_sample", &KMeansOptions::first_sample)
-      .def_rw("sample", &KMeansOptions::sample)
-      .def_rw("max_iter", &KMeansOptions::max_iter)
-      .def_rw("eps", &KMeansOptions::eps);
-  nb::class_<ClusteringOptions>(m, "ClusteringOptions")
-      .def(nb::init<>())
-      .def_rw("arity", &ClusteringOptions::arity)
-      .def_rw("max_leaves", &ClusteringOptions::max_leaves)
-      .def_rw("max_depth", &ClusteringOptions::max_depth)
-      .def_rw("frequent_share", &ClusteringOptions::frequent_share)
-      .def_rw("kmeans", &ClusteringOptions::kmeans)
-      .def_rw("seed", &ClusteringOptions::seed)
-      .def_rw("n_threads", &ClusteringOptions::n_threads);
-  nb::class_<LabelVectors>(m, "LabelVectors", "A vector of unit length for every label that has examples.")
-      .def_ro("n_features", &LabelVectors::n_features)
+void bind_label_clustering(nb::module_& m) {
+  const ClusteringOptions by_default;
+  const KMeansOptions& kmeans = by_default.kmeans;
+  nb::class_<ClusteringOptions>(m, "ClusteringOptions", "How labels are clustered into a tree.")
       .def(
-          "arrays",
-          [](const LabelVectors& vectors) {
-            return nb::make_tuple(to_numpy(std::vector(vectors.begin)), to_numpy(std::vector(vectors.index)),
-                                  to_numpy(std::vector(vectors.value)));
+          "__init__",
+          [](ClusteringOptions* self, int arity, int max_leaves, int max_depth, double frequent_share,
+             bool balanced, int first_sample, int sample, int max_iter, float eps, uint64_t seed,
+             int n_threads) {
+            const KMeansOptions kmeans{balanced, first_sample, sample, max_iter, eps};
+            new (self)
+                ClusteringOptions{arity, max_leaves, max_depth, frequent_share, kmeans, seed, n_threads};
           },
-          "Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.");
-
-  m.def("label_vectors", &vectors_of_features, nb::arg("features"), nb::arg("label_indptr").noconvert(),
-        nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
-        nb::arg("sample_weight").noconvert().none(), nb::arg("prune"), nb::arg("n_threads"),
-        nb::arg("progress"), "The sums of the labels' examples.");
-  m.def("cooccurrence_vectors", &vectors_of_labels, nb::arg("label_indptr").noconvert(),
-        nb::arg("label_indices").noconvert(), nb::arg("n_labels"),
-        nb::arg("sample_weight").noconvert().none(), nb::arg("prune"), nb::arg("n_threads"),
-        nb::arg("progress"), "The sums of the label sets of the labels' examples.");
-  m.def("join_vectors", &join, nb::arg("first"), nb::arg("second"),
-        "Vectors of two kinds side by side, of the same weight.");
+          nb::kw_only(), nb::arg("arity") = by_default.arity, nb::arg("max_leaves") = by_default.max_leaves,
+          nb::arg("max_depth") = by_default.max_depth, nb::arg("frequent_share") = by_default.frequent_share,
+          nb::arg("balanced") = kmeans.balanced, nb::arg("first_sample") = kmeans.first_sample,
+          nb::arg("sample") = kmeans.sample, nb::arg("max_iter") = kmeans.max_iter,
+          nb::arg("eps") = kmeans.eps, nb::arg("seed") = by_default.seed,
+          nb::arg("n_threads") = by_default.n_threads);
   def_cluster_labels<LabelVectors>(m, [](const LabelVectors& vectors) { return vectors.matrix(); });
   def_cluster_labels<BoundFeatures>(m, [](const BoundFeatures& vectors) { return vectors.matrix; });
 }

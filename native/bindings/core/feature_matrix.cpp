@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "bindings/bindings.h"
-#include "bindings/core/arrays.h"
+#include "bindings/core/references.h"
+#include "bindings/core/views.h"
 #include "core/dense_range.h"
 
 namespace labeltree {
@@ -151,8 +152,9 @@ void def_array(nb::class_<BoundFeatures>& c) {
 
 }  // namespace
 
-void bind_features(nb::module_& m) {
-  nb::class_<BoundFeatures> c(m, "FeatureMatrix", "Rows of X, looked at where they are; checked when made.");
+void bind_feature_matrix(nb::module_& m) {
+  nb::class_<BoundFeatures> c(m, "FeatureMatrix", nb::type_slots(reference_slots<BoundFeatures>),
+                              "Rows of X, looked at where they are; checked when made.");
   def_csr<int32_t, float>(c);
   def_csr<int32_t, double>(c);
   def_csr<int64_t, float>(c);

@@ -59,7 +59,7 @@ nb::bytes format(const Input<int64_t>& feature_indptr, const Input<int32_t>& fea
 
 }  // namespace
 
-void bind_text_format(nb::module_& m) {
+void bind_xmlc(nb::module_& m) {
   nb::enum_<HeaderRule>(m, "HeaderRule", "Whether the first line is a header.")
       .value("ABSENT", HeaderRule::kAbsent)
       .value("OPTIONAL", HeaderRule::kOptional)

@@ -10,104 +10,60 @@
 #include <string>
 
 #include "bindings/bindings.h"
-#include "bindings/core/arrays.h"
+#include "bindings/core/references.h"
+#include "bindings/core/views.h"
 #include "bindings/model/blocks.h"
 #include "bindings/search/answers.h"
 #include "online/online_search.h"
 #include "online/online_state.h"
+#include "search/answers.h"
 
 namespace labeltree {
 
 namespace {
 
-// What a policy in Python sees of the tree and the example; of no use once the policy has chosen.
-class PolicyView {
- public:
-  PolicyView(const OnlineTree& tree, const Example* x) : tree_(&tree), x_(x) {}
-  void expire() { tree_ = nullptr; }
+// An online tree as def_answers wants a forest.
+struct AskedTree {
+  const OnlineTree& tree;
 
-  const OnlineTree& tree() const {
-    require(tree_ != nullptr, "this view of the tree was for one choice, which is made");
-    return *tree_;
+  int32_t n_labels() const { return tree.n_labels(); }
+  void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+             int64_t* evaluations, Progress* progress) const {
+    OnlineSearch::top_k(tree, features, search, labels, probabilities, evaluations, progress);
   }
-  int32_t node(int32_t v) const {
-    require(v >= 0 && v < tree().n_nodes(), "there is no such node");
-    return v;
+  auto above(const FeatureMatrix& features, const Search& search, int64_t* evaluations) const {
+    return OnlineSearch::above(tree, features, search, evaluations);
   }
-  // P(node | its parent, x).
-  float probability(int32_t v) {
-    node(v);
-    require(x_ != nullptr, "there is no example: whether a node closes must not depend on one");
-    if (v == 0) return tree().root_probability(*x_);
-    const int32_t parent = tree().parent(v);
-    const auto& children = tree().children(parent);
-    probabilities_.resize(children.size());
-    tree().probabilities(parent, *x_, false, probabilities_.data());
-    return probabilities_[std::find(children.begin(), children.end(), v) - children.begin()];
+  void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+             const Search& search, float* probabilities) const {
+    OnlineSearch::pairs(tree, features, rows, labels, n, search, probabilities);
   }
-
- private:
-  const OnlineTree* tree_;
-  const Example* x_;
-  std::vector<float> probabilities_;
 };
 
-class CallablePolicy final : public TreePolicy {
- public:
-  CallablePolicy(nb::object choose, nb::object closes) : choose_(choose), closes_(closes) {}
-
-  Extension choose(const OnlineTree& tree, const Example& x, int32_t label) override {
-    const nb::gil_scoped_acquire acquire;
-    ++n_steps;
-    auto view = std::make_shared<PolicyView>(tree, &x);
-    nb::object chosen = choose_(view, label);
-    view->expire();
-    std::pair<int32_t, bool> extension;
-    if (!nb::try_cast(chosen, extension)) {
-      throw std::invalid_argument("the policy must return a pair (node, insert), got " +
-                                  std::string(nb::repr(chosen).c_str()));
-    }
-    return {extension.first, extension.second};
-  }
-
-  bool closes(const OnlineTree& tree, int32_t node, int n_children) const override {
-    if (node >= tree.n_nodes() || !has_closes()) return false;
-    const nb::gil_scoped_acquire acquire;
-    auto view = std::make_shared<PolicyView>(tree, nullptr);
-    const nb::object answer = closes_(view, node, n_children);
-    view->expire();
-    bool closed = false;
-    if (!nb::try_cast(answer, closed)) {
-      throw std::invalid_argument("the policy's closes() must return True or False, got " +
-                                  std::string(nb::repr(answer).c_str()));
-    }
-    return closed;
-  }
-
- private:
-  bool has_closes() const { return closes_.ptr() != Py_None; }
-  nb::object choose_, closes_;
-};
-
-OnlineSearchOptions search_options(const OnlineTree& tree, bool normalize_siblings, const Mask& allowed,
-                                   int n_threads) {
-  OnlineSearchOptions options;
-  options.normalize_siblings = normalize_siblings;
-  options.n_threads = n_threads;
-  options.label_allowed = mask_of_labels(allowed, tree.n_labels());
-  return options;
+// The tree refers to its policy, which may refer to Python functions. It needs no clearing: every cycle goes
+// through the policy, which is cleared.
+int traverse_tree(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::find(nb::inst_ptr<OnlineTree>(self)->policy()).ptr());
+  return 0;
 }
 
+PyType_Slot tree_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_tree)}, {0, nullptr}};
+
 void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
-           Array<int32_t> label_indices, std::optional<Array<float>> sample_weight, Array<int64_t> rows,
-           std::optional<OutMatrix<int32_t>> best, std::optional<OutMatrix<float>> probabilities,
-           bool normalize_siblings) {
+           Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
+           const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
+           std::optional<OutMatrix<float>> probabilities) {
   const int64_t n_rows = features.matrix.n_rows();
   const LabelMatrixView labels = label_view(label_indptr, label_indices, n_rows);
-  const float* weight = optional_weights(sample_weight, n_rows);
-  require(best.has_value() == probabilities.has_value(), "labels and probabilities go together");
+  if (sample_weight) require_length(sample_weight->size(), n_rows, "sample_weight", "row of X");
+  require(best.has_value() == (search != nullptr) && probabilities.has_value() == best.has_value(),
+          "search, labels and probabilities go together");
   const auto n_chosen = static_cast<int64_t>(rows.size());
-  if (best) check_best(*best, *probabilities, n_chosen);
+  const Search wanted = search != nullptr ? search->search : Search();
+  const int64_t k = wanted.k;
+  if (best) check_best(*best, *probabilities, n_chosen, k);
   // Only these rows are looked at: a call is for few of many. What labels may be, learning knows.
   for (int64_t i = 0; i < n_chosen; ++i) {
     const int64_t r = rows.data()[i];
@@ -116,9 +72,11 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
                 labels.indptr[r + 1] <= static_cast<int64_t>(label_indices.size()),
             "label_indptr must ascend within label_indices");
   }
-  const int64_t k = best ? static_cast<int64_t>(best->shape(1)) : 0;
   nb::gil_scoped_release release;
-  OnlineSearch search(tree, normalize_siblings, 0, nullptr);
+  // Labels are added meanwhile: an array of labels would be too short.
+  require(wanted.allowed == nullptr && wanted.label_weight == nullptr,
+          "a search while learning takes no allowed and no label_weight");
+  OnlineSearch asker(tree, wanted);
   FeatureRow row;
   std::vector<ScoredLabel> found;
   for (int64_t i = 0; i < n_chosen; ++i) {
@@ -126,48 +84,12 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
     row.clear();
     features.matrix.append_entries(r, row);
     if (best) {
-      search.top_k(row, static_cast<int>(k), 0.0f, found);
-      for (int64_t j = 0; j < k; ++j) {
-        const bool there = j < static_cast<int64_t>(found.size());
-        best->data()[i * k + j] = there ? found[j].label : -1;
-        probabilities->data()[i * k + j] = there ? found[j].probability : 0.0f;
-      }
+      asker.top_k(row, found);
+      write_ranked(found, k, best->data() + i * k, probabilities->data() + i * k);
     }
     tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
-               weight != nullptr ? weight[r] : 1.0f);
+               sample_weight ? sample_weight->data()[r] : 1.0f);
   }
-}
-
-void top_k(const OnlineTree& tree, const BoundFeatures& features, float threshold, bool normalize_siblings,
-           int beam, Mask allowed, int n_threads, OutMatrix<int32_t> labels, OutMatrix<float> probabilities,
-           std::optional<OutArray<int64_t>> evaluations, std::optional<Array<double>> label_weight) {
-  OnlineSearchOptions options = search_options(tree, normalize_siblings, allowed, n_threads);
-  options.beam = beam;
-  options.label_weight = weights_of_labels(label_weight, tree.n_labels());
-  check_best(labels, probabilities, features.matrix.n_rows());
-  int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
-  nb::gil_scoped_release release;
-  OnlineSearch::top_k(tree, features.matrix, static_cast<int>(labels.shape(1)), threshold, options,
-                      labels.data(), probabilities.data(), counts);
-}
-
-nb::tuple above(const OnlineTree& tree, const BoundFeatures& features, int64_t k, float threshold,
-                std::optional<Array<float>> label_threshold, bool normalize_siblings, Mask allowed,
-                int n_threads, std::optional<OutArray<int64_t>> evaluations) {
-  const OnlineSearchOptions options = search_options(tree, normalize_siblings, allowed, n_threads);
-  const float* of_label = thresholds_of_labels(label_threshold, tree.n_labels());
-  int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
-  return ranking(
-      [&] { return OnlineSearch::above(tree, features.matrix, k, threshold, of_label, options, counts); });
-}
-
-void pairs(const OnlineTree& tree, const BoundFeatures& features, Array<int64_t> rows, Array<int32_t> labels,
-           bool normalize_siblings, int n_threads, OutArray<float> probabilities) {
-  check_pairs(rows, labels, probabilities, features.matrix.n_rows(), tree.n_labels());
-  const OnlineSearchOptions options = search_options(tree, normalize_siblings, std::nullopt, n_threads);
-  nb::gil_scoped_release release;
-  OnlineSearch::pairs(tree, features.matrix, rows.data(), labels.data(), static_cast<int64_t>(rows.size()),
-                      options, probabilities.data());
 }
 
 // The steps from the root to a label for one row: node, labels below it, score, probability given the
@@ -258,47 +180,12 @@ nb::tuple structure(const OnlineTree& tree) {
 
 }  // namespace
 
-void bind_online(nb::module_& m) {
+void bind_online_tree(nb::module_& m) {
   nb::enum_<WeightKind>(m, "WeightKind")
       .value("map", WeightKind::map)
       .value("dense", WeightKind::dense)
       .value("hashed", WeightKind::hashed)
       .value("shared", WeightKind::shared);
-
-  nb::class_<PolicyView>(m, "PolicyView", "The tree and the example, as a policy sees them.")
-      .def_prop_ro("n_nodes", [](const PolicyView& view) { return view.tree().n_nodes(); })
-      .def_prop_ro("n_labels", [](const PolicyView& view) { return view.tree().n_labels(); })
-      .def_prop_ro("root", [](const PolicyView&) { return 0; })
-      .def(
-          "parent", [](const PolicyView& view, int32_t v) { return view.tree().parent(view.node(v)); },
-          nb::arg("node"), "The parent of a node, -1 for the root.")
-      .def(
-          "children", [](const PolicyView& view, int32_t v) { return view.tree().children(view.node(v)); },
-          nb::arg("node"))
-      .def(
-          "is_leaf", [](const PolicyView& view, int32_t v) { return view.tree().is_leaf(view.node(v)); },
-          nb::arg("node"))
-      .def(
-          "is_open", [](const PolicyView& view, int32_t v) { return view.tree().is_open(view.node(v)); },
-          nb::arg("node"), "Whether the node may be chosen.")
-      .def(
-          "label", [](const PolicyView& view, int32_t v) { return view.tree().label(view.node(v)); },
-          nb::arg("node"), "The number of a leaf's label, -1 for an inner node.")
-      .def(
-          "n_leaves", [](const PolicyView& view, int32_t v) { return view.tree().n_leaves(view.node(v)); },
-          nb::arg("node"), "How many labels there are below the node.")
-      .def("probability", &PolicyView::probability, nb::arg("node"),
-           "The probability of the node given its parent's and the example.");
-
-  nb::class_<TreePolicy>(m, "TreePolicy", "Where the leaves of new labels go.");
-  nb::class_<FixedPolicy, TreePolicy>(m, "FixedPolicy").def(nb::init<>());
-  nb::class_<CompletePolicy, TreePolicy>(m, "CompletePolicy").def(nb::init<int>(), nb::arg("arity"));
-  nb::class_<RandomPolicy, TreePolicy>(m, "RandomPolicy")
-      .def(nb::init<int, uint64_t>(), nb::arg("arity"), nb::arg("seed"));
-  nb::class_<BestFitPolicy, TreePolicy>(m, "BestFitPolicy")
-      .def(nb::init<int, double>(), nb::arg("arity"), nb::arg("alpha"));
-  nb::class_<CallablePolicy, TreePolicy>(m, "CallablePolicy")
-      .def(nb::init<nb::object, nb::object>(), nb::arg("choose"), nb::arg("closes").none());
 
   nb::class_<OnlineOptions>(m, "OnlineOptions")
       .def(
@@ -319,42 +206,29 @@ void bind_online(nb::module_& m) {
           nb::arg("regularization"), nb::arg("bias"), nb::arg("weights"), nb::arg("length"),
           nb::arg("most_lanes"), nb::arg("most_labels"));
 
-  nb::class_<OnlineTree>(m, "OnlineTree", "A tree that grows and learns with every example.")
-      .def(nb::init<const OnlineOptions&, std::shared_ptr<TreePolicy>>(), nb::arg("options"),
-           nb::arg("policy"))
+  nb::class_<OnlineTree> c(
+      m, "OnlineTree", nb::type_slots(tree_slots),
+      "A tree that grows and learns with every example.\n\n"
+      "Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.");
+  def_answers(c, [](const OnlineTree& tree, const FeatureMatrix&) { return AskedTree{tree}; });
+  c.def(nb::init<const OnlineOptions&, std::shared_ptr<TreePolicy>>(), nb::arg("options"), nb::arg("policy"))
       .def_static(
           "of_shape",
-          [](const OnlineOptions& options, std::shared_ptr<TreePolicy> policy, Array<int32_t> child_begin,
-             Array<int32_t> label, int32_t n_labels) {
-            return std::make_unique<OnlineTree>(options, std::move(policy),
-                                                tree_view(child_begin, label, n_labels));
+          [](const OnlineOptions& options, std::shared_ptr<TreePolicy> policy, const BoundTree& tree) {
+            return std::make_unique<OnlineTree>(options, std::move(policy), tree.view);
           },
-          nb::arg("options"), nb::arg("policy"), nb::arg("child_begin").noconvert(),
-          nb::arg("label").noconvert(), nb::arg("n_labels"), "A tree of this shape, not yet trained.")
+          nb::arg("options"), nb::arg("policy"), nb::arg("tree"), "A tree of this shape, not yet trained.")
       .def_static("from_state", &from_state, nb::arg("options"), nb::arg("policy"), nb::arg("arrays"),
                   "The tree that `state` gave.")
       .def_static("from_store", &from_store, nb::arg("options"), nb::arg("policy"), nb::arg("store"),
                   "A tree that goes on from trained weights.")
       .def("state", &state_arrays, "All there is, as arrays.")
       .def("learn", &learn, nb::arg("features"), nb::arg("label_indptr").noconvert(),
-           nb::arg("label_indices").noconvert(), nb::arg("sample_weight").noconvert().none(),
-           nb::arg("rows").noconvert(), nb::arg("labels").noconvert().none(),
-           nb::arg("probabilities").noconvert().none(), nb::arg("normalize_siblings"),
-           "Learn these rows in turn; if labels and probabilities are given, fill them with the best of each "
-           "row "
-           "before it is learned.")
-      .def("top_k", &top_k, nb::arg("features"), nb::arg("threshold"), nb::arg("normalize_siblings"),
-           nb::arg("beam"), nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
-           nb::arg("labels").noconvert(), nb::arg("probabilities").noconvert(),
-           nb::arg("evaluations").noconvert().none(), nb::arg("label_weight").noconvert() = nb::none(),
-           "As Forest.top_k.")
-      .def("above", &above, nb::arg("features"), nb::arg("k"), nb::arg("threshold"),
-           nb::arg("label_threshold").noconvert().none(), nb::arg("normalize_siblings"),
-           nb::arg("allowed").noconvert().none(), nb::arg("n_threads"),
-           nb::arg("evaluations").noconvert().none(), "As Forest.above.")
-      .def("pairs", &pairs, nb::arg("features"), nb::arg("rows").noconvert(), nb::arg("labels").noconvert(),
-           nb::arg("normalize_siblings"), nb::arg("n_threads"), nb::arg("probabilities").noconvert(),
-           "As Forest.pairs.")
+           nb::arg("label_indices").noconvert(), nb::arg("rows").noconvert(),
+           nb::arg("sample_weight").noconvert() = nb::none(), nb::arg("search") = nb::none(),
+           nb::arg("labels").noconvert() = nb::none(), nb::arg("probabilities").noconvert() = nb::none(),
+           "Learn these rows in turn; if a search is given, fill labels and probabilities with the best of "
+           "each row before it is learned.")
       .def("explain", &explain, nb::arg("features"), nb::arg("row"), nb::arg("label"),
            nb::arg("normalize_siblings"), "The steps to a label.")
       .def(

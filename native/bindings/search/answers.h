@@ -1,57 +1,40 @@
-// What forests and online trees are asked with, checked, and how answers go back.
+// The calls that every kind of forest answers, checked, and how answers go back.
 #pragma once
+
+#include <nanobind/stl/optional.h>
 
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "bindings/core/arrays.h"
+#include "bindings/core/views.h"
+#include "bindings/search/search.h"
+#include "core/progress.h"
 #include "search/ranking.h"
 
 namespace labeltree {
 
-using Mask = std::optional<Array<uint8_t>>;
+using Evaluations = std::optional<OutArray<int64_t>>;
 
-inline const uint8_t* mask_of_labels(const Mask& allowed, int32_t n_labels) {
-  if (!allowed) return nullptr;
-  require(static_cast<int32_t>(allowed->size()) == n_labels, "the mask must have one flag per label");
-  return allowed->data();
-}
-
-inline const float* thresholds_of_labels(const std::optional<Array<float>>& threshold, int32_t n_labels) {
-  if (!threshold) return nullptr;
-  require(static_cast<int32_t>(threshold->size()) == n_labels, "threshold: one entry per label");
-  return threshold->data();
-}
-
-inline const double* weights_of_labels(const std::optional<Array<double>>& weight, int32_t n_labels) {
-  if (!weight) return nullptr;
-  require(static_cast<int32_t>(weight->size()) == n_labels, "label_weight: one entry per label");
-  return weight->data();
-}
-
-inline int64_t* evaluation_counts(const std::optional<OutArray<int64_t>>& evaluations, int64_t n_rows) {
+inline int64_t* evaluation_counts(const Evaluations& evaluations, int64_t n_rows) {
   if (!evaluations) return nullptr;
-  require(static_cast<int64_t>(evaluations->size()) == n_rows, "evaluations: one entry per row");
+  require_length(evaluations->size(), n_rows, "evaluations", "row of X");
   return evaluations->data();
 }
 
 inline void check_best(const OutMatrix<int32_t>& labels, const OutMatrix<float>& probabilities,
-                       int64_t n_rows) {
-  require(static_cast<int64_t>(labels.shape(0)) == n_rows &&
-              static_cast<int64_t>(probabilities.shape(0)) == n_rows &&
-              labels.shape(1) == probabilities.shape(1),
-          "labels and probabilities must have a row for each row of X and equally many columns");
+                       int64_t n_rows, int64_t k) {
+  const auto has_shape = [&](const auto& matrix) {
+    return static_cast<int64_t>(matrix.shape(0)) == n_rows && static_cast<int64_t>(matrix.shape(1)) == k;
+  };
+  if (has_shape(labels) && has_shape(probabilities)) return;
+  throw std::invalid_argument("labels and probabilities must have the shape (rows of X, k of the search): (" +
+                              std::to_string(n_rows) + ", " + std::to_string(k) + ")");
 }
 
-inline void check_pairs(const Array<int64_t>& rows, const Array<int32_t>& labels,
-                        const OutArray<float>& probabilities, int64_t n_rows, int32_t n_labels) {
-  require(rows.size() == labels.size() && rows.size() == probabilities.size(),
-          "rows and labels must be of one length");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    require(rows.data()[i] >= 0 && rows.data()[i] < n_rows, "a row is out of range");
-    require(labels.data()[i] >= 0 && labels.data()[i] < n_labels, "a label is out of range");
-  }
+inline void check_row(int64_t row, const FeatureMatrix& features) {
+  require(row >= 0 && row < features.n_rows(), "the row is out of range");
 }
 
 // indptr, labels and probabilities. Calls answer(), which gives a list per row, without the GIL.
@@ -76,6 +59,58 @@ nb::tuple ranking(const Answer& answer) {
   }
   return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(labels)),
                         to_numpy(std::move(probabilities)));
+}
+
+// Adds top_k, above and pairs to a class. asked(bound, features) checks the features and returns a forest:
+// n_labels(), top_k(), above() and pairs() as in search/forest.h.
+template <class Bound, class Asked>
+void def_answers(nb::class_<Bound>& c, Asked asked) {
+  c.def(
+      "top_k",
+      [asked](const Bound& bound, const BoundFeatures& features, const BoundSearch& search,
+              OutMatrix<int32_t> labels, OutMatrix<float> probabilities, Evaluations evaluations,
+              Progress* progress) {
+        const auto& forest = asked(bound, features.matrix);
+        const int64_t n_rows = features.matrix.n_rows();
+        const Search& wanted = search.for_labels(forest.n_labels());
+        check_best(labels, probabilities, n_rows, wanted.k);
+        int64_t* counts = evaluation_counts(evaluations, n_rows);
+        nb::gil_scoped_release release;
+        forest.top_k(features.matrix, wanted, labels.data(), probabilities.data(), counts, progress);
+      },
+      nb::arg("features"), nb::arg("search"), nb::arg("labels").noconvert(),
+      nb::arg("probabilities").noconvert(), nb::arg("evaluations").noconvert() = nb::none(),
+      nb::arg("progress") = nb::none(),
+      "Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.");
+  c.def(
+      "above",
+      [asked](const Bound& bound, const BoundFeatures& features, const BoundSearch& search,
+              Evaluations evaluations) {
+        const auto& forest = asked(bound, features.matrix);
+        const Search& wanted = search.for_labels(forest.n_labels());
+        int64_t* counts = evaluation_counts(evaluations, features.matrix.n_rows());
+        return ranking([&] { return forest.above(features.matrix, wanted, counts); });
+      },
+      nb::arg("features"), nb::arg("search"), nb::arg("evaluations").noconvert() = nb::none(),
+      "Return the labels with at least their threshold, at most search.k per row: indptr, labels and "
+      "probabilities, best first.");
+  c.def(
+      "pairs",
+      [asked](const Bound& bound, const BoundFeatures& features, Array<int64_t> rows, Array<int32_t> labels,
+              const BoundSearch& search, OutArray<float> probabilities) {
+        const auto& forest = asked(bound, features.matrix);
+        require(rows.size() == labels.size() && rows.size() == probabilities.size(),
+                "rows, labels and probabilities must be of one length");
+        for (size_t i = 0; i < rows.size(); ++i) {
+          require(rows.data()[i] >= 0 && rows.data()[i] < features.matrix.n_rows(), "a row is out of range");
+          require(labels.data()[i] >= 0 && labels.data()[i] < forest.n_labels(), "a label is out of range");
+        }
+        nb::gil_scoped_release release;
+        forest.pairs(features.matrix, rows.data(), labels.data(), static_cast<int64_t>(rows.size()),
+                     search.search, probabilities.data());
+      },
+      nb::arg("features"), nb::arg("rows").noconvert(), nb::arg("labels").noconvert(), nb::arg("search"),
+      nb::arg("probabilities").noconvert(), "Fill the probabilities of (row, label) pairs; rows ascending.");
 }
 
 }  // namespace labeltree

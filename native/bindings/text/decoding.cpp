@@ -29,7 +29,7 @@ nb::list decode_texts(Array<uint8_t> text, Array<int64_t> begin) {
 
 }  // namespace
 
-void bind_texts(nb::module_& m) {
+void bind_decoding(nb::module_& m) {
   m.def(
       "decode_texts", &decode_texts, nb::arg("text").noconvert(), nb::arg("begin").noconvert(),
       "The strings whose UTF-8 bytes are one after another in text, the i-th from begin[i] to begin[i + 1].");

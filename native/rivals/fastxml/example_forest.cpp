@@ -9,7 +9,7 @@
 #include "core/parallel_for.h"
 #include "model/corrupt_model.h"
 #include "rivals/fastxml/label_means.h"
-#include "search/ranking.h"
+#include "search/answers.h"
 
 namespace labeltree {
 
@@ -211,81 +211,69 @@ double ExampleForest::log_nearness(int32_t label, const Scratch& scratch, double
   return far < kFar ? -std::log1p(std::exp(far)) : -far;
 }
 
-void ExampleForest::top_k(const FeatureMatrix& features, int64_t k, float threshold,
-                          const SearchOptions& options, int32_t* labels, float* probabilities,
-                          int64_t* evaluations) const {
-  if (options.label_weight == nullptr) {
-    top_k(features, k, threshold, options, ByProbability{}, labels, probabilities, evaluations);
-  } else {
-    const ByWorth by_worth{options.label_weight, nullptr};
-    top_k(features, k, threshold, options, by_worth, labels, probabilities, evaluations);
-  }
-}
-
 template <class Ranking>
-void ExampleForest::top_k(const FeatureMatrix& features, int64_t k, float threshold,
-                          const SearchOptions& options, const Ranking& ranking, int32_t* labels,
-                          float* probabilities, int64_t* evaluations) const {
-  const auto is_allowed = [&](int32_t label) {
-    return options.label_allowed == nullptr || options.label_allowed[label] != 0;
-  };
-  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
-    vote(features, row, scratch);
-    std::vector<ScoredLabel>& chosen = scratch.chosen;
-    chosen.clear();
-    for (const ScoredLabel& s : scratch.voted) {
-      if (s.probability >= threshold && is_allowed(s.label)) chosen.push_back(s);
-    }
-    if (threshold <= 0 && static_cast<int64_t>(chosen.size()) < k) {
-      // All that are worth nothing come in the order of labels, whether a tree speaks of them or not.
-      int64_t n_missing = k;
-      for (const ScoredLabel& s : chosen) n_missing -= ranking.value(s) > 0;
-      for (int32_t label = 0; label < n_labels_ && n_missing > 0; ++label) {
-        if (!is_allowed(label)) continue;
-        if (scratch.sum[label] == 0) {
-          chosen.push_back({0, label});
-          --n_missing;
-        } else if (options.label_weight != nullptr && options.label_weight[label] == 0) {
-          --n_missing;
-        }
+void ExampleForest::choose(const Search& search, const Ranking& ranking, Scratch& scratch) const {
+  std::vector<ScoredLabel>& chosen = scratch.chosen;
+  chosen.clear();
+  for (const ScoredLabel& s : scratch.voted) {
+    if (s.probability >= search.threshold && search.allows(s.label)) chosen.push_back(s);
+  }
+  if (search.threshold <= 0 && static_cast<int64_t>(chosen.size()) < search.k) {
+    // All that are worth nothing come in the order of labels, whether a tree speaks of them or not.
+    int64_t n_missing = search.k;
+    for (const ScoredLabel& s : chosen) n_missing -= ranking.value(s) > 0;
+    for (int32_t label = 0; label < n_labels_ && n_missing > 0; ++label) {
+      if (!search.allows(label)) continue;
+      if (scratch.sum[label] == 0) {
+        chosen.push_back({0, label});
+        --n_missing;
+      } else if (search.label_weight != nullptr && search.label_weight[label] == 0) {
+        --n_missing;
       }
     }
-    keep_best(k, chosen, ranking);
-    for (int64_t j = 0; j < k; ++j) {
-      const bool there = j < static_cast<int64_t>(chosen.size());
-      labels[row * k + j] = there ? chosen[j].label : -1;
-      probabilities[row * k + j] = there ? chosen[j].probability : 0.0f;
+  }
+  keep_best(search.k, chosen, ranking);
+}
+
+void ExampleForest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels,
+                          float* probabilities, int64_t* evaluations, Progress* progress) const {
+  if (progress != nullptr) progress->start(features.n_rows());
+  for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
+    if (progress != nullptr) {
+      progress->check();
+      progress->advance(1);
     }
+    vote(features, row, scratch);
+    if (search.label_weight == nullptr) {
+      choose(search, ByProbability{}, scratch);
+    } else {
+      choose(search, ByWorth{search.label_weight, nullptr}, scratch);
+    }
+    write_ranked(scratch.chosen, search.k, labels + row * search.k, probabilities + row * search.k);
     if (evaluations != nullptr) evaluations[row] = scratch.n_evaluations;
   });
 }
 
-std::vector<std::vector<ScoredLabel>> ExampleForest::above(const FeatureMatrix& features, int64_t k,
-                                                           float threshold, const float* label_threshold,
-                                                           const SearchOptions& options,
-                                                           int64_t* evaluations) const {
+std::vector<std::vector<ScoredLabel>> ExampleForest::above(const FeatureMatrix& features,
+                                                           const Search& search, int64_t* evaluations) const {
   std::vector<std::vector<ScoredLabel>> result(features.n_rows());
-  for_rows(features.n_rows(), options.n_threads, [&](int64_t row, Scratch& scratch) {
+  for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
     vote(features, row, scratch);
     for (const ScoredLabel& s : scratch.voted) {
-      const float bound = label_threshold != nullptr ? label_threshold[s.label] : threshold;
-      const bool is_allowed = options.label_allowed == nullptr || options.label_allowed[s.label] != 0;
-      if (s.probability > 0 && s.probability >= bound && is_allowed) result[row].push_back(s);
+      if (s.probability > 0 && s.probability >= search.threshold_of(s.label) && search.allows(s.label)) {
+        result[row].push_back(s);
+      }
     }
-    keep_best(k, result[row]);
+    keep_best(search.k, result[row]);
     if (evaluations != nullptr) evaluations[row] = scratch.n_evaluations;
   });
   return result;
 }
 
 void ExampleForest::pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels,
-                          int64_t n, int n_threads, float* probabilities) const {
-  std::vector<int64_t> starts;  // of runs of one row, which is asked once
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || rows[i] != rows[i - 1]) starts.push_back(i);
-  }
-  starts.push_back(n);
-  for_rows(static_cast<int64_t>(starts.size()) - 1, n_threads, [&](int64_t run, Scratch& scratch) {
+                          int64_t n, const Search& search, float* probabilities) const {
+  const std::vector<int64_t> starts = run_starts(rows, n);
+  for_rows(static_cast<int64_t>(starts.size()) - 1, search.n_threads, [&](int64_t run, Scratch& scratch) {
     vote(features, rows[starts[run]], scratch);
     std::sort(scratch.voted.begin(), scratch.voted.end(),
               [](const ScoredLabel& a, const ScoredLabel& b) { return a.label < b.label; });
@@ -297,6 +285,21 @@ void ExampleForest::pairs(const FeatureMatrix& features, const int64_t* rows, co
       probabilities[i] = there ? found->probability : 0.0f;
     }
   });
+}
+
+std::vector<ScoredLabel> ExampleForest::ranked(const FeatureMatrix& features, int64_t row,
+                                               const Search& search) const {
+  Search all = search;
+  all.k = n_labels_;
+  all.threshold = 0;
+  all.label_weight = nullptr;
+  std::vector<ScoredLabel> labels;
+  Lease(*this).use([&](Scratch& scratch) {
+    vote(features, row, scratch);
+    choose(all, ByProbability{}, scratch);
+    labels = scratch.chosen;
+  });
+  return labels;
 }
 
 }  // namespace labeltree

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "core/feature_matrix.h"
-#include "model/block_store.h"
-#include "search/forest.h"
+#include "core/progress.h"
+#include "core/span.h"
+#include "search/ranking.h"
+#include "search/search.h"
 
 namespace labeltree {
 
@@ -53,18 +55,21 @@ class ExampleForest {
   // Throws CorruptModel unless all is well.
   void verify() const;
 
-  // As in Forest; of the options, those that say which labels, in which order, with how many threads. With a
-  // threshold of 0 rows are filled up with labels of probability 0.
-  void top_k(const FeatureMatrix& features, int64_t k, float threshold, const SearchOptions& options,
-             int32_t* labels, float* probabilities, int64_t* evaluations) const;
+  // As in Forest, by k, thresholds, label_weight, allowed and n_threads alone: a row goes one way through a
+  // tree, so that a beam saves nothing; there are no siblings; and a tree that does not speak of a label has
+  // said that its probability is 0. With a threshold of 0 rows are filled up with labels of probability 0.
+  void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+             int64_t* evaluations, Progress* progress) const;
 
   // Labels of probability 0 are left out, whatever their threshold.
-  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, int64_t k, float threshold,
-                                              const float* label_threshold, const SearchOptions& options,
+  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, const Search& search,
                                               int64_t* evaluations) const;
 
   void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
-             int n_threads, float* probabilities) const;
+             const Search& search, float* probabilities) const;
+
+  // All allowed labels of one row, best first.
+  std::vector<ScoredLabel> ranked(const FeatureMatrix& features, int64_t row, const Search& search) const;
 
  private:
   struct Scratch {
@@ -83,9 +88,9 @@ class ExampleForest {
   int64_t leaf_of(int64_t tree, Scratch& scratch) const;
   // The logarithm of how near the row, of this squared length, is to the label's mean.
   double log_nearness(int32_t label, const Scratch& scratch, double square) const;
+  // Fills scratch.chosen with the k best of scratch.voted, and labels of probability 0 if there is room.
   template <class Ranking>
-  void top_k(const FeatureMatrix& features, int64_t k, float threshold, const SearchOptions& options,
-             const Ranking& ranking, int32_t* labels, float* probabilities, int64_t* evaluations) const;
+  void choose(const Search& search, const Ranking& ranking, Scratch& scratch) const;
   template <class Body>
   void for_rows(int64_t n_rows, int n_threads, const Body& body) const;
 

@@ -25,12 +25,12 @@ struct Problem {
   double largest_gain = 1;  // of a label
 };
 
-Problem make_problem(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
-                     const float* sample_weight, const double* label_gain, bool normalize_gain) {
-  Problem problem{features, {labels, n_labels, nullptr, label_gain}, {}, {}, {}, 1};
+Problem make_problem(const Examples& examples, const double* label_gain, bool normalize_gain) {
+  const LabelMatrixView& labels = examples.labels;
+  Problem problem{examples.features, {labels, examples.n_labels, nullptr, label_gain}, {}, {}, {}, 1};
   std::vector<double> ideal(1, 1);  // by the number of labels; a row without any gains nothing anyway
   for (int64_t row = 0; row < labels.n_rows; ++row) {
-    const double weight = sample_weight != nullptr ? sample_weight[row] : 1;
+    const double weight = examples.weight(row);
     if (weight > 0) problem.rows.push_back(static_cast<int32_t>(row));
     const auto n = static_cast<size_t>(labels.indptr[row + 1] - labels.indptr[row]);
     while (ideal.size() <= n) {
@@ -41,7 +41,8 @@ Problem make_problem(const FeatureMatrix& features, const LabelMatrixView& label
     problem.row_gain.push_back(normalize_gain ? weight / ideal[n] : weight);
   }
   problem.gains.row_gain = problem.row_gain.data();
-  if (label_gain != nullptr) problem.largest_gain = *std::max_element(label_gain, label_gain + n_labels);
+  if (label_gain != nullptr)
+    problem.largest_gain = *std::max_element(label_gain, label_gain + examples.n_labels);
   return problem;
 }
 
@@ -228,12 +229,10 @@ void append(ExampleTreeArrays& all, ExampleTreeArrays tree) {
 
 }  // namespace
 
-ExampleTreeArrays grow_example_trees(const FeatureMatrix& features, const LabelMatrixView& labels,
-                                     int32_t n_labels, const float* sample_weight, const double* label_gain,
+ExampleTreeArrays grow_example_trees(const Examples& examples, const double* label_gain,
                                      const std::vector<uint64_t>& seeds, const ExampleTreeOptions& options,
                                      Progress& progress) {
-  const Problem problem =
-      make_problem(features, labels, n_labels, sample_weight, label_gain, options.normalize_gain);
+  const Problem problem = make_problem(examples, label_gain, options.normalize_gain);
   const auto n_trees = static_cast<int64_t>(seeds.size());
   progress.start(n_trees * static_cast<int64_t>(problem.rows.size()));
   std::vector<ExampleTreeArrays> trees(n_trees);

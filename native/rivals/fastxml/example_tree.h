@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "core/progress.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -42,8 +41,7 @@ struct ExampleTreeOptions {
 
 // A tree for each seed, each a task of its own. Rows of weight 0 are left out. label_gain: what each label
 // counts in rankings and leaves, at least 0, or null for 1; leaves are divided by the largest of them.
-ExampleTreeArrays grow_example_trees(const FeatureMatrix& features, const LabelMatrixView& labels,
-                                     int32_t n_labels, const float* sample_weight, const double* label_gain,
+ExampleTreeArrays grow_example_trees(const Examples& examples, const double* label_gain,
                                      const std::vector<uint64_t>& seeds, const ExampleTreeOptions& options,
                                      Progress& progress);
 

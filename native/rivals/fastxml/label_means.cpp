@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/label_examples.h"
 #include "core/parallel_for.h"
 
 namespace labeltree {
@@ -22,9 +23,10 @@ void scale_to_unit(std::vector<float>& values) {
   for (float& value : values) value = static_cast<float>(value * scale);
 }
 
-LabelMeans label_means(const FeatureMatrix& features, const LabelExamples& examples,
-                       const float* sample_weight, int n_threads, Progress& progress) {
-  const int32_t n_labels = examples.n_labels();
+LabelMeans label_means(const Examples& examples, int n_threads, Progress& progress) {
+  const FeatureMatrix& features = examples.features;
+  const LabelExamples of_label(examples.labels, examples.n_labels);
+  const int32_t n_labels = examples.n_labels;
   progress.start(n_labels);
   LabelMeans means;
   means.begin.assign(n_labels + 1, 0);
@@ -39,13 +41,13 @@ LabelMeans label_means(const FeatureMatrix& features, const LabelExamples& examp
     std::vector<int32_t> touched;
     for (int64_t label = first; label < last; ++label) {
       double total = 0;
-      for (int64_t k = examples.begin[label]; k < examples.begin[label + 1]; ++k) {
+      for (int64_t k = of_label.begin[label]; k < of_label.begin[label + 1]; ++k) {
         progress.check();
-        const double weight = sample_weight != nullptr ? sample_weight[examples.rows[k]] : 1;
+        const double weight = examples.weight(of_label.rows[k]);
         if (weight == 0) continue;
         total += weight;
         row.clear();
-        features.append_entries(examples.rows[k], row);
+        features.append_entries(of_label.rows[k], row);
         scale_to_unit(row.value);
         for (size_t e = 0; e < row.index.size(); ++e) {
           sum[row.index[e]] += weight * row.value[e];

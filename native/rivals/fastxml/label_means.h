@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/feature_matrix.h"
-#include "core/label_examples.h"
+#include "core/examples.h"
 #include "core/progress.h"
 
 namespace labeltree {
@@ -19,9 +18,8 @@ struct LabelMeans {
   std::vector<float> square;
 };
 
-// Every row is scaled to unit length first, whether or not the matrix does so. sample_weight may be null.
-LabelMeans label_means(const FeatureMatrix& features, const LabelExamples& examples,
-                       const float* sample_weight, int n_threads, Progress& progress);
+// Every row is scaled to unit length first, whether or not the matrix does so.
+LabelMeans label_means(const Examples& examples, int n_threads, Progress& progress);
 
 // Scales values to unit length, if they have any.
 void scale_to_unit(std::vector<float>& values);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/label_matrix.h"
 #include "core/progress.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 

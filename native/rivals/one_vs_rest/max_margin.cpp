@@ -41,7 +41,7 @@ class MaxMargin {
   MaxMargin(int32_t n_labels, const MaxMarginOptions& options, Progress& progress, MaxMarginReport& report)
       : n_labels_(n_labels), options_(options), progress_(progress), report_(report), round_(n_labels) {}
 
-  void read(const FeatureMatrix& features, const LabelMatrixView& labels, const float* sample_weight);
+  void read(const Examples& given);
   void solve();
   BlockArrays result(const FeatureRange& dense);
 
@@ -104,8 +104,9 @@ void MaxMargin::find_certain_labels(const LabelMatrixView& labels) {
   report_.n_columns = n_labels_ + 1 - report_.n_constant;
 }
 
-void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& labels,
-                     const float* sample_weight) {
+void MaxMargin::read(const Examples& given) {
+  const FeatureMatrix& features = given.features;
+  const LabelMatrixView& labels = given.labels;
   find_certain_labels(labels);
   std::vector<int32_t> rows;
   std::vector<MarginExample> examples;
@@ -114,7 +115,7 @@ void MaxMargin::read(const FeatureMatrix& features, const LabelMatrixView& label
     for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
       if (!is_certain_[labels.indices[k]]) example.positive.push_back(labels.indices[k]);
     }
-    example.cost = std::min(options_.C * (sample_weight ? sample_weight[i] : 1.0f), 1e10f);
+    example.cost = std::min(options_.C * given.weight(i), 1e10f);
     // Without a label of either kind there is no margin.
     const auto n_positive = static_cast<int64_t>(example.positive.size());
     if (n_positive == 0 || n_positive == report_.n_columns || !(example.cost > 0)) continue;
@@ -383,13 +384,12 @@ BlockArrays MaxMargin::result(const FeatureRange& dense) {
 
 }  // namespace
 
-BlockArrays train_max_margin(int32_t n_labels, const FeatureMatrix& features, const LabelMatrixView& labels,
-                             const float* sample_weight, const MaxMarginOptions& options, Progress& progress,
+BlockArrays train_max_margin(const Examples& examples, const MaxMarginOptions& options, Progress& progress,
                              MaxMarginReport& report) {
-  MaxMargin solver(n_labels, options, progress, report);
-  solver.read(features, labels, sample_weight);
+  MaxMargin solver(examples.n_labels, options, progress, report);
+  solver.read(examples);
   solver.solve();
-  return solver.result(features.dense());
+  return solver.result(examples.features.dense());
 }
 
 }  // namespace labeltree

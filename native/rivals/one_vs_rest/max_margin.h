@@ -3,10 +3,9 @@
 
 #include <cstdint>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "core/progress.h"
 #include "model/block_arrays.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -37,9 +36,8 @@ struct MaxMarginReport {
   double objective = 0;
 };
 
-// For the flat tree of so many labels: block 1 has a column per label.
-BlockArrays train_max_margin(int32_t n_labels, const FeatureMatrix& features, const LabelMatrixView& labels,
-                             const float* sample_weight,  // per row, or null
-                             const MaxMarginOptions& options, Progress& progress, MaxMarginReport& report);
+// For the flat tree: block 1 has a column per label.
+BlockArrays train_max_margin(const Examples& examples, const MaxMarginOptions& options, Progress& progress,
+                             MaxMarginReport& report);
 
 }  // namespace labeltree

@@ -41,19 +41,18 @@ struct Worker {
 
 class ColumnTrainer {
  public:
-  ColumnTrainer(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
-                const float* sample_weight, const Negatives* negatives, const ColumnPlan& plan,
+  ColumnTrainer(const Examples& examples, const ColumnPlan& plan, const Negatives* negatives,
                 const SolverOptions& options, const ChunkSink& finished, Progress& progress)
-      : features_(features),
-        sample_weight_(sample_weight),
+      : features_(examples.features),
+        sample_weight_(examples.sample_weight),
         plan_(plan),
         options_(options),
         finished_(finished),
         progress_(progress),
-        examples_(labels, n_labels) {
+        examples_(examples.labels, examples.n_labels) {
     if (negatives == nullptr) return;
     n_random_ = negatives->n_random;
-    negative_.emplace(negatives->labels, n_labels);
+    negative_.emplace(negatives->labels, examples.n_labels);
   }
 
   void train() {
@@ -229,11 +228,9 @@ class ColumnTrainer {
 
 }  // namespace
 
-void train_columns(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
-                   const float* sample_weight, const Negatives* negatives, const ColumnPlan& plan,
+void train_columns(const Examples& examples, const ColumnPlan& plan, const Negatives* negatives,
                    const SolverOptions& options, const ChunkSink& finished, Progress& progress) {
-  ColumnTrainer(features, labels, n_labels, sample_weight, negatives, plan, options, finished, progress)
-      .train();
+  ColumnTrainer(examples, plan, negatives, options, finished, progress).train();
 }
 
 }  // namespace labeltree

@@ -5,11 +5,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "core/progress.h"
 #include "model/block_arrays.h"
 #include "training/block_solver.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -47,10 +46,8 @@ using ChunkSink = std::function<void(int64_t chunk, ColumnChunk&&)>;
 // features numbered anew; beside this copy each thread has room for one group, whatever the number of labels.
 // With `negatives` each thread has a copy of the rows that its group learns from instead.
 // A chunk does not depend on the others nor on the threads.
-void train_columns(const FeatureMatrix& features, const LabelMatrixView& labels, int32_t n_labels,
-                   const float* sample_weight,  // per row, or null
+void train_columns(const Examples& examples, const ColumnPlan& plan,
                    const Negatives* negatives,  // or null
-                   const ColumnPlan& plan, const SolverOptions& options, const ChunkSink& finished,
-                   Progress& progress);
+                   const SolverOptions& options, const ChunkSink& finished, Progress& progress);
 
 }  // namespace labeltree

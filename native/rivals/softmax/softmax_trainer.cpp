@@ -15,6 +15,7 @@
 #include "training/dual_descent.h"
 #include "training/group_weights.h"
 #include "training/local_block.h"
+#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -47,14 +48,13 @@ struct Worker {
 
 class SoftmaxTrainer {
  public:
-  SoftmaxTrainer(const LabelTreeView& tree, const FeatureMatrix& features, const LabelMatrixView& labels,
-                 const NodeAssignment& assignment, const float* sample_weight, const SolverOptions& options,
-                 Progress& progress, TrainingReport& report)
+  SoftmaxTrainer(const LabelTreeView& tree, const Examples& examples, const NodeAssignment& assignment,
+                 const SolverOptions& options, Progress& progress, TrainingReport& report)
       : tree_(tree),
-        features_(features),
-        labels_(labels),
+        features_(examples.features),
+        labels_(examples.labels),
         assignment_(assignment),
-        sample_weight_(sample_weight),
+        sample_weight_(examples.sample_weight),
         options_(options),
         progress_(progress),
         report_(report) {}
@@ -304,11 +304,11 @@ void SoftmaxTrainer::tell(const Block& block, const Solver& solver, int64_t n_un
 
 }  // namespace
 
-BlockArrays train_softmax(const LabelTreeView& tree, const FeatureMatrix& features,
-                          const LabelMatrixView& labels, const NodeAssignment& assignment,
-                          const float* sample_weight, const SolverOptions& options, Progress& progress,
-                          TrainingReport& report) {
-  return SoftmaxTrainer(tree, features, labels, assignment, sample_weight, options, progress, report).train();
+BlockArrays train_softmax(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
+                          Progress& progress, TrainingReport& report) {
+  const NodeAssignment assignment =
+      assign_to_nodes(tree, examples.labels, nullptr, options.n_threads, progress);
+  return SoftmaxTrainer(tree, examples, assignment, options, progress, report).train();
 }
 
 }  // namespace labeltree

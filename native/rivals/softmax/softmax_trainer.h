@@ -3,12 +3,11 @@
 
 #include <cstdint>
 
-#include "core/feature_matrix.h"
+#include "core/examples.h"
 #include "core/label_tree.h"
 #include "core/progress.h"
 #include "model/block_arrays.h"
 #include "training/block_solver.h"
-#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -19,11 +18,9 @@ namespace labeltree {
 // and one of two children |w|^2 / 2 with the logistic loss instead, w being the first child's weights and -w
 // the other's, which are not stored. Examples without labels have no part.
 //
-// Of `options`, loss, penalty, solver and joint_siblings play no part. The arrays are those of the link
-// softmax: see model/block_store.h.
-BlockArrays train_softmax(const LabelTreeView& tree, const FeatureMatrix& features,
-                          const LabelMatrixView& labels, const NodeAssignment& assignment,
-                          const float* sample_weight,  // per row, or null
-                          const SolverOptions& options, Progress& progress, TrainingReport& report);
+// Of `options`, loss, penalty, solver, joint_siblings and block_C play no part. The arrays are those of the
+// link softmax: see model/block_store.h.
+BlockArrays train_softmax(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
+                          Progress& progress, TrainingReport& report);
 
 }  // namespace labeltree

@@ -214,15 +214,8 @@ def _scores_of_tree(
 ) -> NodeScores:
     n_nodes = _n_scored_nodes(tree, labels, model._n_threads)
     share = min(1.0, NEGATIVE_NODES / n_nodes)
-    found = store.held_out_nodes(
-        features,
-        labels.indptr,
-        labels.indices,
-        model._normalizes_siblings,
-        share,
-        seed,
-        model._n_threads,
-    )
+    examples = _native.Examples(features, labels.indptr, labels.indices, labels.n_labels)
+    found = store.held_out_nodes(examples, model._normalizes_siblings, share, seed, model._n_threads)
     positive = found["positive"].astype(bool)
     n_negative = n_nodes - int(positive.sum())
     n_drawn = len(positive) - int(positive.sum())
@@ -238,9 +231,7 @@ def _scores_of_tree(
 
 def _n_scored_nodes(tree: LabelTree, labels: LabelRows, n_threads: int) -> int:
     """The pairs of a row and the root, or a child of a node that is positive for the row."""
-    begin, _ = _native.assign_to_nodes(
-        tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, n_threads
-    )
+    begin, _ = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, n_threads)
     return labels.n_rows + int(np.diff(begin) @ np.diff(tree.child_begin).astype(np.int64))
 
 

@@ -87,12 +87,11 @@ class TreeWeights:
 
         The maps of a calibration, if there is one, take the place of the link.
         """
-        arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
-        arrays |= calibration or {}
+        arrays = {**self.arrays, **(calibration or {})}
         if "dense_weight" in arrays:
             arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
-            arrays, self.tree.n_labels, n_features, getattr(_native.Link, link), self.dense_features
+            self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree import _native
 from labeltree.exchange import GuidedSearch, NodeBlocks
 from labeltree.exchange.scores import path_products
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
@@ -29,40 +30,40 @@ class EstimatorForest:
     def top_k(
         self,
         features: EstimatorFeatures,
-        threshold: float,
-        normalize_siblings: bool,
-        beam: int,
-        missing_as_zero: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
+        search: _native.Search,
         labels: NDArray[np.int32],
         probabilities: NDArray[np.float32],
-        evaluations: NDArray[np.int64] | None,
-        label_weight: NDArray[np.float64] | None = None,
+        evaluations: NDArray[np.int64] | None = None,
     ) -> None:
         labels.fill(-1)
         probabilities.fill(0)
         k = labels.shape[1]
         for rows, answers in self._batches(features):
             # A label may be below the threshold in one tree and above it on average.
-            bound = threshold if len(self._trees) == 1 else 0.0
+            bound = search.threshold if len(self._trees) == 1 else 0.0
             found = [
                 GuidedSearch(
                     a.tree,
                     a.n_rows,
                     k,
                     threshold=bound,
-                    beam=beam or None,
-                    allowed=allowed,
-                    label_weight=label_weight,
-                    normalize_siblings=normalize_siblings,
+                    beam=search.beam or None,
+                    allowed=search.allowed,
+                    label_weight=search.label_weight,
+                    normalize_siblings=search.normalize_siblings,
                 )
                 .run(a.ask)
                 .matrix()
                 for a in answers
             ]
             ranking = self._averages(
-                found, answers, k, threshold, normalize_siblings, missing_as_zero, label_weight
+                found,
+                answers,
+                k,
+                search.threshold,
+                search.normalize_siblings,
+                search.missing_as_zero,
+                search.label_weight,
             )
             there = np.arange(k) < np.diff(ranking[0])[:, np.newaxis]
             labels[rows][there], probabilities[rows][there] = ranking[1:]
@@ -72,18 +73,13 @@ class EstimatorForest:
     def above(
         self,
         features: EstimatorFeatures,
-        k: int,
-        threshold: float,
-        label_threshold: NDArray[np.float32] | None,
-        normalize_siblings: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        evaluations: NDArray[np.int64] | None,
+        search: _native.Search,
+        evaluations: NDArray[np.int64] | None = None,
     ) -> _Ranking:
         counts, labels, probabilities = [], [], []
         for rows, answers in self._batches(features):
-            bound = threshold if label_threshold is None else label_threshold
-            ranking = self._all_above(answers, k, bound, normalize_siblings, allowed)
+            bound = search.threshold if search.label_threshold is None else search.label_threshold
+            ranking = self._all_above(answers, search.k, bound, search.normalize_siblings, search.allowed)
             counts.append(np.diff(ranking[0]))
             labels.append(ranking[1])
             probabilities.append(ranking[2])
@@ -97,25 +93,22 @@ class EstimatorForest:
         features: EstimatorFeatures,
         rows: NDArray[np.int64],
         labels: NDArray[np.int32],
-        normalize_siblings: bool,
-        n_threads: int,
+        search: _native.Search,
         probabilities: NDArray[np.float32],
     ) -> None:
         for begin in range(0, len(rows), ROWS_PER_BATCH):
             some = slice(begin, begin + ROWS_PER_BATCH)
             answers = [_Answers(nodes, features.X) for nodes in self._trees]
-            probabilities[some] = self._mean(answers, rows[some], labels[some], normalize_siblings)
+            probabilities[some] = self._mean(answers, rows[some], labels[some], search.normalize_siblings)
 
-    def enumerate(
-        self, features: EstimatorFeatures, normalize_siblings: bool, allowed: NDArray[np.uint8] | None
-    ) -> Iterator[tuple[int, float]]:
+    def enumerate(self, features: EstimatorFeatures, search: _native.Search) -> Iterator[tuple[int, float]]:
         """The labels of the only row, best first: those above one half, then above a quarter, and so on to all."""
         answers = [_Answers(nodes, features.X) for nodes in self._trees]
         n_labels = self._trees[0].tree.n_labels
         n_given = 0
         for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
             _, labels, probabilities = self._all_above(
-                answers, n_labels, threshold, normalize_siblings, allowed
+                answers, n_labels, threshold, search.normalize_siblings, search.allowed
             )
             # What was above the last threshold comes first, as it came then.
             yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)

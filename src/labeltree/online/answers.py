@@ -171,7 +171,7 @@ class OnlinePredictor(LabelTreePredictor):
         return GrowingForest(model.tree, model.labels.position, len(model.labels.classes))
 
     def _enumeration(self, features: _native.FeatureMatrix, allowed: NDArray[np.uint8] | None) -> Any:
-        return self._forest().enumerate(features, self._normalizes_siblings, allowed)
+        return self._forest().enumerate(features, self._search(1, allowed=allowed))
 
     def _paths(
         self,

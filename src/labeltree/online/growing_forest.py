@@ -24,33 +24,16 @@ class GrowingForest:
     def top_k(
         self,
         features: _native.FeatureMatrix,
-        threshold: float,
-        normalize_siblings: bool,
-        beam: int,
-        missing_as_zero: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
+        search: _native.Search,
         labels: NDArray[np.int32],
         probabilities: NDArray[np.float32],
-        evaluations: NDArray[np.int64] | None,
-        label_weight: NDArray[np.float64] | None = None,
+        evaluations: NDArray[np.int64] | None = None,
     ) -> None:
-        self._tree.top_k(
-            features,
-            threshold,
-            normalize_siblings,
-            beam,
-            self._by_number(allowed),
-            n_threads,
-            labels,
-            probabilities,
-            evaluations,
-            self._by_number(label_weight),
-        )
+        self._tree.top_k(features, self._by_number(search), labels, probabilities, evaluations)
         there = labels >= 0
         labels[there] = self._position[labels[there]]
-        if threshold == 0 and not there.all():
-            self._fill_up(labels, allowed)
+        if search.threshold == 0 and not there.all():
+            self._fill_up(labels, search.allowed)
 
     def _fill_up(self, labels: NDArray[np.int32], allowed: NDArray[np.uint8] | None) -> None:
         """Add columns of y that never had a 1: they have no leaf, and the probability 0."""
@@ -65,24 +48,10 @@ class GrowingForest:
     def above(
         self,
         features: _native.FeatureMatrix,
-        k: int,
-        threshold: float,
-        label_threshold: NDArray[np.float32] | None,
-        normalize_siblings: bool,
-        allowed: NDArray[np.uint8] | None,
-        n_threads: int,
-        evaluations: NDArray[np.int64] | None,
+        search: _native.Search,
+        evaluations: NDArray[np.int64] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        indptr, labels, probabilities = self._tree.above(
-            features,
-            k,
-            threshold,
-            self._by_number(label_threshold),
-            normalize_siblings,
-            self._by_number(allowed),
-            n_threads,
-            evaluations,
-        )
+        indptr, labels, probabilities = self._tree.above(features, self._by_number(search), evaluations)
         return indptr, self._position[labels], probabilities
 
     def pairs(
@@ -90,25 +59,22 @@ class GrowingForest:
         features: _native.FeatureMatrix,
         rows: NDArray[np.int64],
         labels: NDArray[np.int32],
-        normalize_siblings: bool,
-        n_threads: int,
+        search: _native.Search,
         probabilities: NDArray[np.float32],
     ) -> None:
         number = self._numbers()[labels]
         known = number >= 0  # a column of y that never had a 1 has no leaf
         found = np.empty(int(known.sum()), dtype=np.float32)
-        self._tree.pairs(features, rows[known], number[known], normalize_siblings, n_threads, found)
+        self._tree.pairs(features, rows[known], number[known], search, found)
         probabilities[:] = 0
         probabilities[known] = found
 
     def enumerate(
-        self, features: _native.FeatureMatrix, normalize_siblings: bool, allowed: NDArray[np.uint8] | None
+        self, features: _native.FeatureMatrix, search: _native.Search
     ) -> Iterator[tuple[int, float]]:
         """The labels of the only row, best first, as the tree is now: it may grow before the last is asked for."""
-        _, labels, probabilities = self.above(
-            features, self._n_classes, 0.0, None, normalize_siblings, allowed, 1, None
-        )
-        return zip(labels.tolist(), probabilities.tolist(), strict=True)
+        labels = _native.Enumeration(self._tree, features, 0, self._by_number(search))
+        return ((int(self._position[label]), p) for label, p in iter(labels.next, None))
 
     def number_of(self, position: int) -> int:
         """The number of the label at a position of `classes_`, -1 if it has no leaf."""
@@ -119,5 +85,14 @@ class GrowingForest:
         numbers[self._position] = np.arange(len(self._position), dtype=np.int32)
         return numbers
 
-    def _by_number(self, values: NDArray[_Value] | None) -> NDArray[_Value] | None:
-        return None if values is None else np.ascontiguousarray(values[self._position])
+    def _by_number(self, search: _native.Search) -> _native.Search:
+        """The search with values of labels in the order of their numbers."""
+
+        def ordered(values: NDArray[_Value] | None) -> NDArray[_Value] | None:
+            return None if values is None else np.ascontiguousarray(values[self._position])
+
+        return search.replace(
+            label_threshold=ordered(search.label_threshold),
+            label_weight=ordered(search.label_weight),
+            allowed=ordered(search.allowed),
+        )

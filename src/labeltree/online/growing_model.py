@@ -134,6 +134,7 @@ class GrowingModel:
             n_before = len(self.labels)
             self.labels.note_form(labels)
             self.features.adopt(features)
+        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
         n_added = 0
         for begin in range(0, len(order), ROWS_PER_TURN):
             turn = slice(begin, begin + ROWS_PER_TURN)
@@ -143,11 +144,11 @@ class GrowingModel:
                         features.matrix,
                         labels.indptr,
                         numbers,
-                        weight,
                         order[turn],
-                        best[turn] if k > 0 else None,
-                        probabilities[turn] if k > 0 else None,
-                        normalize_siblings,
+                        weight,
+                        search,
+                        None if search is None else best[turn],
+                        None if search is None else probabilities[turn],
                     )
                 finally:  # also of a turn that failed half-way
                     n_known = self.tree.n_labels - n_before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,19 @@ class Examples:
     labels: LabelRows
     sample_weight: NDArray[np.float32] | None = None
     label_weight: NDArray[np.float32] | None = None
+
+    @cached_property
+    def native(self) -> _native.Examples:
+        """Return the kernel's view of these examples."""
+        labels = self.labels
+        return _native.Examples(
+            self.features,
+            labels.indptr,
+            labels.indices,
+            labels.n_labels,
+            self.sample_weight,
+            self.label_weight,
+        )
 
     def check(self) -> None:
         """Raise `ValueError` unless something can be learned."""

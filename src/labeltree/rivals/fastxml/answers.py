@@ -13,7 +13,6 @@ from labeltree import _native
 from labeltree.model.explanation import Contribution, Step
 from labeltree.prediction import LabelTreePredictor
 from labeltree.rivals.fastxml.example_trees import TREE_ARRAYS, ExampleTrees, TreeShape
-from labeltree.rivals.fastxml.voting_forest import VotingForest
 from labeltree.trees import LabelTree
 from labeltree.validation import check_features
 
@@ -100,14 +99,15 @@ class ExampleTreePredictor(LabelTreePredictor):
         key = self._forest_key()
         cached = self.__dict__.get("_cached_forest")
         if cached is None or cached[0] != key:
-            forest = VotingForest(self._native_forest(), len(self.classes_))
+            forest = self._native_forest()
             cached = self.__dict__["_cached_forest"] = (key, forest)
         return cast("_native.Forest", cached[1])  # it answers the same calls
 
     def _enumeration(
         self, features: _native.FeatureMatrix, allowed: NDArray[np.uint8] | None
     ) -> Iterator[tuple[int, float]]:
-        return cast("VotingForest", self._forest()).enumerate(features, allowed)
+        found = _native.Enumeration(self._forest(), features, 0, _native.Search(1, allowed=allowed))
+        return iter(found.next, None)
 
     def _paths(
         self,
@@ -119,7 +119,11 @@ class ExampleTreePredictor(LabelTreePredictor):
         """The way through every tree: certain at every separator, and in the end what the leaf says of the label."""
         # The kernel goes the same way first, and raises where the file of the model is damaged.
         self._forest().pairs(
-            features, np.zeros(1, np.int64), np.array([index], np.int32), False, 1, np.empty(1, np.float32)
+            features,
+            np.zeros(1, np.int64),
+            np.array([index], np.int32),
+            _native.Search(1),
+            np.empty(1, np.float32),
         )
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees_

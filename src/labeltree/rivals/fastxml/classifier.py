@@ -281,18 +281,9 @@ class PfastreXMLClassifier(FastXMLClassifier):
         return inverse_propensities(examples, float(self.propensity_A), float(self.propensity_B))
 
     def _beside_the_trees(self, examples: Examples, n_threads: int, shown: Phases) -> dict[str, NDArray[Any]]:
-        labels = examples.labels
         return shown.run(
             "averaging the examples of each label",
-            lambda progress: _native.label_means(
-                examples.features,
-                labels.indptr,
-                labels.indices,
-                labels.n_labels,
-                examples.sample_weight,
-                n_threads,
-                progress,
-            ),
+            lambda progress: _native.label_means(examples.native, n_threads, progress),
         )
 
     def _tree_arrays(self) -> Mapping[str, str]:

@@ -98,31 +98,21 @@ class ExampleTreeLearner(ExampleTreePredictor):
 
     def _grow(self, examples: Examples, n_threads: int, shown: Phases) -> dict[str, NDArray[Any]]:
         gain = self._label_gain(examples)
-        options = _native.ExampleTreeOptions()
-        options.C = float(self.C)
-        options.tol = float(self.tol)
-        options.max_iter = int(self.max_iter)
-        options.bias = 1.0 if self.bias else 0.0
-        options.max_leaf = int(self.max_leaf)
-        options.leaf_labels = int(self.leaf_labels)
-        options.normalize_gain = gain is None
-        options.n_threads = n_threads
+        options = _native.ExampleTreeOptions(
+            C=float(self.C),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            bias=1.0 if self.bias else 0.0,
+            max_leaf=int(self.max_leaf),
+            leaf_labels=int(self.leaf_labels),
+            normalize_gain=gain is None,
+            n_threads=n_threads,
+        )
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=int(self.n_trees)).tolist()
-        labels = examples.labels
         return shown.run(
             f"growing {self.n_trees} trees",
-            lambda progress: _native.grow_example_trees(
-                examples.features,
-                labels.indptr,
-                labels.indices,
-                labels.n_labels,
-                examples.sample_weight,
-                gain,
-                seeds,
-                options,
-                progress,
-            ),
+            lambda progress: _native.grow_example_trees(examples.native, gain, seeds, options, progress),
         )
 
     def _keep_report(self, reports: list[dict[str, int]]) -> None:

@@ -29,6 +29,11 @@ class Negatives:
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
 
+    @property
+    def native(self) -> _native.Negatives:
+        """Return the kernel's view, with the rows that are drawn at random."""
+        return _native.Negatives(self.indptr, self.indices, RANDOM_ROWS)
+
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
     """Train a `LabelTreeClassifier` with its defaults, and ask it for the best labels of every training row."""
@@ -38,10 +43,11 @@ def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) ->
     store = forest.weights[0].store(features.n_features, sampler._link_of(sampler.loss))
     shape = (features.n_rows, min(n_negatives, examples.labels.n_labels))
     found, probabilities = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
+    search = _native.Search(shape[1], n_threads=run.n_threads)
     run.phases.run(
         f"finding negative examples for {features.n_rows:,} rows",
         lambda progress: _native.Forest([store], [1.0]).top_k(
-            features, 0.0, False, 0, False, None, run.n_threads, found, probabilities, None, None, progress
+            features, search, found, probabilities, progress=progress
         ),
     )
     proposed = found >= 0
