@@ -100,19 +100,19 @@ class GuidedSearch:
         weight = None
         if label_weight is not None:
             weight = weight_of_each(label_weight, LabelNames(np.arange(tree.n_labels)), np.float64)
-        self._search = _native.GuidedSearch(
-            tree.child_begin,
-            tree.label,
-            tree.n_labels,
-            n_rows,
-            strategy if beam is None else strategies.beam,
+        allow = None
+        if allowed is not None:
+            allow = (self._of_labels("allowed", allowed, np.float64) != 0).astype(np.uint8)
+        search = _native.Search(
             self.k,
-            1 if beam is None else int(beam),
-            0.0 if per_label else float(threshold),  # type: ignore[arg-type] # a number then
-            self._below("threshold", threshold, np.minimum, np.float32) if per_label else None,
-            None if allowed is None else self._below("allowed", allowed, np.maximum, np.uint8),
-            weight,
-            None if weight is None else self._below("label_weight", weight, np.maximum, np.float64),
+            threshold=0.0 if per_label else float(threshold),  # type: ignore[arg-type] # a number then
+            label_threshold=self._of_labels("threshold", threshold, np.float32) if per_label else None,
+            label_weight=weight,
+            allowed=allow,
+            beam=0 if beam is None else int(beam),
+        )
+        self._search = _native.GuidedSearch(
+            tree.native, n_rows, strategy if beam is None else strategies.beam, search
         )
 
     def wanted(self) -> NodeBlocks:
@@ -156,22 +156,12 @@ class GuidedSearch:
         indptr, labels, probabilities = self._search.found()
         return csr_matrix((probabilities, labels, indptr), shape=(len(indptr) - 1, self.tree.n_labels))
 
-    def _below(self, name: str, values: Any, combine: np.ufunc, dtype: type) -> NDArray[Any]:
-        """For every node `combine` of the values of the labels below it."""
-        per_label = np.asarray(values)
-        if per_label.shape != (self.tree.n_labels,) or np.isnan(per_label.astype(np.float64)).any():
+    def _of_labels(self, name: str, values: Any, dtype: type) -> NDArray[Any]:
+        """Return a value for each label, checked."""
+        per_label: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype)
+        if per_label.shape != (self.tree.n_labels,) or np.isnan(per_label).any():
             raise ValueError(
                 f"{name}: expected a number for each of {self.tree.n_labels} labels, "
                 f"got an array of shape {per_label.shape}"
             )
-        if dtype == np.uint8:
-            per_label = per_label != 0
-        tree = self.tree
-        below: NDArray[Any] = np.empty(tree.n_nodes, dtype=dtype)
-        below[tree.is_leaf] = per_label[tree.label[tree.is_leaf]]
-        for level in reversed(tree.levels()[:-1]):
-            inner = np.arange(level.start, level.stop)[~tree.is_leaf[level.start : level.stop]]
-            first = int(tree.child_begin[level.start])
-            children = below[first : tree.child_begin[level.stop]]
-            below[inner] = combine.reduceat(children, tree.child_begin[inner] - first)
-        return below
+        return per_label
