@@ -1,4 +1,4 @@
-"""How good the best k labels are, for every k."""
+"""Precision, recall and nDCG of the best k labels, for every k."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RankCurve:
-    """Precision, recall and nDCG of the best 1, 2, … labels, on average over rows."""
+    """Precision, recall and nDCG of the best 1, 2, … labels, averaged over rows."""
 
     precision: FloatArray
     recall: FloatArray
@@ -26,14 +26,14 @@ class RankCurve:
 
 
 def rank_curve(hits: NDArray[np.bool_], n_true: IntArray) -> RankCurve:
-    """Compute the curve from what is right at each rank.
+    """Compute the curve from the hits at each rank.
 
     Parameters
     ----------
     hits : array of shape (n_rows, n_ranks)
         Whether the label of the row at the rank is true.
     n_true : array of shape (n_rows,)
-        How many labels each row has. One without any counts 0.
+        The number of labels of each row. A row without labels counts as 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What becomes of metrics as the threshold on probabilities moves."""
+"""Metrics as functions of the threshold on probabilities."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from labeltree.metrics import FBeta
 
 FloatArray = NDArray[np.float64]
 
-#: The thresholds of the curve; pairs with a smaller probability than the first are not looked at.
+#: The thresholds of the curve. Pairs with a probability below the first are ignored.
 THRESHOLDS = np.round(np.concatenate([[0.01, 0.02, 0.03, 0.04], np.arange(0.05, 1.0, 0.025)]), 3)
 
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """Metrics of the labels that reach a threshold, one for all labels.
+    """Metrics of the labels that reach a threshold, which is the same for all labels.
 
     Attributes
     ----------
     threshold, micro_f1, macro_f1 : arrays of shape (n_thresholds,)
     wrong_per_row : array of shape (n_thresholds,)
-        Labels too many and too few, on average over rows: the Hamming loss times the number of labels.
+        False positives and false negatives per row: the Hamming loss times the number of labels.
     n_labels : int
     """
 
@@ -39,7 +39,7 @@ class ThresholdCurve:
         return self.wrong_per_row / self.n_labels
 
     def best(self) -> dict[str, float]:
-        """The threshold at which each metric is best."""
+        """Return the threshold with the best value of each metric."""
         return {
             "micro-F1": float(self.threshold[np.argmax(self.micro_f1)]),
             "macro-F1": float(self.threshold[np.argmax(self.macro_f1)]),
@@ -48,7 +48,7 @@ class ThresholdCurve:
 
 
 def threshold_curve(pairs: ScoredPairs, thresholds: FloatArray = THRESHOLDS) -> ThresholdCurve:
-    """Compute metrics for each threshold, of pairs that all reach the first.
+    """Compute metrics for each threshold, from pairs that all reach the first threshold.
 
     Examples
     --------
@@ -61,18 +61,12 @@ def threshold_curve(pairs: ScoredPairs, thresholds: FloatArray = THRESHOLDS) -> 
     (array([0.8 , 1.  , 0.67]), array([0.5, 0. , 0.5]))
     """
     macro = FBeta(average="macro")
-    micro_f1, macro_f1, wrong = [], [], []
+    values = []
     for threshold in thresholds:
         outcomes = pairs.outcomes(float(np.float32(threshold)))
         n_found, n_invented = int(outcomes.both.sum()), int(outcomes.only_pred.sum())
-        n_wrong = n_invented + pairs.n_positives - n_found  # labels that no model knows are missed, too
-        micro_f1.append(2 * n_found / max(2 * n_found + n_wrong, 1))
-        macro_f1.append(macro.value_of(outcomes, pairs.n_rows))
-        wrong.append(n_wrong / pairs.n_rows)
-    return ThresholdCurve(
-        np.asarray(thresholds, dtype=np.float64),
-        np.array(micro_f1),
-        np.array(macro_f1),
-        np.array(wrong),
-        pairs.n_labels,
-    )
+        n_wrong = n_invented + pairs.n_positives - n_found  # unknown labels are missed, too
+        f1 = 2 * n_found / max(2 * n_found + n_wrong, 1)
+        values.append((f1, macro.value_of(outcomes, pairs.n_rows), n_wrong / pairs.n_rows))
+    micro_f1, macro_f1, wrong = np.array(values).T
+    return ThresholdCurve(thresholds, micro_f1, macro_f1, wrong, pairs.n_labels)
