@@ -1,4 +1,4 @@
-"""What a search for parameters found."""
+"""The result of a search for parameters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from labeltree.tuning.trial import Trial
 
 @dataclass(frozen=True)
 class Tuning:
-    """All trials of a search, in their order, and what follows from them.
+    """All trials of a search, in their order, and the parameters that were chosen.
 
     Attributes
     ----------
     trials : tuple of Trial
-        The first is that of the parameters which the search started from.
+        The first one has the parameters that the search started from.
     metric : str
-        What `score` is.
+        The name of the metric that `score` is.
     given : dict
-        The parameters that were not searched, where they are not the defaults.
+        Parameters that were not searched and differ from their defaults.
     n_valid_rows : int
-        How many rows the models were asked about.
+        The number of validation rows.
     """
 
     trials: tuple[Trial, ...]
@@ -36,7 +36,7 @@ class Tuning:
 
     @property
     def finalists(self) -> list[Trial]:
-        """The trials on the most rows; others cannot be compared with them."""
+        """The trials with the most training rows; only they can be compared."""
         most = max(trial.n_rows for trial in self.trials)
         return [trial for trial in self.trials if trial.n_rows == most]
 
@@ -50,7 +50,7 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """Of the finalists that are as good as the best, within two standard errors, the smallest."""
+        """The smallest of the finalists whose score is within two standard errors of the best."""
         finalists = self.finalists
         best = max(finalists, key=lambda trial: trial.score)
         good = [trial for trial in finalists if trial.is_as_good_as(best)]
@@ -58,7 +58,7 @@ class Tuning:
 
     @property
     def start(self) -> Trial | None:
-        """What the search started from, if that is among the finalists: something to compare with."""
+        """The finalist with the parameters that the search started from, as a baseline; None if there is none."""
         parameters = self.trials[0].parameters
         return next((trial for trial in self.finalists if trial.parameters == parameters), None)
 
@@ -68,5 +68,5 @@ class Tuning:
         return {**self.given, **self.chosen.parameters}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chosen parameters to a file that ``labeltree train --parameters`` takes."""
+        """Write the chosen parameters to a file for ``labeltree train --parameters``."""
         write_parameters(path, self.parameters)

@@ -1,4 +1,4 @@
-"""What one model was like."""
+"""One model that a search trained and measured."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Trial:
     Attributes
     ----------
     parameters : dict
-        Those that are searched.
+        The parameters that are searched.
     n_rows : int
-        How many rows it was trained on.
+        The number of rows it was trained on.
     score : float
-        The metric, on the rows held out: from 0 to 1, the more the better.
+        The metric on the validation rows, from 0 to 1; larger is better.
     ms_per_row : float
-        Milliseconds to answer a row of a small batch, by one thread.
+        Milliseconds to predict a row of a small batch, with one thread.
     model_bytes : int
-        What its weights take as float32 numbers, with all that belongs to them.
+        The size of the model in memory, with float32 weights.
     seconds : float
-        How long training took.
+        The time of training.
     part_scores : tuple of float
-        The metric on each of some parts of those rows.
+        The metric on each of several parts of the validation rows.
     """
 
     parameters: dict[str, Any]
@@ -40,12 +40,12 @@ class Trial:
     part_scores: tuple[float, ...] = field(default=(), repr=False)
 
     def is_as_good_as(self, other: Trial) -> bool:
-        """Whether its score is below the other's by no more than twice the standard error of the difference."""
+        """Return whether the score is at most two standard errors of the difference below the other's."""
         difference = np.subtract(other.part_scores, self.part_scores)
         if len(difference) < 2:
             return self.score >= other.score
         return other.score - self.score <= 2 * float(difference.std(ddof=1)) / math.sqrt(len(difference))
 
     def to_json(self) -> dict[str, Any]:
-        """All but the scores of the parts."""
+        """Return everything except the scores of the parts."""
         return {name: value for name, value in vars(self).items() if name != "part_scores"}
