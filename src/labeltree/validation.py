@@ -22,6 +22,11 @@ from labeltree import _native
 LARGEST_INTEGER = 2**31 - 1
 #: Every thread has its own tables; more threads would only cost memory.
 MOST_THREADS = 1024
+#: The types of features in the kernel.
+_FLOATS = [np.float32, np.float64]
+
+#: The first dense feature of a matrix and the one after the last; None if it is not known.
+DenseRange = tuple[int, int] | None
 
 
 @dataclass(frozen=True)
@@ -73,11 +78,11 @@ class Choice(Constraint):
 
     def __init__(self, words: Sequence[str], types: tuple[type, ...] = (), optional: bool = False) -> None:
         names = [*map(repr, words), *(f"a {kind.__name__}" for kind in types)]
-        super().__init__(
-            "one of " + ", ".join(names),
-            lambda value: isinstance(value, types) or _is_one_of(words, value),
-            optional,
-        )
+
+        def test(value: Any) -> bool:
+            return isinstance(value, types) or _is_one_of(words, value)
+
+        super().__init__("one of " + ", ".join(names), test, optional)
 
 
 class WordOrNumber(Constraint):
@@ -142,12 +147,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def check_features(
-    estimator: BaseEstimator,
-    X: Any,
-    *,
-    normalize: bool,
-    reset: bool,
-    dense_features: tuple[int, int] | None = None,
+    estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool, dense_features: DenseRange = None
 ) -> _native.FeatureMatrix:
     """Return X for the kernel, without a copy where possible.
 
@@ -167,15 +167,7 @@ def check_features(
         sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
     )
     if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float32, np.float64],
-            order="C",
-        )
+        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C")
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -184,8 +176,8 @@ def check_features(
     if not sp.issparse(X):
         return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize), dense_features)
 
-    def make(indptr: Any, indices: Any, data: Any) -> _native.FeatureMatrix:
-        return _native.FeatureMatrix.csr(indptr, indices, data, X.shape[1], bool(normalize), dense_features)
+    def make(X: Any) -> _native.FeatureMatrix:
+        return _native.FeatureMatrix.csr(*_csr_arrays(X), X.shape[1], bool(normalize), dense_features)
 
     return _canonical(X, make)
 
@@ -214,21 +206,16 @@ def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
 
 
 def _check_pair(
-    estimator: BaseEstimator,
-    pair: tuple[Any, Any],
-    normalize: bool,
-    reset: bool,
-    dense_features: tuple[int, int] | None,
+    estimator: BaseEstimator, X: tuple[Any, Any], normalize: bool, reset: bool, dense_features: DenseRange
 ) -> _native.FeatureMatrix:
     """Return the features of both parts, the sparse ones first. They have no names."""
-    if sp.issparse(pair[1]):
+    if sp.issparse(X[1]):
         raise ValueError(
             "X is a pair of two sparse matrices; the second one must be dense: join them with "
             "scipy.sparse.hstack, or pass X[1].toarray() if most of its values are not 0"
         )
-    types = {"dtype": [np.float32, np.float64], "estimator": estimator}
-    sparse = check_array(pair[0], accept_sparse="csr", input_name="X[0]", **types)
-    dense = np.ascontiguousarray(check_array(pair[1], order="C", input_name="X[1]", **types))
+    sparse = check_array(X[0], accept_sparse="csr", dtype=_FLOATS, input_name="X[0]", estimator=estimator)
+    dense = check_array(X[1], order="C", dtype=_FLOATS, input_name="X[1]", estimator=estimator)
     if sparse.shape[0] != dense.shape[0]:
         raise ValueError(
             f"the two parts of X must have equally many rows, got {sparse.shape[0]} and {dense.shape[0]}"
@@ -245,31 +232,30 @@ def _check_pair(
             + (f"those from {begin} to {end - 1} are dense" if end > begin else "none are dense")
         )
 
-    def make(indptr: Any, indices: Any, data: Any) -> _native.FeatureMatrix:
-        return _native.FeatureMatrix.pair(indptr, indices, data, sparse.shape[1], dense, bool(normalize))
+    def make(X: Any) -> _native.FeatureMatrix:
+        return _native.FeatureMatrix.pair(
+            *_csr_arrays(X), X.shape[1], np.ascontiguousarray(dense), bool(normalize)
+        )
 
     return _canonical(sparse, make)
 
 
-def _canonical(X: Any, make: Callable[..., _native.FeatureMatrix]) -> _native.FeatureMatrix:
-    """Make the kernel's matrix from the arrays of X; rows are sorted and duplicates merged if necessary."""
-    features = make(*_csr_arrays(X))
-    if features.canonical:
-        return features
-    X = X.copy()
-    X.sum_duplicates()
-    return make(*_csr_arrays(X))
+def _canonical(X: Any, make: Callable[[Any], _native.FeatureMatrix]) -> _native.FeatureMatrix:
+    """Make the kernel's matrix, after sorting the rows of X and merging duplicates if necessary."""
+    features = make(X)
+    if not features.canonical:
+        X = X.copy()
+        X.sum_duplicates()
+        features = make(X)
+    return features
 
 
 def _csr_arrays(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return indptr, indices and data in types that the kernel has."""
     data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
     index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64
-    return (
-        np.ascontiguousarray(X.indptr, dtype=index),
-        np.ascontiguousarray(X.indices, dtype=index),
-        np.ascontiguousarray(data),
-    )
+    indptr, indices = (np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices))
+    return indptr, indices, np.ascontiguousarray(data)
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:

@@ -58,10 +58,10 @@ class Axis:
         return cls(title, 0.0, n_steps * step, [(i * step, f"{i * step:g}") for i in range(n_steps + 1)])
 
     @classmethod
-    def powers(cls, title: str, lowest: int) -> Axis:
-        """Return a logarithmic axis from a power of ten to 1."""
-        ticks = [(10.0**i, f"{10.0**i:g}") for i in range(lowest, 1)]
-        return cls(title, 10.0**lowest, 1.0, ticks, log=True)
+    def powers_of_ten(cls, title: str) -> Axis:
+        """Return a logarithmic axis from 0.0001 to 1."""
+        ticks = [(10.0**i, f"{10.0**i:g}") for i in range(-4, 1)]
+        return cls(title, ticks[0][0], 1.0, ticks, log=True)
 
 
 def line_chart(

@@ -17,12 +17,11 @@ from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
 from labeltree.prediction import LabelTreePredictor
+from labeltree.report.curves import THRESHOLDS, RankCurve, ThresholdCurve, rank_curve, threshold_curve
 from labeltree.report.frequency import FrequencyBand, frequency_bands
 from labeltree.report.lost_labels import LostLabels, lost_labels
 from labeltree.report.node_costs import NodeCosts, node_costs
 from labeltree.report.queries import QueryTimes, query_times
-from labeltree.report.ranks import RankCurve, rank_curve
-from labeltree.report.threshold_curve import THRESHOLDS, ThresholdCurve, threshold_curve
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count
 

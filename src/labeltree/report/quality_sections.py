@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
 from labeltree.calibration import CalibrationMeasures
-from labeltree.report.charts import Axis, bar_chart, line_chart
+from labeltree.report.charts import Axis, Series, bar_chart, line_chart
 from labeltree.report.label_errors import FEWEST_ROWS, f1_of_labels, worst_labels
 from labeltree.report.markup import beside, details, figure, name_text, number, percent, section, table, text
 from labeltree.report.measures import Report
@@ -18,9 +18,6 @@ Names = Callable[[Any], str]
 
 #: Maximum number of labels, nodes and queries in a list.
 LISTED = 15
-
-#: The chart of small probabilities starts at this power of ten.
-LEAST_POWER = -4
 
 
 def ranks_section(report: Report) -> str:
@@ -78,17 +75,13 @@ def calibration_section(report: Report) -> str:
     calibration, labels = report.calibration, report.calibration.labels
     curve, edges = labels.curve, labels.curve.edges
     x_title, y_title = "probability", "share that came true"
-    axes = {
-        "All probabilities": (_shares(x_title), _shares(y_title)),
-        "The small ones (both axes in powers of ten)": (
-            Axis.powers(x_title, LEAST_POWER),
-            Axis.powers(y_title, LEAST_POWER),
-        ),
-    }
-    pictures = [
-        figure(line_chart(title, x, y, curve.probability, {y_title: curve.frequency}, diagonal=True))
-        for title, (x, y) in axes.items()
-    ]
+
+    def chart(title: str, axis: Callable[[str], Axis]) -> str:
+        series = {y_title: curve.frequency}
+        return figure(
+            line_chart(title, axis(x_title), axis(y_title), curve.probability, series, diagonal=True)
+        )
+
     numbers = table(
         "Pairs of a row and a label, by probability",
         {
@@ -112,7 +105,10 @@ def calibration_section(report: Report) -> str:
         f"from it over all pairs of a row and a label: {number(labels.expected_calibration_error)}, that is "
         f"{number(labels.error_per_row)} labels too many or too few per row. The log loss of a row is "
         f"{number(labels.log_loss_per_row)} nats.</p>\n",
-        beside(*pictures),
+        beside(
+            chart("All probabilities", _shares),
+            chart("The small ones (both axes in powers of ten)", Axis.powers_of_ten),
+        ),
         details(numbers),
         levels,
         _calibration_table("Labels, by how many training rows they had", calibration.frequencies),
@@ -122,27 +118,17 @@ def calibration_section(report: Report) -> str:
 def thresholds_section(report: Report) -> str:
     """Return the section about metrics by threshold."""
     curve = report.thresholds
-    x, at = Axis.upwards("threshold", [1.0]), curve.threshold.tolist()
-    f1 = line_chart(
-        "F1, all labels together and label by label",
-        x,
-        Axis.upwards("F1", [*curve.micro_f1, *curve.macro_f1]),
-        at,
-        {"micro-F1": curve.micro_f1, "macro-F1": curve.macro_f1},
-        dots=False,
-    )
-    wrong = line_chart(
-        "Hamming: wrong labels per row",
-        x,
-        Axis.upwards("wrong labels per row", curve.wrong_per_row),
-        at,
-        {"wrong labels per row": curve.wrong_per_row},
-        dots=False,
-    )
+
+    def chart(title: str, y_title: str, series: Series) -> str:
+        x, y = Axis.upwards("threshold", [1.0]), Axis.upwards(y_title, chain.from_iterable(series.values()))
+        return figure(line_chart(title, x, y, curve.threshold, series, dots=False))
+
+    f1 = {"micro-F1": curve.micro_f1, "macro-F1": curve.macro_f1}
+    wrong = {"wrong labels per row": curve.wrong_per_row}
     numbers = table(
         "By threshold",
         {
-            "threshold": [f"{threshold:g}" for threshold in at],
+            "threshold": [f"{threshold:g}" for threshold in curve.threshold],
             "micro-F1 %": map(percent, curve.micro_f1),
             "macro-F1 %": map(percent, curve.macro_f1),
             "wrong labels per row": map(number, curve.wrong_per_row),
@@ -157,7 +143,10 @@ def thresholds_section(report: Report) -> str:
         + " on these rows. That is too kind to be a forecast where these rows chose it: "
         "<code>labeltree decide</code> chooses thresholds on rows of their own. "
         "Macro-F1 counts every label of the model, also those that no row has.</p>\n",
-        beside(figure(f1), figure(wrong)),
+        beside(
+            chart("F1, all labels together and label by label", "F1", f1),
+            chart("Hamming: wrong labels per row", "wrong labels per row", wrong),
+        ),
         details(numbers),
     )
 

@@ -138,14 +138,9 @@ class TextSettings:
             kind, ngram_range, stop_words = "char_wb", self.char_ngram_range, None
         else:
             kind, ngram_range, stop_words = self.analyzer, self.ngram_range, self._stop_list()
+        n_features = self.n_features or 0
         return _native.TextPart(
-            _KINDS[kind],
-            *ngram_range,
-            self.lowercase,
-            stop_words,
-            known,
-            self.n_features or 0,
-            first_column,
+            _KINDS[kind], *ngram_range, self.lowercase, stop_words, known, n_features, first_column
         )
 
     def _stop_list(self) -> Terms | None:

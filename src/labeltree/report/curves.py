@@ -1,4 +1,4 @@
-"""Metrics as functions of the threshold on probabilities."""
+"""Metrics as functions of the number of predicted labels, or of the threshold on probabilities."""
 
 from __future__ import annotations
 
@@ -9,11 +9,53 @@ from numpy.typing import NDArray
 
 from labeltree.decisions.validation_pairs import ScoredPairs
 from labeltree.metrics import FBeta
+from labeltree.metrics.label_sets import IntArray
 
 FloatArray = NDArray[np.float64]
 
 #: The thresholds of the curve. Pairs with a probability below the first are ignored.
 THRESHOLDS = np.round(np.concatenate([[0.01, 0.02, 0.03, 0.04], np.arange(0.05, 1.0, 0.025)]), 3)
+
+
+@dataclass(frozen=True)
+class RankCurve:
+    """Precision, recall and nDCG of the best 1, 2, … labels, averaged over rows."""
+
+    precision: FloatArray
+    recall: FloatArray
+    ndcg: FloatArray
+
+    @property
+    def k(self) -> IntArray:
+        return np.arange(1, len(self.precision) + 1)
+
+
+def rank_curve(hits: NDArray[np.bool_], n_true: IntArray) -> RankCurve:
+    """Compute the curve from the hits at each rank.
+
+    Parameters
+    ----------
+    hits : array of shape (n_rows, n_ranks)
+        Whether the label of the row at the rank is true.
+    n_true : array of shape (n_rows,)
+        The number of labels of each row. A row without labels counts as 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curve = rank_curve(np.array([[True, False], [True, True]]), np.array([1, 4]))
+    >>> curve.precision, curve.recall
+    (array([1.  , 0.75]), array([0.625, 0.75 ]))
+    """
+    ranks = np.arange(1, hits.shape[1] + 1)
+    found = np.cumsum(hits, axis=1)
+    gain = np.cumsum(hits / np.log2(ranks + 1), axis=1)
+    best = np.cumsum((ranks <= n_true[:, None]) / np.log2(ranks + 1), axis=1)
+    return RankCurve(
+        precision=(found / ranks).mean(axis=0),
+        recall=(found / np.maximum(n_true, 1)[:, None]).mean(axis=0),
+        ndcg=np.divide(gain, best, out=np.zeros(gain.shape), where=best > 0).mean(axis=0),
+    )
 
 
 @dataclass(frozen=True)
