@@ -21,7 +21,7 @@ Series = Mapping[str, Values]
 
 @dataclass(frozen=True)
 class Axis:
-    """The range of an axis, and its ticks with their names."""
+    """The range of an axis, and its ticks with their names. Only the title of an x axis is drawn."""
 
     title: str
     low: float

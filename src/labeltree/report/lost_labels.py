@@ -87,15 +87,12 @@ def path_probabilities(tree: LabelTree, scores: NodeScores, truth: LabelSets) ->
     """
     nodes = path_nodes(tree, truth.labels)
     keys = truth.rows[:, None] * tree.n_nodes + nodes
-    # The positive nodes of a row are the nodes on the paths of its labels: their number tells where the row ends.
+    # The positive nodes of a row are the nodes on the paths of its labels, so the rows of the scores are those of keys.
     known = np.unique(keys[nodes >= 0])
-    positive = scores.positive
-    row = np.repeat(np.arange(truth.n_rows), np.bincount(known // tree.n_nodes, minlength=truth.n_rows))
-    said_about = row * tree.n_nodes + scores.node[positive]
-    order = np.argsort(said_about)
-    said = scores.probability[positive][order].astype(np.float64)
-    at = np.searchsorted(said_about[order], keys)
-    return np.where(nodes >= 0, said[np.minimum(at, len(said) - 1)], np.nan)
+    order = np.lexsort((scores.node[scores.positive], known // tree.n_nodes))
+    probability = scores.probability[scores.positive][order].astype(np.float64)
+    at = np.searchsorted(known, keys)
+    return np.where(nodes >= 0, probability[np.minimum(at, len(known) - 1)], np.nan)
 
 
 def path_nodes(tree: LabelTree, labels: IntArray) -> IntArray:

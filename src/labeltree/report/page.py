@@ -8,19 +8,20 @@ from importlib.resources import files
 import labeltree
 from labeltree.report import quality_sections as quality
 from labeltree.report import tree_sections as tree
-from labeltree.report.markup import cards, number, percent, text
+from labeltree.report.markup import cards, number, percent, section, text
 from labeltree.report.measures import Report
 
-CONTENTS = {
-    "ranks": "Best labels",
-    "frequency": "Frequent and rare",
-    "calibration": "Calibration",
-    "thresholds": "Thresholds",
-    "levels": "Lost labels",
-    "nodes": "Where the loss is",
-    "labels": "Worst labels",
-    "queries": "Slowest queries",
-}
+#: The identifier of each section, its name in the contents, and the function that writes it.
+SECTIONS = (
+    ("ranks", "Best labels", quality.ranks_section),
+    ("frequency", "Frequent and rare", quality.frequency_section),
+    ("calibration", "Calibration", quality.calibration_section),
+    ("thresholds", "Thresholds", quality.thresholds_section),
+    ("levels", "Lost labels", tree.lost_labels_section),
+    ("nodes", "Where the loss is", tree.node_costs_section),
+    ("labels", "Worst labels", quality.worst_labels_section),
+    ("queries", "Slowest queries", tree.queries_section),
+)
 
 
 def report_page(
@@ -57,24 +58,15 @@ def report_page(
     ('<!DOCTYPE html>', 8)
     """
     style = files("labeltree.report").joinpath("style.css").read_text(encoding="utf-8")
-    contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name in CONTENTS.items())
-    sections = [
-        quality.ranks_section(report),
-        quality.frequency_section(report),
-        quality.calibration_section(report),
-        quality.thresholds_section(report),
-        tree.lost_labels_section(report),
-        tree.node_costs_section(report, names),
-        quality.worst_labels_section(report, names),
-        tree.queries_section(report),
-    ]
+    contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name, _ in SECTIONS)
+    sections = "".join(section(link, *write(report, names)) for link, _, write in SECTIONS)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header>\n<h1>{text(title)}</h1>\n<p class="lead">{_lead(report)}</p>\n</header>\n'
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n<main>\n'
-        f"{cards([*_headline(report), *headline])}{''.join(sections)}</main>\n"
+        f"{cards([*_headline(report), *headline])}{sections}</main>\n"
         f"<footer>Written by labeltree {text(labeltree.__version__)}.</footer>\n</body>\n</html>\n"
     )
 

@@ -11,16 +11,18 @@ import numpy as np
 from labeltree.calibration import CalibrationMeasures
 from labeltree.report.charts import Axis, Series, bar_chart, line_chart
 from labeltree.report.label_errors import FEWEST_ROWS, f1_of_labels, worst_labels
-from labeltree.report.markup import beside, details, figure, name_text, number, percent, section, table, text
+from labeltree.report.markup import beside, details, figure, name_text, number, percent, table, text
 from labeltree.report.measures import Report
 
 Names = Callable[[Any], str]
+#: The title of a section, and its parts as HTML.
+Section = tuple[str, ...]
 
 #: Maximum number of labels, nodes and queries in a list.
 LISTED = 15
 
 
-def ranks_section(report: Report) -> str:
+def ranks_section(report: Report, names: Names) -> Section:
     """Return the section about precision, recall and nDCG by k."""
     curve = report.ranks
     curves = {"precision": curve.precision, "recall": curve.recall, "nDCG": curve.ndcg}
@@ -30,8 +32,7 @@ def ranks_section(report: Report) -> str:
     caption = (
         "Of the k most probable labels, the share that is right; of the true labels, the share among them."
     )
-    return section(
-        "ranks",
+    return (
         "How good the best labels are",
         beside(
             figure(line_chart("By k", axis, _shares(), ks, curves), caption),
@@ -40,7 +41,7 @@ def ranks_section(report: Report) -> str:
     )
 
 
-def frequency_section(report: Report) -> str:
+def frequency_section(report: Report, names: Names) -> Section:
     """Return the section about precision and recall of frequent and rare labels."""
     bands = report.frequencies
     precision, recall = [band.precision for band in bands], [band.recall for band in bands]
@@ -67,20 +68,17 @@ def frequency_section(report: Report) -> str:
         "From frequent labels (head) to rare ones (tail). Precision: of the times that such labels are predicted, "
         "the share that is right. Recall: of the times that they are true, the share that is found."
     )
-    return section("frequency", "Frequent and rare labels", figure(picture, caption), numbers)
+    return "Frequent and rare labels", figure(picture, caption), numbers
 
 
-def calibration_section(report: Report) -> str:
+def calibration_section(report: Report, names: Names) -> Section:
     """Return the section about reliability curves, and calibration errors by level and by label frequency."""
     calibration, labels = report.calibration, report.calibration.labels
     curve, edges = labels.curve, labels.curve.edges
-    x_title, y_title = "probability", "share that came true"
 
     def chart(title: str, axis: Callable[[str], Axis]) -> str:
-        series = {y_title: curve.frequency}
-        return figure(
-            line_chart(title, axis(x_title), axis(y_title), curve.probability, series, diagonal=True)
-        )
+        x, y, series = axis("probability"), axis(""), {"share that came true": curve.frequency}
+        return figure(line_chart(title, x, y, curve.probability, series, diagonal=True))
 
     numbers = table(
         "Pairs of a row and a label, by probability",
@@ -96,8 +94,7 @@ def calibration_section(report: Report) -> str:
         if calibration.levels
         else "<p>By tree level: nothing, as the nodes of this model cannot be asked one by one.</p>\n"
     )
-    return section(
-        "calibration",
+    return (
         "Are the probabilities right?",
         f"<p>Of things said to be 30&nbsp;% probable, 30&nbsp;% should come true: the curve should follow the "
         f"dashed line. Below it, the model is too sure; "
@@ -115,12 +112,12 @@ def calibration_section(report: Report) -> str:
     )
 
 
-def thresholds_section(report: Report) -> str:
+def thresholds_section(report: Report, names: Names) -> Section:
     """Return the section about metrics by threshold."""
     curve = report.thresholds
 
-    def chart(title: str, y_title: str, series: Series) -> str:
-        x, y = Axis.upwards("threshold", [1.0]), Axis.upwards(y_title, chain.from_iterable(series.values()))
+    def chart(title: str, series: Series) -> str:
+        x, y = Axis.upwards("threshold", [1.0]), Axis.upwards("", chain.from_iterable(series.values()))
         return figure(line_chart(title, x, y, curve.threshold, series, dots=False))
 
     f1 = {"micro-F1": curve.micro_f1, "macro-F1": curve.macro_f1}
@@ -135,8 +132,7 @@ def thresholds_section(report: Report) -> str:
             "Hamming loss": [f"{loss:.3g}" for loss in curve.hamming_loss],
         },
     )
-    return section(
-        "thresholds",
+    return (
         "Where to draw the line",
         "<p>If every label is predicted whose probability reaches one threshold: "
         + ", ".join(f"{text(name)} is best at {threshold:g}" for name, threshold in curve.best().items())
@@ -144,21 +140,21 @@ def thresholds_section(report: Report) -> str:
         "<code>labeltree decide</code> chooses thresholds on rows of their own. "
         "Macro-F1 counts every label of the model, also those that no row has.</p>\n",
         beside(
-            chart("F1, all labels together and label by label", "F1", f1),
-            chart("Hamming: wrong labels per row", "wrong labels per row", wrong),
+            chart("F1, all labels together and label by label", f1),
+            chart("Hamming: wrong labels per row", wrong),
         ),
         details(numbers),
     )
 
 
-def worst_labels_section(report: Report, names: Names) -> str:
+def worst_labels_section(report: Report, names: Names) -> Section:
     """Return the section about the labels with the smallest F1."""
     outcomes = report.outcomes
     worst = worst_labels(outcomes, LISTED)
     rule = f"What <code>predict</code> gives: {text(report.decision.describe())}."
     if len(worst) == 0:
         nothing = f"<p>{rule} No label is true in {FEWEST_ROWS} rows or more.</p>\n"
-        return section("labels", "Worst labels", nothing)
+        return "Worst labels", nothing
     columns = {
         "label": [name_text(names(label)) for label in report.classes[worst]],
         "training rows": map(number, report.label_counts[worst]),
@@ -168,8 +164,7 @@ def worst_labels_section(report: Report, names: Names) -> str:
         "invented": map(number, outcomes.only_pred[worst]),
         "F1 %": map(percent, f1_of_labels(outcomes)[worst]),
     }
-    return section(
-        "labels",
+    return (
         "Worst labels",
         f"<p>{rule} The smallest F1 of labels that are true in {FEWEST_ROWS} rows or more.</p>\n",
         table("Worst labels", columns),

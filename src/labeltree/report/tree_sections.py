@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.report.charts import Axis, bar_chart
-from labeltree.report.markup import beside, figure, name_text, number, percent, section, table
+from labeltree.report.markup import beside, figure, name_text, number, percent, table
 from labeltree.report.measures import Report, TreeMeasures
-from labeltree.report.quality_sections import LISTED, Names
+from labeltree.report.quality_sections import LISTED, Names, Section
 
 #: Maximum number of labels that stand for a node.
 NAMED_LABELS = 3
@@ -20,19 +20,14 @@ NO_NODES = (
 )
 
 
-def lost_labels_section(report: Report) -> str:
+def lost_labels_section(report: Report, names: Names) -> Section:
     """Return the section about the levels of the tree where true labels are lost."""
-    title = "Where true labels are lost"
     measured = report.first_tree
     if measured is None:
-        return section("levels", title, NO_NODES)
+        return "Where true labels are lost", NO_NODES
     lost, levels = measured.lost, measured.tree.levels()
-    picture = _level_chart(
-        f"True labels that fall behind the best {lost.k}",
-        {"lost": lost.n_lost / lost.n_true},
-        "share of true labels, %",
-        "all true labels",
-    )
+    title = f"True labels that fall behind the best {lost.k}"
+    picture = _level_chart(title, "lost", lost.n_lost / lost.n_true, "all true labels")
     numbers = table(
         "By level, from the root down",
         {
@@ -48,9 +43,8 @@ def lost_labels_section(report: Report) -> str:
         if lost.n_left_out
         else ""
     )
-    return section(
-        "levels",
-        title,
+    return (
+        "Where true labels are lost",
         f"<p>{number(lost.n_found)} of {number(lost.n_true)} true labels are among the best {lost.k} of their row"
         f"{_of_first_tree(report)}. The others are counted at the first level where their path is less probable than "
         f"the label in place {lost.k}: from there on they cannot come back. Rows with more than {lost.k} labels lose "
@@ -59,12 +53,11 @@ def lost_labels_section(report: Report) -> str:
     )
 
 
-def node_costs_section(report: Report, names: Names) -> str:
+def node_costs_section(report: Report, names: Names) -> Section:
     """Return the section about the nodes that contribute most to the bound on the error."""
-    title = "Where the loss is"
     measured = report.first_tree
     if measured is None:
-        return section("nodes", title, NO_NODES)
+        return "Where the loss is", NO_NODES
     costs, tree = measured.costs, measured.tree
     by_level = costs.by_level(tree) / max(costs.total, 1e-300)
     nodes = costs.costliest(LISTED)
@@ -77,20 +70,19 @@ def node_costs_section(report: Report, names: Names) -> str:
         "loss": map(number, costs.loss[nodes]),
         "% of bound": [percent(cost / costs.total) for cost in costs.cost[nodes]],
     }
-    return section(
-        "nodes",
-        title,
+    return (
+        "Where the loss is",
         f"<p>An <strong>upper bound</strong>, not the loss itself: the mean error of the probability of a label is at "
         f"most the sum over nodes of the share of rows at the parent × the share of labels below × the held-out log "
         f"loss of the node. Here that sum is {number(costs.total)}{_of_first_tree(report)}. It is far from tight, and "
         f"part of the loss is noise that no classifier can avoid; but it says where better classifiers, or another "
         f"tree, could help most.</p>\n",
-        _level_chart("The upper bound, level by level", {"share": by_level}, "% of the bound", "the bound"),
+        _level_chart("The upper bound, level by level", "share", by_level, "the bound"),
         table("The costliest nodes", columns, text_column=2),
     )
 
 
-def queries_section(report: Report) -> str:
+def queries_section(report: Report, names: Names) -> Section:
     """Return the section about the rows that take longest."""
     queries = report.queries
     median = float(np.median(queries.milliseconds))
@@ -102,8 +94,7 @@ def queries_section(report: Report) -> str:
         "nodes asked": map(number, queries.evaluations[rows]),
         "features": map(number, queries.n_features[rows]),
     }
-    return section(
-        "queries",
+    return (
         "Slowest queries",
         f"<p>The first {number(len(queries.milliseconds))} rows, one at a time, for their best {queries.k} labels; the "
         f"least of several times, as others were busy with something else. The median is {median:.3f}&nbsp;ms with "
@@ -112,14 +103,11 @@ def queries_section(report: Report) -> str:
     )
 
 
-def _level_chart(title: str, shares: dict[str, NDArray[np.float64]], y_title: str, whole: str) -> str:
+def _level_chart(title: str, name: str, shares: NDArray[np.float64], whole: str) -> str:
     """Return bars of the share of each level in the whole."""
-    ((name, values),) = shares.items()
-    groups = [str(level) for level in range(len(values))]
+    groups, values = [str(level) for level in range(len(shares))], 100 * shares
     x_title = f"level of the tree (the root's is 0); in % of {whole}"
-    return figure(
-        bar_chart(title, groups, Axis.upwards(y_title, 100 * values), {name: 100 * values}, x_title)
-    )
+    return figure(bar_chart(title, groups, Axis.upwards("", values), {name: values}, x_title))
 
 
 def _labels_below(report: Report, measured: TreeMeasures, node: int, names: Names) -> str:

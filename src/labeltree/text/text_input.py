@@ -1,4 +1,4 @@
-"""Texts as any model that takes texts wants them."""
+"""Texts in the form that a model takes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from labeltree.data.words import word_counts
 
 
 def takes_text(model: Any) -> bool:
-    """Whether a model can be asked about texts: a tagger's, or an online one that learned names of features."""
+    """Return whether a model takes texts: one with a vectorizer, or an online model with named features."""
     return hasattr(model, "vectorizer_") or bool(getattr(model, "named_features_", False))
 
 
 def text_features(model: Any, texts: Sequence[str]) -> Any:
-    """X for these texts.
+    """Return the features of texts for a model.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def text_features(model: Any, texts: Sequence[str]) -> Any:
         return model.vectorizer_.transform(texts)
     if not takes_text(model):
         raise ValueError(
-            "this model was trained on rows of numbers and cannot be asked about texts; train one on texts with "
+            "this model was trained on rows of numbers and does not take texts; train one on texts with "
             "labeltree.text.Tagger or 'labeltree train texts.jsonl'"
         )
     return [word_counts(text) for text in texts]

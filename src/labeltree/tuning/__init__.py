@@ -5,9 +5,8 @@ of the model. The trials that no other beats in all three are the Pareto front.
 """
 
 from labeltree.tuning.parameters_file import read_parameters, write_parameters
-from labeltree.tuning.result import Tuning
+from labeltree.tuning.result import Trial, Tuning
 from labeltree.tuning.space import SearchSpace
-from labeltree.tuning.trial import Trial
 from labeltree.tuning.tuner import tune
 
 __all__ = ["SearchSpace", "Trial", "Tuning", "read_parameters", "tune", "write_parameters"]

@@ -19,7 +19,7 @@ from labeltree.labels.reading import LabelRows, read_label_lists, read_labels
 from labeltree.timing import shortest_seconds
 from labeltree.tuning.halving import Rung
 from labeltree.tuning.ranking_metric import RankingMetric
-from labeltree.tuning.trial import Trial
+from labeltree.tuning.result import Trial
 from labeltree.validation import is_pair, take_rows
 
 #: Rows that are held out if no validation rows are given: this share, up to this number.
@@ -35,7 +35,10 @@ _TIMED_RUNS = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows and their labels as 0/1 matrices. A sample is the beginning of `order`: it contains all smaller samples."""
+    """Rows and their labels as 0/1 matrices.
+
+    `order` has the rows to train on, shuffled. A sample is the beginning of it, so that it contains smaller samples.
+    """
 
     X: Any
     y: Any
@@ -70,11 +73,6 @@ class Problem:
             held_out, order = np.sort(order[:n_held_out]), order[n_held_out:]
             X_valid, y_valid = take_rows(X, held_out), y[held_out]
         return cls(X, y, X_valid, y_valid, order, RankingMetric.parse(metric))
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows to train on."""
-        return len(self.order)
 
     @property
     def n_valid_rows(self) -> int:

@@ -16,9 +16,8 @@ from labeltree.training.solvers import default_c, is_set
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
 from labeltree.tuning.ranking_metric import RankingMetric
-from labeltree.tuning.result import Tuning
+from labeltree.tuning.result import Trial, Tuning
 from labeltree.tuning.space import SEARCHED, SearchSpace
-from labeltree.tuning.trial import Trial
 from labeltree.validation import Number
 
 #: Trees whose shape depends on `arity` and `max_leaves`.
@@ -94,7 +93,7 @@ def tune(
     base.verbose = -1
     candidates = space.candidates(_start(base, space), base.solver, base.penalty, random)
     problem = Problem.read(X, y, X_valid, y_valid, metric, random)
-    rungs = ladder(problem.n_rows, space.n_trees)
+    rungs = ladder(len(problem.order), space.n_trees)
     halving = SuccessiveHalving(len(rungs), len(candidates))
 
     def run(job: Job) -> Iterator[Trial]:
