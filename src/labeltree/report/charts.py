@@ -74,7 +74,7 @@ def line_chart(
     diagonal: bool = False,
     dots: bool = True,
 ) -> str:
-    """Draw a line for each series, with a colour and a dash pattern of its own.
+    """Draw a line for each series, each with another colour and dash pattern.
 
     Examples
     --------

@@ -38,11 +38,10 @@ def lost_labels_section(report: Report, names: Names) -> Section:
             "mean P(node | parent)": map(number, lost.mean_probability),
         },
     )
-    left_out = (
-        f" Another {number(lost.n_left_out)} were probable enough, but the beam was too narrow to see them."
-        if lost.n_left_out
-        else ""
-    )
+    left_out = ""
+    if lost.n_left_out:
+        n = number(lost.n_left_out)
+        left_out = f" Another {n} were probable enough, but the beam was too narrow to see them."
     return (
         "Where true labels are lost",
         f"<p>{number(lost.n_found)} of {number(lost.n_true)} true labels are among the best {lost.k} of their row"

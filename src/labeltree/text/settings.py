@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import accumulate
 from numbers import Integral
 from typing import Any
 
@@ -124,14 +125,13 @@ class TextSettings:
         """Return the kernel's analyzers without a vocabulary: they learn one, or hash terms."""
         return [self._part(i, None, (self.n_features or 0) * i) for i in range(self.n_parts)]
 
-    def known_parts(self, terms: Iterable[Terms]) -> list[_native.TextPart]:
+    def known_parts(self, terms: Sequence[Terms]) -> list[_native.TextPart]:
         """Return the kernel's analyzers with the terms of their vocabularies."""
-        parts: list[_native.TextPart] = []
-        first_column = 0
-        for number, known in enumerate(terms):
-            parts.append(self._part(number, known, first_column))
-            first_column += len(known[1]) - 1
-        return parts
+        first_columns = accumulate((len(begin) - 1 for _, begin in terms), initial=0)
+        return [
+            self._part(i, known, first)
+            for i, (known, first) in enumerate(zip(terms, first_columns, strict=False))
+        ]
 
     def _part(self, number: int, known: Terms | None, first_column: int) -> _native.TextPart:
         if number == 1 and self.char_ngram_range is not None:  # the characters in addition to words

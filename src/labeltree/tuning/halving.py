@@ -54,8 +54,8 @@ class SuccessiveHalving:
     A candidate is promoted as soon as it is in the best third of its rung; a new candidate starts on the lowest rung
     only if none can be promoted. When a rung gets its first candidate, candidate 0 follows, as a baseline.
 
-    The best candidates are those that no other beats in both score and size, then those that none of the others beats,
-    and so on; ties are broken by score. So small models are promoted as well as precise ones.
+    The best candidates are on the Pareto front of score and size, then on the front of the other candidates, and so
+    on; ties are broken by score. So small models are promoted as well as precise ones.
     """
 
     def __init__(self, n_rungs: int, n_candidates: int) -> None:

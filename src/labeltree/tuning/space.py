@@ -70,9 +70,8 @@ class SearchSpace:
         for loss in self.loss:
             default = default_c(solver, loss, penalty)
             values = self.C or tuple(factor * default for factor in _C_FACTORS)
-            for C, arity, max_leaves, prune in product(values, *shapes):
-                parameters = {"loss": loss, "C": C, "arity": arity, "max_leaves": max_leaves, "prune": prune}
-                combinations.append(parameters)
+            for combination in product((loss,), values, *shapes):
+                combinations.append(dict(zip(SEARCHED, combination, strict=False)))
         order = random.permutation(len(combinations))
         return [start, *(combinations[i] for i in order if combinations[i] != start)]
 
