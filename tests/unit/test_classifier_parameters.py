@@ -29,7 +29,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "C",
             [0, -1.0, "1", np.nan, np.inf, True, 1e11],
-            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or None",
+            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or a sequence of such numbers",
         ),
         ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),

@@ -70,7 +70,9 @@ class Explanation:
 
 
 def strongest(
-    triples: Iterable[tuple[int, float, float]], n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+    triples: Iterable[tuple[int, float, float]],
+    n_features: int,
+    feature_names: Sequence[Any] | NDArray[Any] | None,
 ) -> tuple[Contribution, ...]:
     """Return the `n_features` largest contributions of triples of a feature, its value and its weight."""
     known = [

@@ -86,7 +86,12 @@ class Forest(Protocol):
         """Return the labels of the only row one by one, best first."""
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
     ) -> Explanation:
         """Explain the probability of a label for the only row; raises `ValueError` if that is not possible."""
 

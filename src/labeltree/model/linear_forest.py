@@ -132,7 +132,12 @@ class LinearForest:
         return iter(_native.Enumeration(self._native, features, 0, search).next, None)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
     ) -> Explanation:
         if any(of_tree.is_joint for of_tree in self.weights):
             raise ValueError(

@@ -100,7 +100,12 @@ class GrowingForest:
         return zip(labels.tolist(), probabilities.tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
     ) -> Explanation:
         number = int(self._numbers()[label])
         if number < 0:

@@ -86,7 +86,12 @@ class ExampleForest:
         return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
     ) -> Explanation:
         # The kernel walks the same way first, and raises if the file of the model is damaged.
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
