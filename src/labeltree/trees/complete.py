@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder, check_counts
 from labeltree.trees.tree import LabelTree
 
 
+@builder("complete")
 def complete_tree(counts: ArrayLike, arity: int = 32) -> LabelTree:
     """Return the complete tree whose leaves, from the top down and from left to right, are ever rarer labels.
 

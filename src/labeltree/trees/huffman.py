@@ -7,10 +7,12 @@ from collections import deque
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder, check_counts
 from labeltree.trees.tree import LabelTree
 
 
+@builder("huffman")
 def huffman_tree(counts: ArrayLike, arity: int = 32) -> LabelTree:
     """Return Huffman's tree: of all trees of this arity, one with the shortest paths for labels drawn by count.
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from labeltree import _native
 from labeltree.labels.reading import LabelRows, read_labels
+from labeltree.trees.builders import builder
 from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
@@ -80,17 +81,16 @@ def kmeans_tree(
     ...             random_state=0).to_nested()
     [[0, 1], [2, 3]]
     """
-    check_builder(
-        "kmeans_tree",
-        arity=arity,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        balanced=balanced,
-        frequent_share=frequent_share,
-        label_vectors=label_vectors,
-        label_vector_prune=label_vector_prune,
-        normalize=normalize,
-    )
+    options: dict[str, Any] = {
+        "arity": arity,
+        "max_leaves": max_leaves,
+        "max_depth": max_depth,
+        "balanced": balanced,
+        "frequent_share": frequent_share,
+        "label_vectors": label_vectors,
+        "label_vector_prune": label_vector_prune,
+    }
+    check_builder("kmeans_tree", **options, normalize=normalize)
     features = check_features(BaseEstimator(), X, normalize=normalize, reset=True)
     labels = read_labels(y)
     if features.n_rows != labels.n_rows:
@@ -101,20 +101,16 @@ def kmeans_tree(
     return cluster_labels(
         features,
         labels,
-        arity=arity,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        balanced=balanced,
-        frequent_share=frequent_share,
-        label_vectors=label_vectors,
-        label_vector_prune=label_vector_prune,
+        **options,
         sample_weight=check_sample_weight(sample_weight, labels.n_rows),
-        seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
+        random_state=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
         n_threads=n_threads(n_jobs),
         progress=_native.Progress(),
     )
 
 
+@builder("kmeans", balanced=True)
+@builder("unbalanced_kmeans", balanced=False)
 def cluster_labels(
     features: _native.FeatureMatrix,
     labels: LabelRows,
@@ -127,18 +123,18 @@ def cluster_labels(
     label_vectors: Any,
     label_vector_prune: float,
     sample_weight: NDArray[np.float32] | None,
-    seed: int,
+    random_state: int,
     n_threads: int,
     progress: _native.Progress,
 ) -> LabelTree:
-    """`kmeans_tree` of what has been checked."""
+    """Return the tree of `kmeans_tree` for arguments that are checked already."""
     options = _native.ClusteringOptions()
     options.arity = arity
     options.max_leaves = max_leaves
     options.max_depth = max_depth or 0
     options.kmeans.balanced = balanced
     options.frequent_share = frequent_share
-    options.seed = seed
+    options.seed = random_state
     options.n_threads = n_threads
     vectors = make_label_vectors(
         label_vectors, label_vector_prune, features, labels, sample_weight, n_threads, progress

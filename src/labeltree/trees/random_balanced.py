@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
 
 
+@builder("random")
 def random_tree(
     n_labels: int,
     arity: int = 32,

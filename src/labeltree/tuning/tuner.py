@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.training.solvers import default_c, is_set
+from labeltree.trees.builders import BUILDERS
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
 from labeltree.tuning.ranking_metric import RankingMetric
@@ -22,8 +23,10 @@ from labeltree.tuning.space import SEARCHED, SearchSpace
 from labeltree.tuning.trial import Trial
 from labeltree.validation import Number
 
-#: Trees whose shape `arity` and `max_leaves` decide.
-_TREES = ("kmeans", "unbalanced_kmeans", "random")
+#: Trees whose shape depends on `arity` and `max_leaves`.
+_TREES = tuple(
+    word for word, builder in sorted(BUILDERS.items()) if {"arity", "max_leaves"} <= {*builder.parameters}
+)
 
 #: Parameters of a run, which say nothing about the model.
 _OF_THE_RUN = ("n_jobs", "verbose")

@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import typer
 
-from labeltree.cli.parameters import classifier_parameters
-
 _TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
 _SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
 
@@ -48,13 +46,14 @@ def tree_parameter(text: str) -> Any:
 
 
 def _one_tree(word_or_path: str) -> Any:
-    words = classifier_parameters()["tree"].words
-    if word_or_path in words:
+    from labeltree.trees import TREE_WORDS
+
+    if word_or_path in TREE_WORDS:
         return word_or_path
     path = Path(word_or_path)
     if not path.is_file():
         raise typer.BadParameter(
-            f"{path} is neither a file nor one of {', '.join(words)}", param_hint="--tree"
+            f"{path} is neither a file nor one of {', '.join(TREE_WORDS)}", param_hint="--tree"
         )
     return read_taxonomy(path) if is_taxonomy(path) else read_tree(path)
 
