@@ -25,7 +25,6 @@ from labeltree.metrics import (
     ThresholdMetric,
     get_metric,
 )
-from labeltree.metrics.named_metric import NamedMetric
 
 AVERAGES = ("micro", "macro")
 EVERY_METRIC: list[ThresholdMetric] = [
@@ -161,13 +160,11 @@ def test_metrics_have_names(name: str, metric: Any) -> None:
     "name", ["f1", "micro_f0", "micro_f", "macro_hamming", "precision@0", "x@5", "", 5, None]
 )
 def test_unknown_names_are_refused(name: Any) -> None:
-    with pytest.raises(ValueError, match="metric must be a name such as precision@5, "):
+    with pytest.raises(ValueError, match="metric must be a name such as hamming, micro_f1, "):
         get_metric(name)
 
 
-def test_a_class_declares_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NamedMetric, "known", [*NamedMetric.known])
-
+def test_a_class_declares_its_names() -> None:
     class Recall(ThresholdMetric):
         names = ("micro_recall", "macro_recall")
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from labeltree.metrics.named_metric import NamedMetric
 from labeltree.metrics.propensity import InversePropensity
 from labeltree.metrics.ranking import (
     ndcg_at_k,
@@ -32,7 +31,7 @@ _SHORT = {"p": "precision", "r": "recall", "psp": "psprecision"}
 
 
 @dataclass(frozen=True)
-class CutOffMetric(NamedMetric):
+class CutOffMetric:
     """A metric of the first k ranks.
 
     Precision and the gains in nDCG are largest if labels are ranked by their probability. Recall and nDCG are divided
@@ -54,7 +53,8 @@ class CutOffMetric(NamedMetric):
     ('precision@2', 0.75)
     """
 
-    names: ClassVar = tuple(f"{kind}@5" for kind in KINDS)
+    #: Examples of the names that `get_metric` takes.
+    names: ClassVar[tuple[str, ...]] = tuple(f"{kind}@5" for kind in KINDS)
     kind: str
     k: int
     inverse_propensity: InversePropensity | None = field(default=None, compare=False)
@@ -68,10 +68,12 @@ class CutOffMetric(NamedMetric):
 
     @property
     def name(self) -> str:
+        """The name that `get_metric` takes."""
         return f"{self.kind}@{self.k}"
 
     @classmethod
     def from_name(cls, name: str) -> CutOffMetric | None:
+        """Return the metric with a name in lower case, None if it is not a name of this class."""
         kind, _, k = name.partition("@")
         kind = _SHORT.get(kind, kind)
         known = kind in KINDS and re.fullmatch(r"[1-9][0-9]{0,8}", k, re.ASCII)

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from labeltree.metrics.label_sets import NO_LABEL, IntArray, LabelLists, LabelSets, row_numbers
 from labeltree.metrics.reading import Labels, SparseMatrix, canonical_csr, read_both
+from labeltree.validation import check_count
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Judgement:
 
 def judge(y_true: Labels, y_pred: Labels, depth: int) -> Judgement:
     """Compare the first `depth` ranks of `y_pred` with `y_true`."""
+    check_count("k", depth)
     _check_ordered(y_pred)
     truth, predicted, names = read_both(y_true, y_pred)
     if isinstance(predicted, LabelLists):

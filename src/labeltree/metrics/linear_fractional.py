@@ -10,14 +10,13 @@ value.
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labeltree.metrics.named_metric import NamedMetric
 from labeltree.metrics.outcomes import Outcomes, count_outcomes, read_decided
 from labeltree.metrics.reading import Labels
 
@@ -40,7 +39,7 @@ class Coefficients(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ThresholdMetric(NamedMetric):
+class ThresholdMetric(ABC):
     """A metric of decided label sets, the larger the better, that thresholds on probabilities maximise.
 
     A subclass defines the coefficients and, for `get_metric`, declares two names: the "micro" and the "macro" one.
@@ -51,6 +50,8 @@ class ThresholdMetric(NamedMetric):
         Whether FP, FN and P are averaged over labels, or the metric is.
     """
 
+    #: The names that `get_metric` takes, in lower case; one with another parameter is an example.
+    names: ClassVar[tuple[str, ...]] = ()
     average: Average = "micro"
 
     def __post_init__(self) -> None:
@@ -59,10 +60,12 @@ class ThresholdMetric(NamedMetric):
 
     @property
     def name(self) -> str:
+        """The name that `get_metric` takes."""
         return self.names[AVERAGES.index(self.average)]
 
     @classmethod
     def from_name(cls, name: str) -> ThresholdMetric | None:
+        """Return the metric with a name in lower case, None if the class does not have the name."""
         return cls(AVERAGES[cls.names.index(name)]) if name in cls.names else None
 
     @abstractmethod

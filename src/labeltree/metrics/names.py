@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from labeltree.metrics.cut_off import CutOffMetric
 from labeltree.metrics.linear_fractional import ThresholdMetric
-from labeltree.metrics.named_metric import NamedMetric
 
 Metric: TypeAlias = ThresholdMetric | CutOffMetric
 
@@ -30,16 +29,14 @@ def get_metric(name: str | Metric) -> Metric:
     >>> get_metric("P@5").name
     'precision@5'
     """
-    if isinstance(name, NamedMetric):
+    if isinstance(name, ThresholdMetric | CutOffMetric):
         return name
-    found: Any = None
-    if isinstance(name, str):
-        found = next(filter(None, (kind.from_name(name.lower()) for kind in NamedMetric.known)), None)
-    if found is None:
-        names = [each for kind in NamedMetric.known for each in kind.names]
-        raise ValueError(
-            f"metric must be a name such as {', '.join(names)} (with any beta or cut-off), or an object of "
-            f"labeltree.metrics, got {name!r}"
-        )
-    metric: Metric = found
-    return metric
+    kinds: list[type[Metric]] = [*ThresholdMetric.__subclasses__(), CutOffMetric]
+    for kind in kinds:
+        if isinstance(name, str) and (metric := kind.from_name(name.lower())) is not None:
+            return metric
+    names = ", ".join(known for kind in kinds for known in kind.names)
+    raise ValueError(
+        f"metric must be a name such as {names} (with any beta or cut-off), or an object of labeltree.metrics, "
+        f"got {name!r}"
+    )

@@ -9,6 +9,7 @@ from labeltree.metrics.judgement import Judgement, judge, top_positions
 from labeltree.metrics.label_sets import IntArray
 from labeltree.metrics.propensity import InversePropensity, weights_of
 from labeltree.metrics.reading import Labels
+from labeltree.validation import check_count
 
 FloatArray = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> precision_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=2)
     0.75
     """
-    return _precision(judge(y_true, y_pred, _checked(k)), k)
+    return _precision(judge(y_true, y_pred, k), k)
 
 
 def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -58,7 +59,7 @@ def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> recall_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=1)
     0.75
     """
-    return _recall(judge(y_true, y_pred, _checked(k)), k)
+    return _recall(judge(y_true, y_pred, k), k)
 
 
 def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -81,7 +82,7 @@ def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> round(ndcg_at_k([["cat"], ["cat", "dog"]], [["emu", "cat"], ["dog", "cat"]], k=2), 4)
     0.8155
     """
-    return _ndcg(judge(y_true, y_pred, _checked(k)), k)
+    return _ndcg(judge(y_true, y_pred, k), k)
 
 
 def coverage_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -102,7 +103,7 @@ def coverage_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> coverage_at_k([["cat"], ["cat", "dog"]], [["cat"], ["cat"]], k=1)
     0.5
     """
-    return _coverage(judge(y_true, y_pred, _checked(k)), k)
+    return _coverage(judge(y_true, y_pred, k), k)
 
 
 def psprecision_at_k(
@@ -132,7 +133,7 @@ def psprecision_at_k(
     >>> psprecision_at_k([["cat"], ["cat", "dog"]], [["cat"], ["cat"]], k=1, inverse_propensity=weights)
     0.5
     """
-    judgement = judge(y_true, y_pred, _checked(k))
+    judgement = judge(y_true, y_pred, k)
     return _psprecision(*_weighted_gains(judgement, inverse_propensity), k)
 
 
@@ -161,7 +162,7 @@ def psndcg_at_k(
     >>> round(psndcg_at_k([["cat", "dog"]], [["cat", "dog"]], k=2, inverse_propensity=weights), 4)
     0.7967
     """
-    judgement = judge(y_true, y_pred, _checked(k))
+    judgement = judge(y_true, y_pred, k)
     return _psndcg(judgement.truth.sizes, *_weighted_gains(judgement, inverse_propensity), k)
 
 
@@ -196,7 +197,9 @@ def evaluate(
     """
     if not isinstance(ks, Sequence | np.ndarray) or len(ks) == 0:
         raise ValueError(f"ks must be a sequence of at least one cut-off, got {ks!r}")
-    judgement = judge(y_true, y_pred, max(_checked(k) for k in ks))
+    for k in ks:
+        check_count("k", k)
+    judgement = judge(y_true, y_pred, max(ks))
     values = {f"P@{k}": _precision(judgement, k) for k in ks}
     values |= {f"nDCG@{k}": _ndcg(judgement, k) for k in ks}
     if inverse_propensity is not None:
@@ -206,12 +209,6 @@ def evaluate(
     values |= {f"recall@{k}": _recall(judgement, k) for k in ks}
     values |= {f"coverage@{k}": _coverage(judgement, k) for k in ks}
     return values
-
-
-def _checked(k: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    return int(k)
 
 
 def _precision(judgement: Judgement, k: int) -> float:

@@ -43,22 +43,21 @@ class TreeInput:
 
 @dataclass(frozen=True)
 class Builder:
-    """A function that makes a tree, and the arguments that it takes from the classifier and from its data."""
+    """A function that makes a tree: the arguments that it needs, and arguments that are always the same."""
 
     build: Callable[..., LabelTree]
-    parameters: tuple[str, ...]
-    inputs: tuple[str, ...]
+    needs: frozenset[str]
     fixed: dict[str, Any]
 
     @property
     def clusters(self) -> bool:
         """Whether it groups labels by their vectors."""
-        return "label_vectors" in self.parameters
+        return "label_vectors" in self.needs
 
-    def __call__(self, classifier: Any, data: TreeInput) -> LabelTree:
+    def __call__(self, recipe: Any, data: TreeInput) -> LabelTree:
         """Return the tree for an object with the classifier's tree parameters."""
-        given = {name: getattr(classifier, name) for name in self.parameters}
-        return self.build(**given, **{name: getattr(data, name) for name in self.inputs}, **self.fixed)
+        given = {name: getattr(recipe if name in TREE_CONSTRAINTS else data, name) for name in self.needs}
+        return self.build(**given, **self.fixed)
 
 
 #: All builders by their words, which are the values of the parameter `tree`.
@@ -81,20 +80,16 @@ def builder(word: str, **fixed: Any) -> Callable[[_Function], _Function]:
     Examples
     --------
     >>> from labeltree.trees.builders import BUILDERS
-    >>> BUILDERS["huffman"].parameters, BUILDERS["huffman"].inputs
-    (('arity',), ('counts',))
+    >>> sorted(BUILDERS["huffman"].needs)
+    ['arity', 'counts']
     """
 
     def register(function: _Function) -> _Function:
-        names = [name for name in signature(function).parameters if name not in fixed]
-        parameters = tuple(name for name in names if name in TREE_CONSTRAINTS)
-        inputs = tuple(name for name in names if name not in TREE_CONSTRAINTS)
-        for name in inputs:
-            if name not in TreeInput.__annotations__ and not hasattr(TreeInput, name):
-                raise TypeError(
-                    f"{function.__name__}: no tree parameter or training input is called {name!r}"
-                )
-        BUILDERS[word] = Builder(function, parameters, inputs, fixed)
+        needs = frozenset(signature(function).parameters) - fixed.keys()
+        for name in needs - TREE_CONSTRAINTS.keys() - TreeInput.__annotations__.keys():
+            if not hasattr(TreeInput, name):
+                raise TypeError(f"{function.__name__}: no tree parameter or input is called {name!r}")
+        BUILDERS[word] = Builder(function, needs, fixed)
         return function
 
     return register

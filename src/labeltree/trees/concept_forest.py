@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labeltree.trees.checks import Int32Array
+from labeltree.trees.checks import Int32Array, cycle_text, find_cycle
 
 
 class ConceptError(ValueError):
@@ -48,27 +48,11 @@ def positions_of_parents(ids: Sequence[str], parents: Sequence[str], root: str) 
                 f"top empty, or say root={above!r} if they all are below it",
                 i,
             )
-    _check_for_circles(parent, ids)
+    if circle := find_cycle(parent):
+        shown = cycle_text([repr(ids[i]) for i in circle], " below ")
+        raise ConceptError(f"concepts are below each other in a circle: {shown}", circle[0])
     parent.flags.writeable = False
     return parent
-
-
-def _check_for_circles(parent: Int32Array, ids: Sequence[str]) -> None:
-    above = parent.tolist()
-    leads_to_the_top = [False] * len(above)
-    for start in range(len(above)):
-        walk: dict[int, None] = {}
-        at = start
-        while at >= 0 and not leads_to_the_top[at]:
-            if at in walk:
-                visited = list(walk)
-                circle = [repr(ids[i]) for i in [*visited[visited.index(at) :], at]]
-                shown = " below ".join(circle if len(circle) < 8 else [*circle[:6], "…", circle[-1]])
-                raise ConceptError(f"concepts are below each other in a circle: {shown}", at)
-            walk[at] = None
-            at = above[at]
-        for concept in walk:
-            leads_to_the_top[concept] = True
 
 
 def nested_concepts(nested: Mapping[Any, Any]) -> tuple[list[str], list[str | None]]:

@@ -28,14 +28,30 @@ _LONGEST_NAME = 48
 _INK, _PALE, _LABELS, _NODES = "#222222", "#8A8A8A", "#0072B2", "#E69F00"
 
 
-def plot_tree(
+def plot(
     tree: LabelTree,
-    names: Names | None,
-    counts: ArrayLike | None,
-    node_names: NodeNames | None,
-    ax: Any,
+    names: Names | None = None,
+    counts: ArrayLike | None = None,
+    ax: Any = None,
+    node_names: NodeNames | None = None,
 ) -> Any:
-    """Draw ``tree`` and return the axes; see ``LabelTree.plot``."""
+    """Draw the tree with matplotlib (the extra ``plot``) and return the axes.
+
+    A tree of up to 80 labels is drawn completely. Charts summarise a larger tree: the number of nodes and labels at
+    each depth, the number of children of a node and, with ``counts``, the frequency of labels at each depth.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The name of each label. By default labels are drawn as numbers.
+    counts : array of shape (n_labels,), optional
+        The number of rows with each label, such as the ``label_counts_`` of a classifier. Edges to frequent labels
+        are thicker.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw in, by default those of a new figure of the right size.
+    node_names : sequence, optional
+        The name of each node or None, as `Taxonomy.node_names` returns.
+    """
     check_names(tree, names, node_names)
     checked = None if counts is None else _checked_counts(counts, tree.n_labels)
     try:

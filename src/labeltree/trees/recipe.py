@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
 from labeltree.trees.builders import BUILDERS, TreeInput
-from labeltree.trees.label_vectors import check_label_vectors, label_vector_matrix
+from labeltree.trees.label_vectors import check_label_vectors, label_vector_matrix, make_label_vectors
 from labeltree.trees.tree import LabelTree
 from labeltree.trees.wide_nodes import split_wide_nodes
 
@@ -74,9 +74,10 @@ class TreeRecipe:
         if self.max_arity is None or tree.arity <= self.max_arity:
             return tree
         check_label_vectors(self.label_vectors, labels.n_labels)
-        vectors = label_vector_matrix(
+        made = make_label_vectors(
             self.label_vectors, self.label_vector_prune, features, labels, sample_weight, n_threads, progress
         )
+        vectors = label_vector_matrix(made, self.label_vectors)
         return split_wide_nodes(
             tree, self.max_arity, vectors, seed=seed, n_threads=n_threads, progress=progress
         )

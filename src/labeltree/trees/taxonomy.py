@@ -147,12 +147,13 @@ class Taxonomy:
         """
         from labeltree.trees.skos import read_skos
 
-        concepts = read_skos(path, language, format)
+        texts = read_skos(path, language, format)
+        parents = texts.pop("parent")
         try:
-            taxonomy = cls(concepts.ids, concepts.parents, concepts.names)
+            taxonomy = cls(texts["id"], parents, texts["name"])
         except ConceptError as error:
             raise DataFormatError(error.reason, os.fspath(path)) from None
-        taxonomy._keys |= {"last part of the URI": concepts.local_names, "notation": concepts.notations}
+        taxonomy._keys |= texts
         return taxonomy
 
     def __len__(self) -> int:

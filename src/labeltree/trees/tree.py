@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from labeltree.trees import conversion
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
-from labeltree.trees.expected_cost import TreeCost, expected_cost
+from labeltree.trees.drawing import draw, to_graphviz
+from labeltree.trees.expected_cost import expected_cost
 from labeltree.trees.layers import collapse
-from labeltree.trees.pictures import Pictures
+from labeltree.trees.plotting import plot
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
-class LabelTree(Pictures):
+class LabelTree:
     """A rooted tree with every label at exactly one leaf.
 
     Nodes are numbered breadth first from the root, which is node 0 and never a leaf. So the children of
@@ -52,6 +53,14 @@ class LabelTree(Pictures):
     >>> tree.to_nested()
     [[0, 1], 2]
     """
+
+    # Methods in files of their own.
+    draw = draw
+    to_graphviz = to_graphviz
+    plot = plot
+    training_cost = training_cost
+    expected_cost = expected_cost
+    collapse = collapse
 
     def __init__(self, child_begin: ArrayLike, label: ArrayLike) -> None:
         self._child_begin = _frozen(int32_array(child_begin, "child_begin"))
@@ -226,11 +235,9 @@ class LabelTree(Pictures):
     def n_labels_of_node(self) -> Int32Array:
         """The number of labels under each node, 1 for a leaf."""
         n_labels = self.is_leaf.astype(np.int32)
-        for level in reversed(self._levels[:-1]):
-            begin = self.child_begin[level.start : level.stop + 1]
-            until = np.zeros(begin[-1] - begin[0] + 1, dtype=np.int32)
-            np.cumsum(n_labels[begin[0] : begin[-1]], out=until[1:])
-            n_labels[level.start : level.stop] += np.diff(until[begin - begin[0]])
+        for level in reversed(self._levels[1:]):
+            nodes = slice(level.start, level.stop)
+            np.add.at(n_labels, self.parent[nodes], n_labels[nodes])
         return _frozen(n_labels)
 
     def levels(self) -> list[range]:
@@ -270,64 +277,10 @@ class LabelTree(Pictures):
         """
         if not 0 <= label < self.n_labels:
             raise ValueError(f"label must be from 0 to {self.n_labels - 1}, but is {label}")
-        path = np.empty(self.depth + 1, dtype=np.int32)
-        at = path.size
-        node = self.leaf_of_label[label]
-        while node >= 0:
-            at -= 1
-            path[at] = node
-            node = self.parent[node]
-        return path[at:]
-
-    def training_cost(self, y: Any) -> NDArray[np.int64]:
-        """Return for each row of ``y`` the number of nodes that learn from it.
-
-        That is the root and every child of a node with a positive label below it. A row without labels
-        costs 1, and no row more than ``1 + number of its labels * depth * arity``.
-
-        Parameters
-        ----------
-        y : sparse matrix or array of shape (n_rows, n_labels)
-            The labels of each row: the entries that are not zero.
-
-        Examples
-        --------
-        >>> tree = LabelTree.from_nested([[0, 1], [2, 3]])
-        >>> tree.training_cost(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1]]))
-        array([1, 5, 5, 7])
-        """
-        return training_cost(self, y)
-
-    def expected_cost(self, y: Any, X: Any = None) -> TreeCost:
-        """Return what this tree costs on a data set in training and prediction, without doing either.
-
-        Parameters
-        ----------
-        y : sparse matrix or array of shape (n_rows, n_labels)
-            The labels of each row: the entries that are not zero. A sample of the rows will do.
-        X : sparse matrix or array of shape (n_rows, n_features), optional
-            The features of each row, for the work in multiplications.
-
-        Examples
-        --------
-        >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
-        >>> print(LabelTree.from_nested([0, [1, [2, 3]]]).expected_cost(y))
-        4.5 nodes, 1.75 blocks and 1.75 passes a row; labels at depth 1.6 of 3
-        """
-        return expected_cost(self, y, X)
-
-    def collapse(self, layers: int) -> LabelTree:
-        """Return the tree with every ``layers`` layers of inner nodes merged into one.
-
-        Children of a node are then its descendants ``layers`` levels down and the leaves that are met on the way.
-        So a binary tree becomes one of arity ``2 ** layers``, of the same clusters.
-
-        Examples
-        --------
-        >>> LabelTree.from_nested([[[[0, 1], [2, 3]], [4, 5]], 6]).collapse(2).to_nested()
-        [6, [0, 1, 2, 3], [4, 5]]
-        """
-        return LabelTree.from_parents(*collapse(self, layers))
+        path = [self.leaf_of_label[label]]
+        while path[-1] > 0:
+            path.append(self.parent[path[-1]])
+        return np.array(path[::-1], dtype=np.int32)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):

@@ -24,9 +24,7 @@ from labeltree.tuning.trial import Trial
 from labeltree.validation import Number
 
 #: Trees whose shape depends on `arity` and `max_leaves`.
-_TREES = tuple(
-    word for word, builder in sorted(BUILDERS.items()) if {"arity", "max_leaves"} <= {*builder.parameters}
-)
+_TREES = tuple(word for word, builder in sorted(BUILDERS.items()) if builder.needs >= {"arity", "max_leaves"})
 
 #: Parameters of a run, which say nothing about the model.
 _OF_THE_RUN = ("n_jobs", "verbose")
