@@ -152,7 +152,7 @@ class TestShow:
 
     def test_taxonomy(self, folder: Path, taxonomy: Taxonomy) -> None:
         shown = run("tree", "show", folder / "taxonomy.csv").stdout
-        assert "13; those with none below them are the labels" in shown
+        assert "11 of 11 labels are among 13 concepts, by id" in shown
         assert "├── low numbers (6 labels): zero, L1, L2" in shown
         named = run("tree", "show", folder / "taxonomy.csv", "--labels", folder / "labels.txt").stdout
         tree = taxonomy.label_tree(NAMES)
@@ -222,7 +222,7 @@ class TestImport:
         [
             ("a,\n", [], "no id in the taxonomy is a number"),
             ("123456789,\n", [], "go up to 123,456,789"),
-            ("1,\n", ["--n-labels", 3, "--labels", "x"], "--labels has as many as there are"),
+            ("1,\n", ["--n-labels", 3, "--labels", "x"], "--labels has all labels"),
         ],
     )
     def test_mistakes(self, tmp_path: Path, rows: str, options: list[object], message: str) -> None:
