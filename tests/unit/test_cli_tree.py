@@ -181,7 +181,7 @@ class TestShow:
         (tmp_path / "t.tsv").write_text("id\tparent\n4\t1\n5\t4\n6\t4\n")
         assert "root (2 labels): 5, 6" not in run("tree", "show", tmp_path / "t.tsv", "--root", 1).stdout
         assert "4 (2 labels): 5, 6" in run("tree", "show", tmp_path / "t.tsv", "--root", 1).stdout
-        assert "t.tsv:2: '4' is below '1'" in text_of("tree", "show", tmp_path / "t.tsv", exit_code=1)
+        assert "t.tsv:2: the parent '1' of '4'" in text_of("tree", "show", tmp_path / "t.tsv", exit_code=1)
         (tmp_path / "t.ttl").write_text(
             "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . "
             '<a:1> a skos:Concept; skos:prefLabel "cat"@en, "Katze"@de . <a:2> a skos:Concept; skos:prefLabel "x" .'
