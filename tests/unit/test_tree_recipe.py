@@ -64,7 +64,7 @@ def test_a_builder_is_registered_by_its_word(monkeypatch: pytest.MonkeyPatch) ->
         return LabelTree.flat(n_labels)
 
     assert LabelTreeClassifier(tree=["ordered"], arity=3).build_tree(X, Y) == LabelTree.flat(30)
-    with pytest.raises(TypeError, match="no tree parameter or input is called 'n_leaves'"):
+    with pytest.raises(TypeError, match="no tree parameter or input has the name 'n_leaves'"):
         builder("other")(lambda n_leaves: LabelTree.flat(n_leaves))
     assert "other" not in BUILDERS
 

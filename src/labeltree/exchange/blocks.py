@@ -24,7 +24,7 @@ class BlockRows(NamedTuple):
     rows: Int64Array
     """The rows, shape (n,)."""
     entries: Int64Array
-    """Where each row's nodes are in the flat arrays, shape (n, number of nodes)."""
+    """The positions of each row's nodes in the flat arrays, shape (n, number of nodes)."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class NodeBlocks:
         return len(self.node)
 
     def check_probabilities(self, values: ArrayLike, normalize_siblings: bool = False) -> NDArray[np.float32]:
-        """Return a checked probability for each entry as float32; `normalize_siblings` makes siblings sum to 1 or more."""
+        """Return a checked probability for each entry as float32, scaled so that siblings sum to 1 or more if asked for."""
         given = np.array(values, dtype=np.float32, order="C")
         if given.shape != self.node.shape:
             raise ValueError(

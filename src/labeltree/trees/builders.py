@@ -22,7 +22,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class TreeInput:
-    """The training data and the settings of one run, which builders take by these names."""
+    """The training data and the settings of a run, as builders get them."""
 
     features: _native.FeatureMatrix
     labels: LabelRows
@@ -67,8 +67,8 @@ BUILDERS: dict[str, Builder] = {}
 def builder(word: str, **fixed: Any) -> Callable[[_Function], _Function]:
     """Register a function as the builder that ``LabelTreeClassifier(tree=word)`` calls.
 
-    The names of its arguments say what it is called with: a tree parameter of the classifier (``arity``,
-    ``max_leaves``, …) or an attribute of `TreeInput` (``counts``, ``random_state``, …).
+    The function gets its arguments by name. A name is a tree parameter of the classifier (``arity``, ``max_leaves``, …)
+    or an attribute of `TreeInput` (``counts``, ``random_state``, …).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def builder(word: str, **fixed: Any) -> Callable[[_Function], _Function]:
         needs = frozenset(signature(function).parameters) - fixed.keys()
         for name in needs - TREE_CONSTRAINTS.keys() - TreeInput.__annotations__.keys():
             if not hasattr(TreeInput, name):
-                raise TypeError(f"{function.__name__}: no tree parameter or input is called {name!r}")
+                raise TypeError(f"{function.__name__}: no tree parameter or input has the name {name!r}")
         BUILDERS[word] = Builder(function, needs, fixed)
         return function
 

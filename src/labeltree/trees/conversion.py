@@ -65,7 +65,7 @@ def arrays_from_triples(triples: Iterable[Sequence[int | None]] | NDArray[Any]) 
     is_root = parent_id == -1
     if (row := first_true((sorted_ids[position] != parent_id) & ~is_root)) is not None:
         raise ValueError(
-            f"node {node_id[row]} has the parent {parent_id[row]}, which has no triple of its own; "
+            f"node {node_id[row]} has the parent {parent_id[row]}, which has no triple; "
             f"a root is given as (-1, root, -1)"
         )
     return _breadth_first(np.where(is_root, -1, by_id[position]).astype(np.int32), label, node_id)

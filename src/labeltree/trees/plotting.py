@@ -194,7 +194,7 @@ def _draw_levels(panel: Any, tree: LabelTree) -> None:
     panel.set_xscale("log")
     panel.set_xlim(0.5, 12 * n_nodes.max())
     _name_depths(panel, tree)
-    panel.set_title("what is at each depth", loc="left", fontsize=9)
+    panel.set_title("nodes by depth", loc="left", fontsize=9)
     panel.legend(fontsize=7, frameon=False, loc="upper right")
 
 
@@ -231,7 +231,7 @@ def _draw_frequencies(panel: Any, tree: LabelTree, counts: FloatArray) -> None:
     panel.set_xscale("symlog", linthresh=1)
     panel.set_xlim(0, max(2 * counts.max(), 2))
     _name_depths(panel, tree)
-    panel.set_title("how often the labels at each depth occur", loc="left", fontsize=9)
+    panel.set_title("frequency of labels by depth", loc="left", fontsize=9)
 
 
 def _name_depths(panel: Any, tree: LabelTree) -> None:

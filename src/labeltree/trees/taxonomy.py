@@ -35,8 +35,7 @@ class Taxonomy:
     ids : sequence
         The id of each concept. Ids are compared as text: 13 and "13" are the same.
     parents : sequence
-        The id of the concept above each concept. Concepts at the top, of which there may be several, have None or an
-        empty text.
+        The id of the concept above each concept. One or several concepts at the top have None or an empty text.
     names : sequence of str, optional
         The name of each concept, by default its id. Names need not be unique.
     root : optional

@@ -27,10 +27,10 @@ class LabelTree:
 
     Nodes are numbered breadth first from the root, which is node 0 and never a leaf. So the children of
     a node, and the nodes of a level, are contiguous, and children come after their parents. Two arrays
-    say it all; everything else is computed from them when first asked for. All arrays are read-only.
+    define the tree; all other arrays are computed from them on first use. All arrays are read-only.
 
-    Most trees are made by a tree builder or by one of the ``from_...`` methods, which take nodes in any
-    order and number them; this constructor wants the arrays as they are kept.
+    Most trees are made by a tree builder or by a ``from_...`` method, which takes nodes in any order and
+    numbers them. This constructor takes the two arrays.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class LabelTree:
 
     @classmethod
     def from_parents(cls, parent: ArrayLike, label: ArrayLike) -> LabelTree:
-        """Make a tree from the parent and the label of each node; the fast way for large trees.
+        """Make a tree from the parent and the label of each node. This is the fastest way for large trees.
 
         Parameters
         ----------
@@ -106,8 +106,8 @@ class LabelTree:
     def from_triples(cls, triples: Iterable[Sequence[int | None]] | NDArray[Any]) -> LabelTree:
         """Make a tree from (parent, node, label) triples, one for each node, in any order.
 
-        Node ids are any integers from 0. The root has parent -1, inner nodes have label -1; None is taken
-        as well. The children of a node are in the order of their triples.
+        Node ids are integers from 0. The root has parent -1, and inner nodes have label -1; None is the same
+        as -1. The children of a node are in the order of their triples.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class LabelTree:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> LabelTree:
-        """Make a tree from what ``to_json`` returns, or from nested lists of labels written as JSON.
+        """Make a tree from the result of ``to_json``, or from nested lists of labels in JSON.
 
         Examples
         --------
@@ -167,7 +167,7 @@ class LabelTree:
 
     @property
     def child_begin(self) -> Int32Array:
-        """Where the children of each node begin, and the number of nodes at the end."""
+        """The first child of each node, and the number of nodes at the end."""
         return self._child_begin
 
     @property
@@ -182,7 +182,7 @@ class LabelTree:
 
     @property
     def n_labels(self) -> int:
-        """The number of labels, that is of leaves."""
+        """The number of labels, which is the number of leaves."""
         return self.n_nodes - self.n_blocks
 
     @property
@@ -256,7 +256,7 @@ class LabelTree:
         return range(int(self.child_begin[node]), int(self.child_begin[node + 1]))
 
     def labels_under(self, node: int) -> Int32Array:
-        """Return the labels under a node from left to right, at no cost but that of the first call.
+        """Return the labels under a node from left to right; only the first call computes anything.
 
         Examples
         --------
@@ -307,7 +307,7 @@ class LabelTree:
 
     @cached_property
     def _label_begin(self) -> Int32Array:
-        """Where the labels under each node begin in ``_labels_from_left``."""
+        """The position of the first label under each node in ``_labels_from_left``."""
         begin = np.zeros(self.n_nodes, dtype=np.int32)
         before = np.cumsum(self.n_labels_of_node, dtype=np.int64) - self.n_labels_of_node
         for level in self._levels[1:]:

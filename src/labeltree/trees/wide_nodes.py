@@ -70,7 +70,7 @@ def split_wide_nodes(
     for node in wide:
         children = np.asarray(tree.children(node))
         if vectors is None:
-            between = LabelTree.from_nested(_parted(range(children.size), max_arity))
+            between = LabelTree.from_nested(_split(range(children.size), max_arity))
         else:
             summed = _vectors_of_children(tree, node, vectors)
             between = _clustered(summed, max_arity, seed, n_threads, progress or _native.Progress())
@@ -120,7 +120,7 @@ def _clustered(
     return LabelTree(*_native.cluster_labels(features, rows, labels, options, progress))
 
 
-def _parted(items: range, max_arity: int) -> list[Nested]:
+def _split(items: range, max_arity: int) -> list[Nested]:
     """Return the items in their order as nested lists of nearly equal size, with as few levels as possible."""
     if len(items) <= max_arity:
         return list(items)
@@ -130,4 +130,4 @@ def _parted(items: range, max_arity: int) -> list[Nested]:
     n_parts = -(-len(items) // room)
     ends = [-(-len(items) * part // n_parts) for part in range(n_parts + 1)]
     parts = [items[begin:end] for begin, end in pairwise(ends)]
-    return [part[0] if len(part) == 1 else _parted(part, max_arity) for part in parts]
+    return [part[0] if len(part) == 1 else _split(part, max_arity) for part in parts]
