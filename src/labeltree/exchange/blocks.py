@@ -79,7 +79,7 @@ class NodeBlocks:
         return len(self.node)
 
     def check_probabilities(self, values: ArrayLike, normalize_siblings: bool = False) -> NDArray[np.float32]:
-        """Return a checked probability for each entry as float32, scaled so that siblings sum to 1 or more if asked for."""
+        """Return a probability for each entry as float32; `normalize_siblings` scales siblings to sum to 1 or more."""
         given = np.array(values, dtype=np.float32, order="C")
         if given.shape != self.node.shape:
             raise ValueError(

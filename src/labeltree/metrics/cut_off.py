@@ -18,13 +18,13 @@ from labeltree.metrics.ranking import (
 from labeltree.metrics.reading import Labels
 from labeltree.validation import check_count
 
-_PLAIN: dict[str, Callable[..., float]] = {
+KINDS: dict[str, Callable[..., float]] = {
     "precision": precision_at_k,
     "recall": recall_at_k,
     "ndcg": ndcg_at_k,
+    "psprecision": psprecision_at_k,
+    "psndcg": psndcg_at_k,
 }
-_WEIGHTED: dict[str, Callable[..., float]] = {"psprecision": psprecision_at_k, "psndcg": psndcg_at_k}
-KINDS = (*_PLAIN, *_WEIGHTED)
 
 #: The short names in tables of results.
 _SHORT = {"p": "precision", "r": "recall", "psp": "psprecision"}
@@ -82,12 +82,11 @@ class CutOffMetric:
     @property
     def is_weighted(self) -> bool:
         """Whether the metric weights labels by their propensity."""
-        return self.kind in _WEIGHTED
+        return self.kind.startswith("ps")
 
     def __call__(self, y_true: Labels, y_pred: Labels) -> float:
         """Return the metric of a ranking, in any form that `precision_at_k` takes."""
-        if not self.is_weighted:
-            return _PLAIN[self.kind](y_true, y_pred, self.k)
-        if self.inverse_propensity is None:
+        if self.is_weighted and self.inverse_propensity is None:
             raise ValueError(f"{self.name} needs the weights of the labels: pass inverse_propensity")
-        return _WEIGHTED[self.kind](y_true, y_pred, self.k, inverse_propensity=self.inverse_propensity)
+        weights = {"inverse_propensity": self.inverse_propensity} if self.is_weighted else {}
+        return KINDS[self.kind](y_true, y_pred, self.k, **weights)

@@ -94,11 +94,9 @@ def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
 def _true_form(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
     """Return `_form_of` true labels; lists of 0 and 1 are a matrix, as in a classifier's ``fit``."""
     form = _form_of(y, name)
-    return np.asarray(form) if isinstance(form, list) and _is_matrix_in_lists(form) else form
-
-
-def _is_matrix_in_lists(rows: list[Any]) -> bool:
-    return all(isinstance(row, list | np.ndarray) for row in rows) and is_indicator(rows)
+    if not isinstance(form, list) or not all(isinstance(row, list | np.ndarray) for row in form):
+        return form
+    return np.asarray(form) if is_indicator(form) else form
 
 
 def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labeltree.trees.checks import first_true
 from labeltree.validation import LARGEST_INTEGER, Constraint, Flag, Number, WordOrMatrix, check_arguments
 
 #: The label vectors that can be computed.
@@ -45,8 +46,6 @@ def check_counts(counts: ArrayLike) -> NDArray[np.float64]:
             f"counts must be a 1-d array with a number per label, but has shape {array.shape} and type {array.dtype}"
         )
     array = array.astype(np.float64)
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
-        label = int(np.argmax(bad))
+    if (label := first_true(~(np.isfinite(array) & (array >= 0)))) is not None:
         raise ValueError(f"counts must be finite and at least 0, but label {label} has {array[label]}")
     return array
