@@ -235,9 +235,11 @@ class LabelTree:
     def n_labels_of_node(self) -> Int32Array:
         """The number of labels under each node, 1 for a leaf."""
         n_labels = self.is_leaf.astype(np.int32)
-        for level in reversed(self._levels[1:]):
-            nodes = slice(level.start, level.stop)
-            np.add.at(n_labels, self.parent[nodes], n_labels[nodes])
+        for level in reversed(self._levels[:-1]):
+            begin = self.child_begin[level.start : level.stop + 1]
+            until = np.zeros(begin[-1] - begin[0] + 1, dtype=np.int32)
+            np.cumsum(n_labels[begin[0] : begin[-1]], out=until[1:])
+            n_labels[level.start : level.stop] += np.diff(until[begin - begin[0]])
         return _frozen(n_labels)
 
     def levels(self) -> list[range]:
