@@ -169,14 +169,21 @@ def _count_or_share(value: Any) -> Any:
         raise typer.BadParameter(f"expected a number, got {value!r}") from None
 
 
+def _tree_words() -> list[str]:
+    """Return the words of the tree builders, as ``labeltree.trees.TREE_WORDS`` has them."""
+    sources = (
+        path.read_text(encoding="utf-8") for path in (Path(__file__).parents[1] / "trees").glob("*.py")
+    )
+    return sorted(word for text in sources for word in re.findall(r'^@builder\("(\w+)"', text, re.MULTILINE))
+
+
 #: What an option has of its own: values that cannot be typed, and all processors unless told otherwise.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "kind": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, complete, huffman, random, flat, a tree (.json), a taxonomy "
-        "(.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or for "
-        "several trees as many of these with commas.",
+        "note": f"Here: {', '.join(_tree_words())}, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, "
+        ".nt, .skos), or for several trees a list of these with commas.",
     },
     "tree_weight": {"kind": list[float] | None, "metavar": "NUMBER", "note": "Here: once for each tree."},
     "C": {"kind": str | None, "parser": _number_or_word, "metavar": "NUMBER|auto|auto_per_level"},

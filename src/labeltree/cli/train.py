@@ -69,7 +69,7 @@ def train(
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.training_rows import read_training_rows
-    from labeltree.cli.tree.hierarchy import check_names_are_of_use, describe_matching, fit_for_columns
+    from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
     from labeltree.model_file.directory import check_replaceable
     from labeltree.tuning import read_parameters
 
@@ -84,7 +84,7 @@ def train(
     classifier = _classifier(given, preset, parameters)
     # A preset may have another tree than the option says by default.
     tree_text = classifier.tree if isinstance(classifier.tree, str) else parameters["tree"]
-    check_names_are_of_use(classifier.tree, labels)
+    check_names_are_used(classifier.tree, labels)
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
-from labeltree.model.explanation import Explanation
+from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
@@ -91,7 +91,7 @@ class Forest(Protocol):
         label: int,
         search: Search,
         n_features: int,
-        feature_names: Sequence[Any] | NDArray[Any] | None,
+        feature_names: FeatureNames,
     ) -> Explanation:
         """Explain the probability of a label for the only row; raises `ValueError` if that is not possible."""
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.training.solvers import default_c, is_set
+from labeltree.trees.builders import BUILDERS
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
 from labeltree.tuning.ranking_metric import RankingMetric
@@ -21,7 +22,7 @@ from labeltree.tuning.space import SEARCHED, SearchSpace
 from labeltree.validation import Number
 
 #: Trees whose shape depends on `arity` and `max_leaves`.
-_TREES = ("kmeans", "unbalanced_kmeans", "random")
+_TREES = tuple(word for word, builder in sorted(BUILDERS.items()) if builder.needs >= {"arity", "max_leaves"})
 
 #: Parameters of a run, which do not change the model.
 _OF_THE_RUN = ("n_jobs", "verbose")
