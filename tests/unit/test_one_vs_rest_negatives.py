@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from labeltree.training.fitting import Run
 from sklearn.preprocessing import normalize
 from tests.documents import documents
 from tests.reference.one_vs_rest import label_weights
@@ -19,7 +20,6 @@ from labeltree.rivals.one_vs_rest import training
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.rivals.one_vs_rest.training import ColumnPlan
 from labeltree.training.examples import Examples
-from labeltree.training.fitting import Run
 from labeltree.validation import check_features
 
 pytestmark = pytest.mark.native

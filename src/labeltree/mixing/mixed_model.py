@@ -81,6 +81,19 @@ class MixedModel(Questions):
             TrainingRecord(),
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "models": self.members_,
+            "weights": self.weights_,
+            "n_jobs": self.n_jobs,
+            "decision": self.decision_,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        decision = state.pop("decision")
+        MixedModel.__init__(self, **state)
+        self.decision_ = decision
+
     @property
     def weights_(self) -> list[float]:
         """How much each model counts."""

@@ -48,16 +48,12 @@ class MixedReader:
             if not self.takes_text:
                 numbers = next(member.name for member in self.members if not member.model.takes_text)
                 raise ValueError(
-                    f"{numbers} was trained on numbers and reads no texts: pass rows of features"
+                    f"{numbers}, was trained on numbers and reads no texts: pass rows of features"
                 )
             return MixedFeatures([member.model.read(member.model.text_rows(X)) for member in self.members])
         if not self.same_features:
-            raise ValueError(
-                "the members of this mix have different features, so that no row can be read by all of them: pass "
-                "texts"
-                if self.takes_text
-                else "the members of this mix have different features"
-            )
+            advice = "pass texts" if self.takes_text else "they cannot be asked together"
+            raise ValueError(f"the members of this mix have different features: {advice}")
         return MixedFeatures([member.model.read(X) for member in self.members])
 
 
