@@ -11,6 +11,7 @@ import numpy as np
 from labeltree.metrics.names import Metric
 from labeltree.mixing.mixed_forest import Member, MixedForest
 from labeltree.mixing.mixed_reader import MixedReader
+from labeltree.model.forest import Features
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.questions import Questions
 
@@ -144,6 +145,9 @@ class _MixedModel(Model):
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
         return list(texts)
+
+    def read_texts(self, texts: Any) -> Features:
+        return self.read(list(texts))
 
     def weighed(self, weights: Sequence[float]) -> _MixedModel:
         """Return the mix with other weights, and without a decision."""
