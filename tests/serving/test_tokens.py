@@ -147,5 +147,5 @@ def test_tokens_come_from_a_file_and_the_environment(tmp_path: Path, monkeypatch
 def test_tokens_that_can_be_guessed_are_refused() -> None:
     with pytest.raises(ValueError, match="expected tokens of at least 16 letters"):
         Tokens(["secret"])
-    with pytest.raises(ValueError, match="all need a token, but there are none"):
+    with pytest.raises(ValueError, match="all requests need a token, but there are none"):
         Tokens(for_all=True)

@@ -1,4 +1,4 @@
-"""The HTTP application: routes, errors and the gate around them."""
+"""The HTTP application: routes, error answers and the gate in front of them."""
 
 from __future__ import annotations
 
@@ -15,38 +15,30 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 import labeltree
-from labeltree.serving import endpoints
-from labeltree.serving.documentation import description_page, page_routes
-from labeltree.serving.errors import CODES, Refusal, mistakes
+from labeltree.serving import endpoints, pages
+from labeltree.serving.errors import Refusal, internal_error, invalid_request
 from labeltree.serving.gate import Gate
 from labeltree.serving.service import Service
 
 _ABOUT = """Labels for texts and rows, out of very many.
 
 Errors are `{"error": {"code": …, "message": …}}`. Requests that change something need a header
-`Authorization: Bearer …` with one of the server's tokens; if the server was started with `--token-for-all`, all do."""
+`Authorization: Bearer …` with one of the server's tokens. If the server was started with `--token-for-all`, all
+requests need it."""
 
 
 class Application(FastAPI):
-    """FastAPI behind a `Gate`, which goes around it where it can."""
+    """FastAPI behind a `Gate`, which bypasses FastAPI for the most frequent routes."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        """What a request passes, from the outside in."""
+        """Return the layers that a request passes, the outermost last."""
         service: Service = self.state.service
-        settings = service.settings
         shortcuts = {route.path.rpartition("/")[2]: route for route in endpoints.body_routes}
-        stack: ASGIApp = Gate(
-            super().build_middleware_stack(),
-            shortcuts,
-            settings.limits,
-            settings.tokens,
-            service.metrics,
-            service.log,
-        )
-        if settings.cors_origins:  # outermost: a browser asks without a token whether it may ask
+        stack: ASGIApp = Gate(super().build_middleware_stack(), shortcuts, service)
+        if service.settings.cors_origins:  # outermost: a preflight request has no token
             stack = CORSMiddleware(
                 stack,
-                allow_origins=settings.cors_origins,
+                allow_origins=service.settings.cors_origins,
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
                 expose_headers=["X-Request-Id", "Retry-After"],
@@ -55,12 +47,12 @@ class Application(FastAPI):
 
 
 def create_application(service: Service) -> Application:
-    """The application of one worker process, for any ASGI server.
+    """Return the application of one worker process, for any ASGI server.
 
     Parameters
     ----------
     service : Service
-        What it answers from. The application starts and stops it.
+        The models and settings. The application starts and stops it.
 
     Examples
     --------
@@ -81,7 +73,7 @@ def create_application(service: Service) -> Application:
         yield
         await service.stop()
 
-    # The pages that FastAPI has for its description load scripts from elsewhere: there is one of our own.
+    # FastAPI's own documentation pages load scripts from other servers.
     app = Application(
         title="labeltree",
         version=labeltree.__version__,
@@ -93,55 +85,24 @@ def create_application(service: Service) -> Application:
         redirect_slashes=False,
     )
     app.state.service = service
-    app.router.routes[:0] = endpoints.body_routes  # the first that are looked at
-    for router in (endpoints.router, page_routes()):
+    app.router.routes[:0] = endpoints.body_routes  # matched first
+    for router in (endpoints.model_router, endpoints.server_router, pages.router):
         app.include_router(router)
-    app.add_api_route("/docs", description_page(app), methods=["GET"], include_in_schema=False)
-    _describe_tokens(app)
-    app.add_exception_handler(Refusal, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _no_such_route)
-    app.add_exception_handler(Exception, _failed)
+    for kind in (Refusal, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answer_error)
     return app
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
+async def _answer_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        error = invalid_request(error.errors())
+    elif isinstance(error, HTTPException):
+        messages = {
+            404: "there is nothing at this path; /docs lists all paths",
+            405: f"this path does not accept {request.method}; /docs lists all paths",
+        }
+        message = messages.get(error.status_code, str(error.detail))
+        error = Refusal(error.status_code, message, headers=error.headers)
+    elif not isinstance(error, Refusal):
+        error = internal_error()
     return error.response()
-
-
-async def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return mistakes(error.errors()).response()
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    return Refusal(500, "the server has a fault; its log says more").response()
-
-
-async def _no_such_route(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    messages = {
-        404: "there is nothing at this address; /docs says what there is",
-        405: f"this address does not take {request.method}; /docs says what it takes",
-    }
-    message = messages.get(error.status_code, str(error.detail))
-    return Refusal(error.status_code, message, CODES.get(error.status_code), error.headers).response()
-
-
-def _describe_tokens(app: FastAPI) -> None:
-    """Say in the description which requests need a token."""
-    describe = app.openapi
-
-    def with_tokens() -> dict[str, Any]:
-        if app.openapi_schema is not None:
-            return app.openapi_schema
-        schema = describe()
-        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        for operations in schema["paths"].values():
-            for operation in operations.values():
-                if operation.get("tags") == ["changes"]:
-                    operation["security"] = [{"token": []}]
-        return schema
-
-    app.openapi = with_tokens  # type: ignore[method-assign]
