@@ -56,7 +56,7 @@ def test_examples_are_refused_whole(path: Path) -> None:
             ([{"text": "a"}], "examples[0].labels: "),
             (
                 [example(0), {"text": "a", "labels": [3]}],
-                "examples[1].labels: expected labels of type str, got int",
+                "examples[1].labels: expected type str, got int",
             ),
             ([{"row": {"indices": [1], "values": [1]}, "labels": ["a"]}], "has features with names"),
             (

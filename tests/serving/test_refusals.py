@@ -82,7 +82,7 @@ ROWS = [
     ([{"indices": [1]}], "rows[0].values: "),
     (
         [ROW, {"indices": [5, 20], "values": [1, 1]}],
-        "rows[1]: indices must be from 0 to 19, the features of the model",
+        "rows[1]: indices must be from 0 to 19, got 20",
     ),
     ([{"indices": [2**62], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [10**30], "values": [1]}], "rows[0].indices[0]: "),

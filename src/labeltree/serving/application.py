@@ -12,11 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp
 
 import labeltree
 from labeltree.serving import endpoints, pages
-from labeltree.serving.errors import Refusal, internal_error, invalid_request
+from labeltree.serving.errors import Refusal, invalid_request
 from labeltree.serving.gate import Gate
 from labeltree.serving.service import Service
 
@@ -27,26 +26,7 @@ Errors are `{"error": {"code": …, "message": …}}`. Requests that change some
 requests need it."""
 
 
-class Application(FastAPI):
-    """FastAPI behind a `Gate`, which bypasses FastAPI for the most frequent routes."""
-
-    def build_middleware_stack(self) -> ASGIApp:
-        """Return the layers that a request passes, the outermost last."""
-        service: Service = self.state.service
-        shortcuts = {route.path.rpartition("/")[2]: route for route in endpoints.body_routes}
-        stack: ASGIApp = Gate(super().build_middleware_stack(), shortcuts, service)
-        if service.settings.cors_origins:  # outermost: a preflight request has no token
-            stack = CORSMiddleware(
-                stack,
-                allow_origins=service.settings.cors_origins,
-                allow_methods=["GET", "POST"],
-                allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
-                expose_headers=["X-Request-Id", "Retry-After"],
-            )
-        return stack
-
-
-def create_application(service: Service) -> Application:
+def create_application(service: Service) -> FastAPI:
     """Return the application of one worker process, for any ASGI server.
 
     Parameters
@@ -74,35 +54,41 @@ def create_application(service: Service) -> Application:
         await service.stop()
 
     # FastAPI's own documentation pages load scripts from other servers.
-    app = Application(
+    app = FastAPI(
         title="labeltree",
         version=labeltree.__version__,
         description=_ABOUT,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
     )
     app.state.service = service
-    app.router.routes[:0] = endpoints.body_routes  # matched first
+    app.router.routes[:0] = endpoints.body_router.routes  # matched first
     for router in (endpoints.model_router, endpoints.server_router, pages.router):
         app.include_router(router)
-    for kind in (Refusal, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, _answer_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _no_route)
+    app.add_middleware(Gate, service=service, shortcuts=endpoints.body_router.routes)
+    if service.settings.cors_origins:  # outermost: a preflight request has no token
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=service.settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            expose_headers=["X-Request-Id", "Retry-After"],
+        )
     return app
 
 
-async def _answer_error(request: Request, error: Exception) -> Response:
-    if isinstance(error, RequestValidationError):
-        error = invalid_request(error.errors())
-    elif isinstance(error, HTTPException):
-        messages = {
-            404: "there is nothing at this path; /docs lists all paths",
-            405: f"this path does not accept {request.method}; /docs lists all paths",
-        }
-        message = messages.get(error.status_code, str(error.detail))
-        error = Refusal(error.status_code, message, headers=error.headers)
-    elif not isinstance(error, Refusal):
-        error = internal_error()
-    return error.response()
+async def _invalid(request: Request, error: Any) -> Response:
+    return invalid_request(error.errors()).response()
+
+
+async def _no_route(request: Request, error: Any) -> Response:
+    messages = {
+        404: "there is nothing at this path; /docs lists all paths",
+        405: f"this path does not accept {request.method}; /docs lists all paths",
+    }
+    message = messages.get(error.status_code, str(error.detail))
+    return Refusal(error.status_code, message, headers=error.headers).response()

@@ -158,9 +158,8 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._retries = retries
-        self._http = httpx.AsyncClient(
-            base_url=url, headers=_headers(token), timeout=timeout, transport=transport
-        )
+        headers = _headers(token)
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
 
     async def models(self) -> list[ModelDescription]:
         """Return all models that are served."""

@@ -92,10 +92,10 @@ class Call(Generic[_Result]):
 
 
 def models() -> Call[list[ModelDescription]]:
-    """List the models."""
+    """List the models. Fields that only a newer server has are ignored."""
+    names = ModelDescription.__dataclass_fields__
 
-    def read(answer: Any) -> list[ModelDescription]:  # fields that only a newer server has are ignored
-        names = ModelDescription.__dataclass_fields__
+    def read(answer: Any) -> list[ModelDescription]:
         return [ModelDescription(**{name: model[name] for name in names}) for model in answer["models"]]
 
     return Call("GET", "/v1/models", read)

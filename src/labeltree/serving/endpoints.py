@@ -9,28 +9,12 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from labeltree.serving import explanations, predictions
+from labeltree.serving import explanations, predictions, schemas
 from labeltree.serving.errors import Refusal
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.logs import Exchange
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import (
-    ExplainAnswer,
-    ExplainRequest,
-    LabelsAnswer,
-    LearnAnswer,
-    LearnRequest,
-    ModelAnswer,
-    ModelsAnswer,
-    PathAnswer,
-    PredictAnswer,
-    PredictRequest,
-    ReloadAnswer,
-    StatusAnswer,
-    TreeAnswer,
-    WorkerVersion,
-    error_answers,
-)
+from labeltree.serving.schemas import error_answers
 from labeltree.serving.service import Service
 from labeltree.serving.tree_view import TreeView
 
@@ -62,27 +46,49 @@ NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the nod
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
 _ALWAYS = error_answers(401, 503, 504)
-_READ = {**_ALWAYS, **error_answers(404, 422)}
-_WRITE = {**_READ, **error_answers(403, 409)}
-_BODY = error_answers(400, 408, 413, 415)
+_MODEL = {**_ALWAYS, **error_answers(404, 422)}
+_BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
+_CHANGE = error_answers(403, 409)
 
 #: Describes that a route needs a token. The gate checks it, before the body is read.
 _TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
 
+body_router = APIRouter(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+model_router = APIRouter(prefix="/v1/models/{name}", responses=_MODEL)
+server_router = APIRouter()
 
-async def _predict(service: Running, exchange: Current, served: Served, body: PredictRequest) -> Any:
+
+@body_router.post(
+    "/predict", response_model=schemas.PredictAnswer, tags=["questions"], summary="Predict labels"
+)
+async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
     predictions.check(body, service.settings.limits)
     return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
 
 
-async def _explain(service: Running, exchange: Current, served: Served, body: ExplainRequest) -> Any:
+@body_router.post(
+    "/explain",
+    response_model=schemas.ExplainAnswer,
+    responses=error_answers(409),
+    tags=["questions"],
+    summary="Explain a label",
+)
+async def explain(service: Running, exchange: Current, served: Served, body: schemas.ExplainRequest) -> Any:
     """Explain the probability of a label: the path through each tree, and the features that contributed most."""
     explanations.check(body, service.settings.limits)
     return await service.ask(exchange, served, 1, explanations.explain, body)
 
 
-async def _learn(service: Running, exchange: Current, served: Served, body: LearnRequest) -> Any:
+@body_router.post(
+    "/learn",
+    response_model=schemas.LearnAnswer,
+    responses=_CHANGE,
+    tags=["changes"],
+    summary="Learn examples",
+    dependencies=_TOKEN,
+)
+async def learn(service: Running, exchange: Current, served: Served, body: schemas.LearnRequest) -> Any:
     """Learn examples in their order. When the answer comes, they are learned and on disk."""
     limits = service.settings.limits
     limits.check_rows("examples", body.examples)
@@ -97,55 +103,19 @@ async def _learn(service: Running, exchange: Current, served: Served, body: Lear
     }
 
 
-#: The routes with a body, the most frequent first.
-body_routes = [
-    LeanRoute(
-        "/v1/models/{name}/predict",
-        _predict,
-        PredictRequest,
-        response_model=PredictAnswer,
-        responses={**_READ, **_BODY},
-        tags=["questions"],
-        summary="Predict labels",
-    ),
-    LeanRoute(
-        "/v1/models/{name}/explain",
-        _explain,
-        ExplainRequest,
-        response_model=ExplainAnswer,
-        responses={**_READ, **_BODY, **error_answers(409)},
-        tags=["questions"],
-        summary="Explain a label",
-    ),
-    LeanRoute(
-        "/v1/models/{name}/learn",
-        _learn,
-        LearnRequest,
-        response_model=LearnAnswer,
-        responses={**_WRITE, **_BODY},
-        tags=["changes"],
-        summary="Learn examples",
-        dependencies=_TOKEN,
-    ),
-]
-
-model_router = APIRouter(prefix="/v1/models/{name}", responses=_READ)
-server_router = APIRouter()
-
-
 @server_router.get("/v1/models", responses=_ALWAYS, tags=["models"], summary="List models")
-async def models(service: Running) -> ModelsAnswer:
+async def models(service: Running) -> schemas.ModelsAnswer:
     """Describe all models that are served."""
-    return ModelsAnswer(models=[served.describe() for served in service.registry])
+    return schemas.ModelsAnswer(models=[served.describe() for served in service.registry])
 
 
 @model_router.get("", tags=["models"], summary="Describe a model")
-async def describe(served: Served) -> ModelAnswer:
+async def describe(served: Served) -> schemas.ModelAnswer:
     """Describe a model and the version that is served."""
     return served.describe()
 
 
-@model_router.get("/labels", response_model=LabelsAnswer, tags=["labels"], summary="Search labels")
+@model_router.get("/labels", response_model=schemas.LabelsAnswer, tags=["labels"], summary="Search labels")
 async def labels(
     service: Running,
     exchange: Current,
@@ -161,7 +131,9 @@ async def labels(
     return await service.ask(exchange, served, 0, lambda model: model.labels.find(query, limit, offset))
 
 
-@model_router.get("/tree", response_model=TreeAnswer, tags=["labels"], summary="Show a node of a tree")
+@model_router.get(
+    "/tree", response_model=schemas.TreeAnswer, tags=["labels"], summary="Show a node of a tree"
+)
 async def tree(
     service: Running,
     exchange: Current,
@@ -180,7 +152,9 @@ async def tree(
     return await service.ask(exchange, served, 0, show)
 
 
-@model_router.get("/tree/path", response_model=PathAnswer, tags=["labels"], summary="Find a label in a tree")
+@model_router.get(
+    "/tree/path", response_model=schemas.PathAnswer, tags=["labels"], summary="Find a label in a tree"
+)
 async def path(
     service: Running,
     exchange: Current,
@@ -203,33 +177,36 @@ async def path(
     "/reload",
     tags=["changes"],
     summary="Reload a model",
-    responses={**_WRITE, 202: {"model": ReloadAnswer, "description": "Some workers do not serve it yet."}},
+    responses={
+        **_CHANGE,
+        202: {"model": schemas.ReloadAnswer, "description": "Some workers do not serve it yet."},
+    },
     dependencies=_TOKEN,
 )
-async def reload(service: Running, served: Served, response: Response) -> ReloadAnswer:
+async def reload(service: Running, served: Served, response: Response) -> schemas.ReloadAnswer:
     """Load the current version on disk in all worker processes, without dropping a request."""
     seconds = RELOAD_SHARE * service.settings.limits.seconds
     loaded, complete = await service.reloader.reload(served.name, seconds)
     response.status_code = 200 if complete else 202
     versions = enumerate(service.shared.versions(served.name))
-    workers = [WorkerVersion(worker=worker, version=version) for worker, version in versions]
-    return ReloadAnswer(model=served.name, version=loaded.version, complete=complete, workers=workers)
+    workers = [schemas.WorkerVersion(worker=worker, version=version) for worker, version in versions]
+    return schemas.ReloadAnswer(model=served.name, version=loaded.version, complete=complete, workers=workers)
 
 
 @server_router.get("/healthz", tags=["server"], summary="Check that the process is alive")
-async def healthz() -> StatusAnswer:
+async def healthz() -> schemas.StatusAnswer:
     """Answer as long as the process is alive. A process that does not answer should be restarted."""
-    return StatusAnswer(status="alive")
+    return schemas.StatusAnswer(status="alive")
 
 
 @server_router.get(
     "/readyz", tags=["server"], summary="Check that the server is ready", responses=error_answers(503)
 )
-async def readyz(service: Running) -> StatusAnswer:
+async def readyz(service: Running) -> schemas.StatusAnswer:
     """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
-    return StatusAnswer(status="ready")
+    return schemas.StatusAnswer(status="ready")
 
 
 @server_router.get(

@@ -75,7 +75,5 @@ def _highlights(explanation: Explanation, text: str | None) -> list[dict[str, An
         for step in path:
             for contribution in step.contributions:
                 amounts[contribution.feature] += contribution.amount / len(explanation.paths)
-    words = ((match, amounts.get(match[0].lower())) for match in _WORD.finditer(text or ""))
-    return [
-        {"begin": match.start(), "end": match.end(), "amount": amount} for match, amount in words if amount
-    ]
+    words = ((*match.span(), amounts.get(match[0].lower())) for match in _WORD.finditer(text or ""))
+    return [{"begin": begin, "end": end, "amount": amount} for begin, end, amount in words if amount]

@@ -6,10 +6,9 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labeltree.serving.errors import Refusal, internal_error, overloaded
@@ -45,15 +44,15 @@ class Gate:
     ----------
     app : ASGI application
         The application behind the gate.
-    shortcuts : mapping
-        Routes ``/v1/models/{name}/…`` that are called directly, by their last word.
     service : Service
         Its settings, metrics and log are used.
+    shortcuts : iterable of LeanRoute
+        Routes ``/v1/models/{name}/…`` that are called without the layers of `app`.
     """
 
-    def __init__(self, app: ASGIApp, shortcuts: Mapping[str, BaseRoute], service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, shortcuts: Iterable[Any]) -> None:
         self._app = app
-        self._shortcuts = shortcuts
+        self._shortcuts = {route.path.rpartition("/")[2]: route for route in shortcuts}
         self._limits = service.settings.limits
         self._tokens = service.settings.tokens
         self._metrics = service.metrics
@@ -88,17 +87,15 @@ class Gate:
         if access is not Access.OPEN and self._metrics.in_flight > limits.in_flight:
             raise overloaded()
         body = _Body(receive, exchange, limits.body_bytes)
-        app: Any = self._app
+        app = self._app
         matched = _MODEL_PATH.fullmatch(path) if method == "POST" else None
         if matched is not None and (route := self._shortcuts.get(matched[2])) is not None:
             scope["route"], scope["path_params"] = route, {"name": matched[1]}
-            app = route.app  # type: ignore[attr-defined] # `LeanRoute` has it
+            app = route.app
         with TimeLimit(limits.seconds) as limit:
             await app(scope, body.receive, answer.send)
         if limit.is_over and exchange.body_is_read:
-            raise Refusal(
-                504, f"the answer took longer than {limits.seconds:g} seconds; ask for less at once"
-            )
+            raise Refusal(504, f"the answer took longer than {limits.seconds:g} seconds; ask for less")
         if limit.is_over:
             message = f"the body did not arrive within {limits.seconds:g} seconds"
             raise Refusal(408, message, headers={"Connection": "close"})

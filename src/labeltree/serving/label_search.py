@@ -45,10 +45,9 @@ class LabelSearch:
             names = self._names
             found = [i for i in found if wanted in names[i]]
             found.sort(key=lambda i: not names[i].startswith(wanted))
-        page = [
-            {"label": self.labels[i], "count": int(self.counts[i])} for i in found[offset : offset + limit]
-        ]
-        return {"labels": page, "total": len(found)}
+        page = found[offset : offset + limit]
+        labels = [{"label": self.labels[i], "count": int(self.counts[i])} for i in page]
+        return {"labels": labels, "total": len(found)}
 
     def by_text(self, text: str) -> Any | None:
         """Return the label with this text, as in a key of a JSON object, or None."""

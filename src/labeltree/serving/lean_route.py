@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -25,17 +25,15 @@ class LeanRoute(APIRoute):
     path : str
         ``/v1/models/{name}/`` and a word.
     endpoint : async callable
-        Takes the service, the exchange, the served model and the body. Returns an object that becomes JSON.
-    body : pydantic model
-        The type of the body.
+        Takes the service, the exchange, the served model and the body, a pydantic model. Returns an object that becomes
+        JSON.
     **options
         Passed to `APIRoute`, for the description.
     """
 
-    def __init__(
-        self, path: str, endpoint: Callable[..., Any], body: type[BaseModel], **options: Any
-    ) -> None:
-        super().__init__(path, endpoint, methods=["POST"], **options)
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **options)
+        body: type[BaseModel] = get_type_hints(endpoint)["body"]
         self._validate = body.__pydantic_validator__.validate_json
         self.app = self._answer
 

@@ -50,9 +50,7 @@ class Learner:
 
     def __init__(self, served: ServedModel, path: Path, snapshot_every: int, journal: Journal) -> None:
         if served.model.label_kind_ != "lists":
-            raise ValueError(
-                f"{path}: this model learned from a label matrix, and requests have lists of labels"
-            )
+            raise ValueError(f"{path}: this model learned from a label matrix, not from lists of labels")
         self._served = served
         self._model = served.model
         self._path = path
@@ -100,10 +98,8 @@ class Learner:
     def _check_labels(self, number: int, example: Example) -> None:
         for label in example.labels:
             if type(label) is not self._label_type:
-                expected, got = self._label_type.__name__, type(label).__name__
-                raise Refusal(
-                    422, f"examples[{number}].labels: expected labels of type {expected}, got {got}"
-                )
+                types = f"expected type {self._label_type.__name__}, got {type(label).__name__}"
+                raise Refusal(422, f"examples[{number}].labels: {types}")
 
     # -- at the start ----------------------------------------------------------------------------------------------
 
@@ -230,8 +226,5 @@ def _check_indices(model: Any, rows: list[list[int]]) -> None:
     largest = int(model.n_features_in_) - 1
     for i, indices in enumerate(rows):
         if model.weights == "dense" and indices and indices[-1] > largest:
-            raise Refusal(
-                422,
-                f"examples[{i}].row: a model with dense weights learns no new features from requests: expected indices "
-                f"from 0 to {largest}, got {indices[-1]}",
-            )
+            expected = f"expected indices from 0 to {largest}, got {indices[-1]}"
+            raise Refusal(422, f"examples[{i}].row: dense weights learn no new features: {expected}")

@@ -14,9 +14,8 @@ from labeltree.serving.errors import Refusal
 #: Set here rather than guessed, because some systems have another type for scripts.
 _MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
-_FILES = {
-    path.name: path for path in Path(__file__).with_name("page").iterdir() if path.suffix in _MEDIA_TYPES
-}
+_FOLDER = Path(__file__).with_name("page")
+_FILES = {path.name: path for path in _FOLDER.iterdir() if path.suffix in _MEDIA_TYPES}
 
 router = APIRouter(include_in_schema=False, default_response_class=Response)
 

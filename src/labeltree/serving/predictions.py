@@ -37,9 +37,8 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
     if request.label_weight is not None:
         options["label_weight"] = _weights(served, request.label_weight)
     version = served.version
-    top = served.model.predict_topk(
-        _features(served, request), request.k, threshold=request.threshold, **options
-    )
+    X = _features(served, request)
+    top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
     return {
         "model": served.name,

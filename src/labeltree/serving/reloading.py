@@ -40,9 +40,7 @@ class Reloader:
         self._worker = worker
         self._metrics = metrics
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._refused: dict[
-            str, str
-        ] = {}  # versions that could not be loaded, so that each is tried only once
+        self._refused: dict[str, str] = {}  # versions that could not be loaded, to try each only once
 
     async def reload(self, name: str, wait_seconds: float) -> tuple[ServedModel, bool]:
         """Reload a model in all workers; return this worker's model, and whether all have it in time."""

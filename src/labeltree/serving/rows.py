@@ -46,11 +46,8 @@ def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:
         width = max(width, largest + 1)  # it accepts features that it has never seen
     elif largest >= width:
         i = next(i for i, row in enumerate(rows) if row.indices and row.indices[-1] >= width)
-        raise Refusal(
-            422,
-            f"{f'rows[{i}]' if field == 'rows' else field}: indices must be from 0 to {width - 1}, the features of "
-            f"the model {served.name}, got {rows[i].indices[-1]}",
-        )
+        place = f"rows[{i}]" if field == "rows" else field
+        raise Refusal(422, f"{place}: indices must be from 0 to {width - 1}, got {rows[i].indices[-1]}")
     if served.is_online or model._has_node_estimators:
         return sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
     return _matrix(model, indptr, indices, values, width)
@@ -73,6 +70,5 @@ def _matrix(
 ) -> _native.FeatureMatrix:
     """Return X as the kernel reads it, from arrays that are known to be valid."""
     begin, index = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
-    return _native.FeatureMatrix.csr(
-        begin, index, values, width, bool(model.normalize_), model.dense_features_
-    )
+    normalize, dense = bool(model.normalize_), model.dense_features_
+    return _native.FeatureMatrix.csr(begin, index, values, width, normalize, dense)

@@ -5,16 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, Strict, model_validator
 
 from labeltree.serving.errors import STATUSES
 
@@ -28,10 +19,10 @@ def _refuse_integer(value: Any) -> Any:
 
 #: A label as in `classes_`. The labels of a model are all strings, all integers, all floats or all booleans.
 Label = (
-    StrictStr
-    | Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
-    | Annotated[StrictFloat, BeforeValidator(_refuse_integer)]
-    | StrictBool
+    Annotated[str, Strict()]
+    | Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)]
+    | Annotated[float, Strict(), BeforeValidator(_refuse_integer)]
+    | Annotated[bool, Strict()]
 )
 
 LARGEST_INDEX = 2**31 - 3  # X has fewer columns than an int32 has values
@@ -82,12 +73,8 @@ class PredictRequest(
 
     text: Text | None = Field(None, description="One text.")
     texts: list[Text] | None = Field(None, description="Several texts.", min_length=1)
-    rows: list[Row] | None = Field(
-        None, description="Sparse vectors, for models that were trained on numbers.", min_length=1
-    )
-    features: list[Features] | None = Field(
-        None, description="Features by name, for online models that learned named features.", min_length=1
-    )
+    rows: list[Row] | None = Field(None, description="Sparse vectors, for models of numbers.", min_length=1)
+    features: list[Features] | None = Field(None, description="Features by name.", min_length=1)
     k: int = Field(5, ge=1, description="Maximum number of labels for each text or row.")
     threshold: float = Field(0.0, ge=0, le=1, description="Minimum probability of a label.")
     allow: list[Label] | None = Field(None, description="Consider only these labels.")

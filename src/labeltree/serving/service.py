@@ -77,7 +77,7 @@ class Service:
             self.registry.replace(learning)
         if not learners:
             raise ValueError(
-                "none of the models can learn: expected an online model, made by 'labeltree learn'; leave --learn out"
+                "none of the models can learn: add one of 'labeltree learn', or leave --learn out"
             )
         return learners
 
@@ -139,9 +139,7 @@ class Service:
         """Let a model learn examples; return the total number of its examples when all are on disk."""
         learner = self.learners.get(served.name)
         if learner is None:
-            why = (
-                "the server was started without --learn" if served.is_online else "it is not an online model"
-            )
+            why = "the server runs without --learn" if served.is_online else "it is not an online model"
             raise Refusal(409, f"the model {served.name} does not learn: {why}", "does_not_learn")
         exchange.model, exchange.rows = served.name, len(examples)
         started = time.perf_counter()

@@ -50,9 +50,8 @@ class Supervisor:
 
     def run(self) -> None:
         """Keep workers running until SIGTERM or SIGINT; raise `ChildProcessError` if they crash again and again."""
-        before = {
-            number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)
-        }
+        signals = (signal.SIGTERM, signal.SIGINT)
+        before = {number: signal.signal(number, self._on_signal) for number in signals}
         try:
             for worker in range(self._settings.workers):
                 self._start(worker)
