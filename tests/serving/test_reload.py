@@ -225,7 +225,7 @@ def test_what_is_wrong_is_said_before_anything_is_served(tmp_path: Path) -> None
     token_file.write_text(TOKEN)
     both = ("--token-file", token_file, "--learn", "--port", 0)
     two_workers = run("serve", small, *both, "--workers", 2, exit_code=1)
-    assert "a server with --learn needs one worker, got 2" in two_workers.output
+    assert "--learn needs one worker, got 2" in two_workers.output
     assert "none of the models can learn" in " ".join(run("serve", small, *both, exit_code=1).output.split())
     assert "two models have the name" in run("serve", small, small, exit_code=1).output
     assert "cannot be the name of a model" in run("serve", f"a/b={small}", exit_code=1).output

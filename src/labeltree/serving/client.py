@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from labeltree.serving import client_calls as calls
-from labeltree.serving.client_calls import Call, LabelCount, ModelDescription, Reloaded, Tag
+from labeltree.serving.client_calls import Call, Calls
 
-__all__ = ["AsyncClient", "Client"]
-
-_Result = TypeVar("_Result")
-_Labels = Collection[Any] | None
-_Weights = str | Mapping[Any, float] | None
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Build = Callable[Concatenate[Any, _P], Call[_R]]  # a method of `Calls`
 
 #: The default address of `labeltree serve`.
 LOCAL = "http://127.0.0.1:8000"
 
 
-def _headers(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+def _method(build: _Build[_P, _R]) -> Callable[Concatenate[Client, _P], _R]:
+    """Return a method of `Client` that sends a call and returns its result."""
+
+    @wraps(build)
+    def method(self: Client, /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+        return self._send(build(self, *arguments, **options))
+
+    return method
+
+
+def _async_method(build: _Build[_P, _R]) -> Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _R]]:
+    """Return a method of `AsyncClient` that sends a call and returns its result."""
+
+    @wraps(build)
+    async def method(self: AsyncClient, /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+        return await self._send(build(self, *arguments, **options))
+
+    return method
 
 
 class Client:
@@ -65,52 +79,12 @@ class Client:
         self._retries = retries
         self._http = httpx.Client(base_url=url, headers=_headers(token), timeout=timeout, transport=transport)
 
-    def models(self) -> list[ModelDescription]:
-        """Return all models that are served."""
-        return self._send(calls.models())
-
-    def predict(
-        self,
-        model: str,
-        texts: Sequence[str] | None = None,
-        *,
-        rows: Sequence[Mapping[str, Any]] | None = None,
-        features: Sequence[Mapping[str, Any]] | None = None,
-        k: int = 5,
-        threshold: float = 0.0,
-        allow: _Labels = None,
-        deny: _Labels = None,
-        label_weight: _Weights = None,
-    ) -> list[list[Tag]]:
-        """Return the most probable labels of each text, sparse row ``{"indices": …, "values": …}`` or features."""
-        inputs = {"texts": texts, "rows": rows, "features": features}
-        return self._send(calls.predict(model, inputs, k, threshold, allow, deny, label_weight))
-
-    def explain(
-        self,
-        model: str,
-        text: str | None = None,
-        *,
-        label: Any,
-        row: Mapping[str, Any] | None = None,
-        features: Mapping[str, Any] | None = None,
-        n_features: int = 10,
-    ) -> dict[str, Any]:
-        """Explain the probability of a label: return the JSON of the answer, with `paths` and `highlights`."""
-        inputs = {"text": text, "row": row, "features": features}
-        return self._send(calls.explain(model, inputs, label, n_features))
-
-    def labels(self, model: str, query: str = "", *, limit: int = 20, offset: int = 0) -> list[LabelCount]:
-        """Return labels with `query` in their name."""
-        return self._send(calls.labels(model, query, limit, offset))
-
-    def reload(self, model: str) -> Reloaded:
-        """Reload a model from its directory."""
-        return self._send(calls.reload(model))
-
-    def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> int:
-        """Let an online model learn examples ``{"text": …, "labels": […]}``; return its total number of examples."""
-        return self._send(calls.learn(model, examples))
+    models = _method(Calls.models)
+    predict = _method(Calls.predict)
+    explain = _method(Calls.explain)
+    labels = _method(Calls.labels)
+    reload = _method(Calls.reload)
+    learn = _method(Calls.learn)
 
     def close(self) -> None:
         """Close the connections."""
@@ -122,7 +96,7 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _send(self, call: Call[_Result]) -> _Result:
+    def _send(self, call: Call[_R]) -> _R:
         attempt = 0
         while True:
             outcome: httpx.Response | httpx.TransportError
@@ -161,54 +135,12 @@ class AsyncClient:
         headers = _headers(token)
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
 
-    async def models(self) -> list[ModelDescription]:
-        """Return all models that are served."""
-        return await self._send(calls.models())
-
-    async def predict(
-        self,
-        model: str,
-        texts: Sequence[str] | None = None,
-        *,
-        rows: Sequence[Mapping[str, Any]] | None = None,
-        features: Sequence[Mapping[str, Any]] | None = None,
-        k: int = 5,
-        threshold: float = 0.0,
-        allow: _Labels = None,
-        deny: _Labels = None,
-        label_weight: _Weights = None,
-    ) -> list[list[Tag]]:
-        """Like `Client.predict`."""
-        inputs = {"texts": texts, "rows": rows, "features": features}
-        return await self._send(calls.predict(model, inputs, k, threshold, allow, deny, label_weight))
-
-    async def explain(
-        self,
-        model: str,
-        text: str | None = None,
-        *,
-        label: Any,
-        row: Mapping[str, Any] | None = None,
-        features: Mapping[str, Any] | None = None,
-        n_features: int = 10,
-    ) -> dict[str, Any]:
-        """Like `Client.explain`."""
-        inputs = {"text": text, "row": row, "features": features}
-        return await self._send(calls.explain(model, inputs, label, n_features))
-
-    async def labels(
-        self, model: str, query: str = "", *, limit: int = 20, offset: int = 0
-    ) -> list[LabelCount]:
-        """Like `Client.labels`."""
-        return await self._send(calls.labels(model, query, limit, offset))
-
-    async def reload(self, model: str) -> Reloaded:
-        """Like `Client.reload`."""
-        return await self._send(calls.reload(model))
-
-    async def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> int:
-        """Like `Client.learn`."""
-        return await self._send(calls.learn(model, examples))
+    models = _async_method(Calls.models)
+    predict = _async_method(Calls.predict)
+    explain = _async_method(Calls.explain)
+    labels = _async_method(Calls.labels)
+    reload = _async_method(Calls.reload)
+    learn = _async_method(Calls.learn)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -220,7 +152,7 @@ class AsyncClient:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def _send(self, call: Call[_Result]) -> _Result:
+    async def _send(self, call: Call[_R]) -> _R:
         attempt = 0
         while True:
             outcome: httpx.Response | httpx.TransportError
@@ -233,3 +165,7 @@ class AsyncClient:
                 return call.result(outcome)
             await asyncio.sleep(seconds)
             attempt += 1
+
+
+def _headers(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -91,74 +91,75 @@ class Call(Generic[_Result]):
         raise kind(outcome.status_code, str(error.get("code", "error")), str(message))
 
 
-def models() -> Call[list[ModelDescription]]:
-    """List the models. Fields that only a newer server has are ignored."""
-    names = ModelDescription.__dataclass_fields__
+class Calls:
+    """The methods of both clients. Each returns a `Call`, which a client sends."""
 
-    def read(answer: Any) -> list[ModelDescription]:
-        return [ModelDescription(**{name: model[name] for name in names}) for model in answer["models"]]
+    def models(self) -> Call[list[ModelDescription]]:
+        """Return all models that are served."""
+        return Call("GET", "/v1/models", _list_of(ModelDescription, "models"))
 
-    return Call("GET", "/v1/models", read)
+    def predict(
+        self,
+        model: str,
+        texts: Sequence[str] | None = None,
+        *,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        features: Sequence[Mapping[str, Any]] | None = None,
+        k: int = 5,
+        threshold: float = 0.0,
+        allow: Collection[Any] | None = None,
+        deny: Collection[Any] | None = None,
+        label_weight: str | Mapping[Any, float] | None = None,
+    ) -> Call[list[list[Tag]]]:
+        """Return the most probable labels of each text, sparse row ``{"indices": …, "values": …}`` or features."""
+        if isinstance(label_weight, Mapping):
+            label_weight = {str(label): weight for label, weight in label_weight.items()}
+        body = {
+            "texts": texts,
+            "rows": rows,
+            "features": features,
+            "k": k,
+            "threshold": threshold,
+            "allow": None if allow is None else list(allow),
+            "deny": None if deny is None else list(deny),
+            "label_weight": label_weight,
+        }
 
+        def read(answer: Any) -> list[list[Tag]]:
+            return [[Tag(tag["label"], tag["probability"]) for tag in row] for row in answer["predictions"]]
 
-def predict(
-    model: str,
-    inputs: Mapping[str, Any],
-    k: int,
-    threshold: float,
-    allow: Collection[Any] | None,
-    deny: Collection[Any] | None,
-    label_weight: str | Mapping[Any, float] | None,
-) -> Call[list[list[Tag]]]:
-    """Predict labels."""
-    if isinstance(label_weight, Mapping):
-        label_weight = {str(label): weight for label, weight in label_weight.items()}
-    options = {
-        "k": k,
-        "threshold": threshold,
-        "allow": None if allow is None else list(allow),
-        "deny": None if deny is None else list(deny),
-        "label_weight": label_weight,
-    }
+        return Call("POST", _path(model, "predict"), read, _given(body))
 
-    def read(answer: Any) -> list[list[Tag]]:
-        return [[Tag(tag["label"], tag["probability"]) for tag in row] for row in answer["predictions"]]
+    def explain(
+        self,
+        model: str,
+        text: str | None = None,
+        *,
+        label: Any,
+        row: Mapping[str, Any] | None = None,
+        features: Mapping[str, Any] | None = None,
+        n_features: int = 10,
+    ) -> Call[dict[str, Any]]:
+        """Explain the probability of a label: return the JSON of the answer, with `paths` and `highlights`."""
+        body = {"text": text, "row": row, "features": features, "label": label, "n_features": n_features}
+        return Call("POST", _path(model, "explain"), dict, _given(body))
 
-    return Call("POST", _path(model, "predict"), read, body=_given({**inputs, **options}))
+    def labels(
+        self, model: str, query: str = "", *, limit: int = 20, offset: int = 0
+    ) -> Call[list[LabelCount]]:
+        """Return labels with `query` in their name."""
+        parameters = {"query": query, "limit": limit, "offset": offset}
+        return Call("GET", _path(model, "labels"), _list_of(LabelCount, "labels"), query=parameters)
 
+    def reload(self, model: str) -> Call[Reloaded]:
+        """Reload a model from its directory."""
+        path = _path(model, "reload")
+        return Call("POST", path, lambda answer: _object(Reloaded, answer), may_retry=False)
 
-def explain(model: str, inputs: Mapping[str, Any], label: Any, n_features: int) -> Call[dict[str, Any]]:
-    """Explain a label."""
-    body = _given({**inputs, "label": label, "n_features": n_features})
-    return Call("POST", _path(model, "explain"), dict, body=body)
-
-
-def labels(model: str, query: str, limit: int, offset: int) -> Call[list[LabelCount]]:
-    """Search labels."""
-
-    def read(answer: Any) -> list[LabelCount]:
-        return [LabelCount(label["label"], label["count"]) for label in answer["labels"]]
-
-    parameters = {"query": query, "limit": limit, "offset": offset}
-    return Call("GET", _path(model, "labels"), read, query=parameters)
-
-
-def reload(model: str) -> Call[Reloaded]:
-    """Reload a model."""
-
-    def read(answer: Any) -> Reloaded:
-        return Reloaded(answer["version"], answer["complete"])
-
-    return Call("POST", _path(model, "reload"), read, may_retry=False)
-
-
-def learn(model: str, examples: Sequence[Mapping[str, Any]]) -> Call[int]:
-    """Learn examples."""
-
-    def read(answer: Any) -> int:
-        return int(answer["n_examples"])
-
-    return Call("POST", _path(model, "learn"), read, body={"examples": list(examples)}, may_retry=False)
+    def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> Call[int]:
+        """Let an online model learn examples ``{"text": …, "labels": […]}``; return its total number of examples."""
+        path, body = _path(model, "learn"), {"examples": list(examples)}
+        return Call("POST", path, lambda answer: int(answer["n_examples"]), body, may_retry=False)
 
 
 def seconds_to_wait(retry_after: str | None, attempt: int) -> float:
@@ -172,5 +173,14 @@ def _path(model: str, action: str) -> str:
     return f"/v1/models/{quote(model, safe='')}/{action}"
 
 
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+def _object(kind: type[_Result], answer: Any) -> _Result:
+    """Return an object of a dataclass; fields of the answer that only a newer server has are ignored."""
+    return kind(**{field.name: answer[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+def _list_of(kind: type[_Result], key: str) -> Callable[[Any], list[_Result]]:
+    return lambda answer: [_object(kind, one) for one in answer[key]]
+
+
+def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}

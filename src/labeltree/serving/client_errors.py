@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from labeltree.errors import LabelTreeError
 
-__all__ = ["ServiceError", "ServiceUnavailableError"]
-
 
 class ServiceError(LabelTreeError):
     """The server refused a request.

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from labeltree.serving import explanations, predictions, schemas
 from labeltree.serving.errors import Refusal
+from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
-from labeltree.serving.logs import Exchange
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import error_answers
 from labeltree.serving.service import Service
@@ -40,6 +40,7 @@ Running = Annotated[Service, Depends(_service)]
 Current = Annotated[Exchange, Depends(_exchange)]
 Served = Annotated[ServedModel, Depends(_served)]
 
+NamePart = Annotated[str, Query(max_length=1000, description="Part of the name; ignores case and accents.")]
 Limit = Annotated[int, Query(ge=1, le=2**53, description="Maximum number of items.")]
 Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to skip.")]
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
@@ -120,9 +121,7 @@ async def labels(
     service: Running,
     exchange: Current,
     served: Served,
-    query: Annotated[
-        str, Query(max_length=1000, description="A part of the name, without regard to case and accents.")
-    ] = "",
+    query: NamePart = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> Any:
@@ -193,15 +192,13 @@ async def reload(service: Running, served: Served, response: Response) -> schema
     return schemas.ReloadAnswer(model=served.name, version=loaded.version, complete=complete, workers=workers)
 
 
-@server_router.get("/healthz", tags=["server"], summary="Check that the process is alive")
+@server_router.get("/healthz", tags=["server"], summary="Check liveness")
 async def healthz() -> schemas.StatusAnswer:
     """Answer as long as the process is alive. A process that does not answer should be restarted."""
     return schemas.StatusAnswer(status="alive")
 
 
-@server_router.get(
-    "/readyz", tags=["server"], summary="Check that the server is ready", responses=error_answers(503)
-)
+@server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
 async def readyz(service: Running) -> schemas.StatusAnswer:
     """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
     if not service.is_ready:

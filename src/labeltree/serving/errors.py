@@ -29,9 +29,7 @@ STATUSES = {
 _MAX_MISTAKES = 3
 
 #: Parts of pydantic's locations that are not places in the body: the part of the request, and types in a union.
-_NOT_PLACES = frozenset(
-    ["body", "query", "path", "str", "int", "float", "bool", "constrained-int", "constrained-float"]
-)
+_NOT_PLACES = frozenset(["body", "query", "path", "str", "bool", "constrained-int", "constrained-float"])
 
 
 class Refusal(Exception):  # noqa: N818 - an answer rather than a failure

@@ -6,30 +6,16 @@ import asyncio
 import logging
 import sys
 import time
-from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from pydantic_core import to_json
+
+from labeltree.serving.exchange import Exchange
 
 _EVENTS = logging.getLogger("labeltree.serving")
 
 #: Lines about requests are written in batches, after at most this many seconds.
 WRITE_SECONDS = 0.05
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A request and its answer, as far as they are known. The gate and the endpoints fill it in."""
-
-    id: str
-    headers: dict[bytes, bytes]
-    started: float = field(default_factory=time.perf_counter)
-    route: str = "other"
-    model: str = ""
-    rows: int = 0
-    model_seconds: float = 0.0
-    n_bytes: int = 0
-    body_is_read: bool = False
 
 
 class RequestLog:
@@ -45,7 +31,7 @@ class RequestLog:
         self._stream = stream
         self._lines: list[str] = []
 
-    def add(self, exchange: Exchange, method: str, status: int, seconds: float) -> None:
+    def add(self, exchange: Exchange, method: str, route: str, seconds: float) -> None:
         """Log a request. No part of the line needs quoting: names are checked when they come."""
         if self._stream is None:
             return
@@ -53,7 +39,7 @@ class RequestLog:
             asyncio.get_running_loop().call_later(WRITE_SECONDS, self.flush)
         self._lines.append(
             f'{{"time":"{_stamp(time.time())}","level":"info","request":"{exchange.id}","method":"{method}",'
-            f'"route":"{exchange.route}","model":"{exchange.model}","rows":{exchange.rows},"status":{status},'
+            f'"route":"{route}","model":"{exchange.model}","rows":{exchange.rows},"status":{exchange.status},'
             f'"ms":{seconds * 1000:.2f},"model_ms":{exchange.model_seconds * 1000:.2f}}}\n'
         )
 

@@ -124,7 +124,10 @@ class Metrics:
     def text(self) -> str:
         """Return the counters of all workers in the text format of Prometheus, without unused routes."""
         sums = self._table.sum(axis=0)
-        lines: dict[str, list[str]] = {family: [] for family in _FAMILIES}
+        lines = {
+            family: [f"# HELP {family} {meaning}", f"# TYPE {family} {kind}"]
+            for family, (kind, meaning) in _FAMILIES.items()
+        }
 
         def add(family: str, value: float, ending: str = "", **labels: Any) -> None:
             inside = ",".join(f'{key}="{text}"' for key, text in labels.items())
@@ -151,9 +154,4 @@ class Metrics:
             add("labeltree_model_seconds_total", sums[first + _MODEL_SECONDS], model=model)
             add("labeltree_reloads_total", sums[first + _LOADED], model=model, outcome="loaded")
             add("labeltree_reloads_total", sums[first + _FAILED], model=model, outcome="failed")
-        families = (
-            f"# HELP {family} {meaning}\n# TYPE {family} {kind}\n"
-            + "".join(f"{line}\n" for line in lines[family])
-            for family, (kind, meaning) in _FAMILIES.items()
-        )
-        return "".join(families)
+        return "".join(f"{line}\n" for family in lines.values() for line in family)

@@ -31,9 +31,12 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for field in ("allow", "deny"):
         labels = getattr(request, field)
-        if labels is not None:
-            _check_labels(served, field, labels)
-            options[field] = labels
+        if labels is None:
+            continue
+        for i, position in enumerate(served.model._label_names().find(labels).tolist()):
+            if position < 0:
+                raise _no_such_label(served, f"{field}[{i}]", labels[i])
+        options[field] = labels
     if request.label_weight is not None:
         options["label_weight"] = _weights(served, request.label_weight)
     version = served.version
@@ -56,12 +59,6 @@ def _features(served: ServedModel, request: PredictRequest) -> Any:
     if request.features is not None:
         return rows.of_features(served, request.features)
     return rows.of_texts(served, request.texts or [request.text or ""])
-
-
-def _check_labels(served: ServedModel, field: str, labels: list[Label]) -> None:
-    for i, position in enumerate(served.model._label_names().find(labels).tolist()):
-        if position < 0:
-            raise _no_such_label(served, f"{field}[{i}]", labels[i])
 
 
 def _weights(served: ServedModel, given: str | dict[str, float]) -> Any:

@@ -57,9 +57,7 @@ class Reloader:
         outcome = loading.result()
         if isinstance(outcome, Refusal):
             raise outcome
-        while not (complete := self._shared.have_all_followed(name, outcome)):
-            if time.monotonic() >= deadline:
-                break
+        while not (complete := self._shared.have_all_followed(name, outcome)) and time.monotonic() < deadline:
             await asyncio.sleep(LOOK_SECONDS / 2)
         served = self._registry[name]
         return served, complete and set(self._shared.versions(name)) == {served.saved_version}

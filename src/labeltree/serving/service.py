@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 from labeltree.errors import ModelFileError
 from labeltree.serving.errors import Refusal
+from labeltree.serving.exchange import Exchange
 from labeltree.serving.journal import Journal, journal_of
 from labeltree.serving.learner import Learner
-from labeltree.serving.logs import Exchange, RequestLog, log_event
+from labeltree.serving.logs import RequestLog, log_event
 from labeltree.serving.metrics import Metrics
 from labeltree.serving.model_threads import ModelThreads
 from labeltree.serving.registry import Registry, ServedModel

@@ -54,8 +54,7 @@ class Settings:
             raise ValueError("expected at least one model to serve, got none")
         if self.learn and self.workers > 1:
             raise ValueError(
-                f"a server with --learn needs one worker, got {self.workers}: leave --workers out, or learn in one "
-                "server and let another --watch the directory"
+                f"--learn needs one worker, got {self.workers}: let other servers --watch the directory"
             )
         if self.learn and not self.tokens:
             raise ValueError("--learn needs a token, but there are none: add --token-file")

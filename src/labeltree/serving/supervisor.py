@@ -70,11 +70,8 @@ class Supervisor:
 
     def _start(self, worker: int) -> None:
         self._shared.set_ready(worker, False)
-        process = self._context.Process(
-            target=run_worker,
-            args=(self._settings, self._listener, self._shared, worker),
-            name=f"worker-{worker}",
-        )
+        arguments = (self._settings, self._listener, self._shared, worker)
+        process = self._context.Process(target=run_worker, args=arguments, name=f"worker-{worker}")
         process.start()
         self._workers[worker], self._started[worker] = process, time.monotonic()
 

@@ -80,8 +80,7 @@ class Tokens:
     def read(cls, path: str | os.PathLike[str] | None, *, for_all: bool = False) -> Tokens:
         """Read tokens from `LABELTREE_TOKENS` and from a file, one per line; lines that begin with # are comments."""
         lines = [] if path is None else Path(path).read_text(encoding="utf-8").splitlines()
-        stripped = [line.strip() for line in lines]
-        given = [line for line in stripped if line and not line.startswith("#")]
+        given = [token for line in lines if (token := line.strip()) and not token.startswith("#")]
         if path is not None and not given:
             raise ValueError(f"{os.fspath(path)}: expected a token on each line, got none")
         in_environment = re.split(r"[\s,]+", os.environ.get(VARIABLE, ""))
@@ -93,10 +92,8 @@ class Tokens:
     def accepts(self, authorization: bytes) -> bool:
         """Return whether a header has a valid token, in a time that does not depend on the token."""
         scheme, _, token = authorization.partition(b" ")
-        is_valid = False
-        for known in self._tokens:
-            is_valid |= hmac.compare_digest(known, token.strip())
-        return is_valid and scheme.lower() == b"bearer"
+        matches = [hmac.compare_digest(known, token.strip()) for known in self._tokens]
+        return any(matches) and scheme.lower() == b"bearer"
 
     def check(self, access: Access, authorization: bytes | None) -> None:
         """Refuse a request if its token is missing or wrong."""
