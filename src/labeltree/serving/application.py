@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 import labeltree
 from labeltree.serving import endpoints, pages
-from labeltree.serving.errors import Refusal, invalid_request
+from labeltree.serving.errors import Refusal, internal_error, invalid_request
 from labeltree.serving.gate import Gate
 from labeltree.serving.service import Service
 
@@ -67,12 +67,13 @@ def create_application(service: Service) -> FastAPI:
     app.router.routes[:0] = endpoints.body_router.routes  # matched first
     for router in (endpoints.model_router, endpoints.server_router, pages.router):
         app.include_router(router)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _no_route)
-    app.add_middleware(Gate, service=service, shortcuts=endpoints.body_router.routes)
+    for kind in (Refusal, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _answer_error)
+    # Around all other layers, which the gate bypasses for the routes with a body.
+    app.middleware_stack = Gate(app.build_middleware_stack(), service, endpoints.body_router.routes)
     if service.settings.cors_origins:  # outermost: a preflight request has no token
-        app.add_middleware(
-            CORSMiddleware,
+        app.middleware_stack = CORSMiddleware(
+            app.middleware_stack,
             allow_origins=service.settings.cors_origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
@@ -81,14 +82,14 @@ def create_application(service: Service) -> FastAPI:
     return app
 
 
-async def _invalid(request: Request, error: Any) -> Response:
-    return invalid_request(error.errors()).response()
-
-
-async def _no_route(request: Request, error: Any) -> Response:
-    messages = {
-        404: "there is nothing at this path; /docs lists all paths",
-        405: f"this path does not accept {request.method}; /docs lists all paths",
-    }
-    message = messages.get(error.status_code, str(error.detail))
-    return Refusal(error.status_code, message, headers=error.headers).response()
+async def _answer_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        error = invalid_request(error.errors())
+    elif isinstance(error, HTTPException):
+        messages = {
+            404: "there is nothing at this path; /docs lists all paths",
+            405: f"this path does not accept {request.method}; /docs lists all paths",
+        }
+        message = messages.get(error.status_code, str(error.detail))
+        error = Refusal(error.status_code, message, headers=error.headers)
+    return (error if isinstance(error, Refusal) else internal_error()).response()

@@ -122,8 +122,7 @@ class Journal:
     def take_back(self, record: Record, n_kept: int) -> None:
         """Keep only the first examples of the last record."""
         with self._changing:
-            kept = _line(record.first, record.examples[:n_kept]) if n_kept else b""
-            self._cut(record.position, kept)
+            self._cut(record.position, _line(record.first, record.examples[:n_kept]) if n_kept else b"")
 
     def begin_part(self, first: int) -> None:
         """Write the following records to a new file."""

@@ -53,9 +53,7 @@ class Settings:
         if not self.models:
             raise ValueError("expected at least one model to serve, got none")
         if self.learn and self.workers > 1:
-            raise ValueError(
-                f"--learn needs one worker, got {self.workers}: let other servers --watch the directory"
-            )
+            raise ValueError(f"--learn needs one worker, got {self.workers}: let others --watch the model")
         if self.learn and not self.tokens:
             raise ValueError("--learn needs a token, but there are none: add --token-file")
 

@@ -14,7 +14,7 @@ from labeltree.serving.errors import Refusal
 from labeltree.serving.registry import ServedModel
 from labeltree.trees import LabelTree
 
-#: Number of labels that show what is below a node.
+#: Number of labels that describe the subtree of a node.
 N_EXAMPLES = 5
 
 
@@ -35,8 +35,9 @@ class TreeView:
             return cast(TreeView, cached)
         name = served.name
         if not served.has_label_trees:
-            message = f"the model {name} has no label tree: its trees divide examples"
-            raise Refusal(409, message, "no_label_tree")
+            raise Refusal(
+                409, f"the model {name} has no label tree: its trees divide examples", "no_label_tree"
+            )
         while True:  # a model that learns may change between two of these lines
             search, trees = served.labels, served.model.trees_
             if not 0 <= number < len(trees):
