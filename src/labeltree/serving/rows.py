@@ -1,4 +1,4 @@
-"""From what a request has, texts, numbers or names, to the X that a model takes."""
+"""The matrix X that a model takes, from the texts, sparse rows or named features of a request."""
 
 from __future__ import annotations
 
@@ -20,18 +20,13 @@ from labeltree.validation import n_threads
 
 
 def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
-    """X of texts."""
+    """Return X for texts."""
     if not served.takes_text:
-        raise Refusal(
-            422,
-            f"the model {served.name} was trained on rows of numbers and takes no texts: send 'rows'",
-            "wrong_input",
-        )
+        raise _wrong_input(served, "was trained on rows of numbers and takes no texts: send 'rows'")
     model = served.model
     if served.is_online or model._has_node_estimators:
         return text_features(model, texts)
-    # Parameters were checked when the model was loaded: not to do it again, and to do without SciPy, halves the time
-    # that one text takes.
+    # Half the time of `transform`: the parameters were checked when the model was loaded, and SciPy is not needed.
     vectorizer = model.vectorizer_
     features: TextFeatures = vectorizer.features
     indptr, indices, values = features.csr_arrays(
@@ -41,66 +36,41 @@ def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
 
 
 def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:
-    """X of sparse vectors."""
+    """Return X for sparse vectors; `field` is their name in the request."""
     if served.takes_features:
-        raise Refusal(
-            422,
-            f"the model {served.name} has features with names: send 'features' or texts",
-            "wrong_input",
-        )
+        raise _wrong_input(served, "has features with names: send 'features' or texts")
     model = served.model
-    indptr = np.zeros(len(rows) + 1, dtype=np.int64)
-    indptr[1:] = [len(row.indices) for row in rows]
-    indptr = indptr.cumsum()
+    indptr = np.cumsum([0, *(len(row.indices) for row in rows)], dtype=np.int64)
     indices = np.fromiter(chain.from_iterable(row.indices for row in rows), np.int64, indptr[-1])
     values = np.fromiter(chain.from_iterable(row.values for row in rows), np.float32, indptr[-1])
-    width = int(model.n_features_in_)
-    if served.is_online:  # which has never seen the last of its features
-        width = max(width, int(indices.max(initial=0)) + 1)
+    width, largest = int(model.n_features_in_), int(indices.max(initial=0))
+    if served.is_online:
+        width = max(width, largest + 1)  # it accepts features that it has never seen
+    elif largest >= width:
+        i = next(i for i, row in enumerate(rows) if row.indices and row.indices[-1] >= width)
+        place = f"rows[{i}]" if field == "rows" else field
+        raise Refusal(422, f"{place}: indices must be from 0 to {width - 1}, got {rows[i].indices[-1]}")
+    if served.is_online or model._has_node_estimators:
         return sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
-    _check_width(served, rows, field, indptr, indices, width)
-    if model._has_node_estimators:
-        return sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))
-    # The schema has checked all else.
     return _matrix(model, indptr, indices, values, width)
 
 
 def of_features(served: ServedModel, rows: Sequence[Features]) -> Any:
-    """X of features by name."""
+    """Return X for named features."""
     if not served.takes_features:
-        raise Refusal(
-            422,
-            f"the features of the model {served.name} have no names: send "
-            + ("texts" if served.takes_text else "'rows'"),
-            "wrong_input",
-        )
+        expected = "texts" if served.takes_text else "'rows'"
+        raise _wrong_input(served, f"has features that have no names: send {expected}")
     return list(rows)
+
+
+def _wrong_input(served: ServedModel, reason: str) -> Refusal:
+    return Refusal(422, f"the model {served.name} {reason}", "wrong_input")
 
 
 def _matrix(
     model: Any, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], width: int
 ) -> _native.FeatureMatrix:
-    """X as the kernel reads it, of arrays that are known to be right."""
+    """Return X as the kernel reads it, from arrays that are known to be valid."""
     begin, index = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
-    return _native.FeatureMatrix.csr(
-        begin, index, values, width, bool(model.normalize_), model.dense_features_
-    )
-
-
-def _check_width(
-    served: ServedModel,
-    rows: Sequence[Row],
-    field: str,
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    width: int,
-) -> None:
-    if indices.max(initial=0) < width:
-        return
-    row = int(np.searchsorted(indptr, np.argmax(indices >= width), side="right")) - 1
-    place = f"{field}[{row}]" if field == "rows" else field
-    raise Refusal(
-        422,
-        f"{place}: indices must be from 0 to {width - 1}, the features of the model {served.name}, got "
-        f"{rows[row].indices[-1]}",
-    )
+    normalize, dense = bool(model.normalize_), model.dense_features_
+    return _native.FeatureMatrix.csr(begin, index, values, width, normalize, dense)
