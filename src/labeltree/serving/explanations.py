@@ -26,7 +26,7 @@ def check(request: ExplainRequest, limits: Limits) -> None:
 
 def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
     """Return the content of an `ExplainAnswer`."""
-    if served.model._label_names().find([request.label])[0] < 0:
+    if served.model.model_.names.find([request.label])[0] < 0:
         raise Refusal(422, f"label: it is not a label of the model {served.name}", "no_such_label")
     version = served.version
     try:
@@ -48,7 +48,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
 
 def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
     model, label, n_features = served.model, request.label, request.n_features
-    if request.text is not None and hasattr(model, "vectorizer_"):
+    if request.text is not None and model.model_.vectorizer is not None:
         return explain_text(model, model.vectorizer_, request.text, label, n_features)
     if request.text is not None:
         X = rows.of_texts(served, [request.text])

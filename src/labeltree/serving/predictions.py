@@ -33,7 +33,7 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
         labels = getattr(request, field)
         if labels is None:
             continue
-        for i, position in enumerate(served.model._label_names().find(labels).tolist()):
+        for i, position in enumerate(served.model.model_.names.find(labels).tolist()):
             if position < 0:
                 raise _no_such_label(served, f"{field}[{i}]", labels[i])
         options[field] = labels

@@ -16,7 +16,6 @@ from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.schemas import ModelAnswer
-from labeltree.text.text_input import takes_text
 
 
 def _now() -> str:
@@ -45,7 +44,7 @@ class ServedModel:
     @cached_property
     def is_online(self) -> bool:
         """Whether the model can learn."""
-        return hasattr(self.model, "partial_fit")
+        return bool(self.model.model_.learns)
 
     @cached_property
     def takes_features(self) -> bool:
@@ -54,7 +53,7 @@ class ServedModel:
 
     @cached_property
     def takes_text(self) -> bool:
-        return takes_text(self.model)
+        return bool(self.model.model_.takes_text)
 
     @property
     def labels(self) -> LabelSearch:
@@ -73,13 +72,7 @@ class ServedModel:
     @property
     def has_label_trees(self) -> bool:
         """Whether the trees divide labels rather than examples."""
-        return not hasattr(self.model, "example_trees_")
-
-    @property
-    def _n_trees(self) -> int:
-        if not self.has_label_trees:
-            return int(self.model.example_trees_.n_trees)
-        return 1 if self.is_online else len(self.model.trees_)
+        return bool(self.model.model_.forest.has_label_trees)
 
     def describe(self) -> ModelAnswer:
         """Return the description of the model."""
@@ -89,7 +82,7 @@ class ServedModel:
             estimator=type(self.model).__name__,
             n_labels=len(self.model.classes_),
             n_features=int(self.model.n_features_in_),
-            n_trees=self._n_trees,
+            n_trees=self.model.model_.forest.n_trees,
             has_label_trees=self.has_label_trees,
             takes_text=self.takes_text,
             takes_features=self.takes_features,

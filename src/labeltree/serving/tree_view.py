@@ -88,7 +88,7 @@ class TreeView:
     @cached_property
     def _counts_of_nodes(self) -> NDArray[np.int64]:
         """The counts of all nodes at once, because a node may have very many children."""
-        begin = self.tree._label_begin
-        sums = np.concatenate([[0], self.counts[self.tree._labels_from_left].cumsum()])
+        begin = self.tree.label_begin
+        sums = np.concatenate([[0], self.counts[self.tree.labels_from_left].cumsum()])
         counts: NDArray[np.int64] = sums[begin + self.tree.n_labels_of_node] - sums[begin]
         return counts
