@@ -22,14 +22,14 @@ class LabelledRows(NamedTuple):
 
 
 class RepositoryData:
-    """A data set of the Extreme Classification Repository. Its files are read when they are asked for.
+    """A data set of the Extreme Classification Repository. Its files are read on first access.
 
     Attributes
     ----------
     name : str
-        As :func:`names` has it.
+        Name of the data set, one of :func:`names`.
     title : str
-        As the paper writes it.
+        Name of the data set as the paper writes it.
     files : RepositoryFiles
         The paths of the files, ``files.train`` and ``files.test``.
     """
@@ -45,12 +45,12 @@ class RepositoryData:
 
     @cached_property
     def train(self) -> LabelledRows:
-        """The rows to train on."""
+        """Training rows."""
         return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self._n_jobs))
 
     @cached_property
     def test(self) -> LabelledRows:
-        """The rows to test on."""
+        """Test rows."""
         return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self._n_jobs))
 
 
@@ -65,35 +65,35 @@ def load(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> RepositoryData:
-    """Load a data set of the Extreme Classification Repository, fetched when it is first asked for.
+    """Load a data set of the Extreme Classification Repository, and fetch it if it is not in the cache.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, in upper or lower case.
+        Name of the data set, one of :func:`names`, in upper or lower case.
     cache, mirror, redownload, verify, timeout, verbose
-        As of :func:`fetch`.
+        As in :func:`fetch`.
     n_jobs : int, optional
-        The number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+        Number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
 
     Returns
     -------
     RepositoryData
-        With ``train`` and ``test``, each a pair of X and y, read from the files when first asked for.
+        Its attributes ``train`` and ``test`` are pairs of X and y, read from the files on first access.
 
     Raises
     ------
     ValueError, DownloadError, ChecksumError
-        As of :func:`fetch`.
+        As in :func:`fetch`.
 
     Examples
     --------
-    The first time it asks the network::
+    The first call downloads the data set::
 
         data = datasets.load("eurlex-4k")
         X, y = data.train  # 15,539 rows, 5,000 features, 3,993 labels
 
-    Names must be known:
+    An unknown name raises an error:
 
     >>> from labeltree import datasets
     >>> datasets.load("amazon-3k")
