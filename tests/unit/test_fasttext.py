@@ -62,7 +62,7 @@ def test_errors(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_bytes(b"__label__sea boat\n__label__ boat\n")
     with pytest.raises(
-        DataFormatError, match=r"train.txt:2: expected the name of a label behind '__label__'"
+        DataFormatError, match=r"train.txt:2: expected the name of a label after '__label__'"
     ):
         read_fasttext(path)
     path.write_bytes(b"__label__sea boat\n\nna\xefve\n")
