@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from .compression import uncompressed_name
 from .fasttext import split_words
 from .jsonl import features_of, keys_of, labels_of, parse_object, text_of
-from .labelled_rows import LabelledRows
+from .labelled_rows import RowReader
 from .lines import LineError, decode_line
 from .words import counted, word_counts
 
@@ -49,7 +49,7 @@ def format_of(name: str, first_block: bytes, label_prefix: str) -> StreamFormat:
     return "fasttext" if label_prefix.encode() in first_line else "xmlc"
 
 
-def parse_numbered_rows(block: bytes, rows: LabelledRows) -> Batch | None:
+def parse_numbered_rows(block: bytes, rows: RowReader) -> Batch | None:
     """Parse lines of ``label,label feature:value``."""
     if rows.comments and _ONLY_COMMENTS.fullmatch(block):
         return None

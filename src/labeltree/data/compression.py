@@ -44,26 +44,24 @@ def open_decompressed(path: str) -> Iterator[BinaryIO]:
     Damaged data raise `DataFormatError`, also while the file is read.
     """
     name = path.lower()
+    errors: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError)
     with open(path, "rb") as file:
         content: Any
-        errors: tuple[type[Exception], ...]
         if name.endswith(".gz"):
-            content, kind = gzip.GzipFile(fileobj=file), "a gzip"
-            errors = (gzip.BadGzipFile, EOFError, zlib.error)
+            content = gzip.GzipFile(fileobj=file)
         elif name.endswith(".xz"):
-            content, kind = lzma.LZMAFile(file), "an xz"
-            errors = (lzma.LZMAError, EOFError)
+            content = lzma.LZMAFile(file)  # noqa: SIM115
         elif name.endswith(".zst"):
-            zstandard = _zstandard(path)
-            content, kind = _ZstandardReader(file, zstandard), "a Zstandard"
-            errors = (zstandard.ZstdError, EOFError)
+            content = _ZstandardReader(file, _zstandard(path))
+            errors = (*errors, _zstandard(path).ZstdError)
         else:
             yield file
             return
         try:
             yield io.BufferedReader(content, _BLOCK_BYTES)
         except errors as error:
-            raise DataFormatError(f"expected {kind} file, but: {error}", path) from error
+            suffix = name.rpartition(".")[2]
+            raise DataFormatError(f"expected a valid {suffix} file, but: {error}", path) from error
 
 
 class _ZstandardReader(io.RawIOBase):

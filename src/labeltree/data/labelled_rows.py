@@ -21,7 +21,7 @@ MOST_COLUMNS = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
-class LabelledRows:
+class RowReader:
     """Reads lines of ``label,label feature:value feature:value`` as X and y."""
 
     header: _native.HeaderRule = _native.HeaderRule.ABSENT

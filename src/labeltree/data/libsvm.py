@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 
 from labeltree.validation import n_threads
 
-from .labelled_rows import LabelledRows
+from .labelled_rows import RowReader
 from .row_writer import write_rows
 from .sources import Source
 
@@ -61,7 +61,7 @@ def read_libsvm(
     array([[1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    rows = LabelledRows(
+    rows = RowReader(
         first_feature=int(one_based),
         comments=True,
         n_features=n_features,

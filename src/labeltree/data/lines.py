@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 
 class LineError(Exception):
-    """An error in a line of a block. Lines count from 1."""
+    """An error in a line of a text. Lines count from 1; 0 means the whole text."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)

@@ -23,7 +23,7 @@ from .block_formats import (
 )
 from .fasttext import check_label_prefix
 from .jsonl import parse_text
-from .labelled_rows import LabelledRows
+from .labelled_rows import RowReader
 from .lines import LineError, cut_at_line, line_blocks
 from .sources import Source, open_stream, source_name
 
@@ -185,7 +185,7 @@ class ExampleStream:
             parse_line = partial(parse_fasttext_words, label_prefix=self.label_prefix)
             return partial(parse_named_rows, parse_line=parse_line)
         is_libsvm = self.format == "libsvm"
-        rows = LabelledRows(
+        rows = RowReader(
             first_feature=int(is_libsvm if self.one_based is None else self.one_based),
             first_label=int(not is_libsvm and bool(self.one_based)),
             comments=is_libsvm,

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from labeltree._native import HeaderRule
 from labeltree.validation import n_threads
 
-from .labelled_rows import LabelledRows
+from .labelled_rows import RowReader
 from .row_writer import write_rows
 from .sources import Source
 
@@ -75,7 +75,7 @@ def read_xmlc(
     """
     if header not in _HEADER_RULES:
         raise ValueError(f"expected header to be True, False or 'auto', got {header!r}")
-    rows = LabelledRows(
+    rows = RowReader(
         header=_HEADER_RULES[header],
         first_feature=int(one_based),
         first_label=int(one_based),

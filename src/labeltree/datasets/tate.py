@@ -1,4 +1,4 @@
-"""The catalogue of the Tate galleries: what artworks show, to be told from their captions."""
+"""The catalogue of the Tate galleries: captions of artworks and the subjects that they show."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MultiLabelBinarizer
 
 
 class TateMatrices(NamedTuple):
@@ -22,9 +23,9 @@ class TateMatrices(NamedTuple):
     X_test: csr_matrix
     y_test: csr_matrix
     words: NDArray[Any]
-    """What the columns of X are."""
+    """The word of each column of X."""
     subject_ids: NDArray[np.int64]
-    """What the columns of y are, ascending."""
+    """The subject of each column of y, in ascending order."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class TateCatalogue:
     texts_train, texts_test : list of str
         Title, artist, medium, date and provenance.
     labels_train, labels_test : list of list of int
-        Ids of the subjects of each artwork, those above them in the hierarchy included.
+        Ids of the subjects of each artwork, including their ancestors in the hierarchy.
     subject_names : dict of int to str
         The name of each subject. Names are not unique.
     parents : dict of int to int
-        The subject above each subject; 1, the root of the hierarchy, is not a subject itself.
+        The parent of each subject. The root of the hierarchy, 1, is not a subject itself.
     """
 
     texts_train: list[str]
@@ -53,8 +54,8 @@ class TateCatalogue:
     def to_matrices(self) -> TateMatrices:
         """Return the words of the texts, weighted by tf-idf, and the subjects seen in training.
 
-        Words are runs of two or more letters, in lower case, of at least three training texts; the weight
-        (1 + log tf) · idf; rows have length 1.
+        Words are runs of two or more letters, in lower case, that occur in at least three training texts. Their
+        weight is (1 + log tf) · idf, and rows have length 1.
 
         Examples
         --------
@@ -82,8 +83,8 @@ class TateCatalogue:
 def load_tate() -> TateCatalogue:
     """Load the catalogue of the Tate galleries, 58,801 artworks tagged with 16,632 subjects.
 
-    Tate published it under CC0, and it comes with the library. An artwork is a test example when its id is
-    divisible by 10.
+    Tate published it under CC0, and the library includes it. An artwork is a test example if its id is divisible
+    by 10.
 
     Returns
     -------
@@ -123,10 +124,8 @@ def _read_table(name: str) -> Iterator[list[str]]:
 
 def _label_matrix(labels: list[list[int]], subject_ids: NDArray[np.int64]) -> csr_matrix:
     """Return 1 where a row has the subject of a column; subjects without a column are left out."""
-    column = {int(subject): i for i, subject in enumerate(subject_ids)}
-    rows = [sorted(column[subject] for subject in row if subject in column) for row in labels]
-    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
-    indices = np.fromiter((label for row in rows for label in row), dtype=np.int32, count=indptr[-1])
-    return csr_matrix(
-        (np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(len(rows), len(column))
-    )
+    columns = set(subject_ids.tolist())
+    binarizer = MultiLabelBinarizer(classes=subject_ids, sparse_output=True)
+    y = csr_matrix(binarizer.fit_transform([columns.intersection(row) for row in labels]), dtype=np.float32)
+    y.sort_indices()
+    return y

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import errno
-import lzma
 import shutil
 import stat
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -25,27 +22,6 @@ _BLOCK_BYTES = 1 << 20
 
 #: Maximum size of a long name in a tar archive, since `tarfile` reads it into memory before anything can check it.
 _MAX_NAME_BYTES = 1 << 16
-_NAME_TYPES = (
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-)
-
-#: What `zipfile`, `tarfile` and the decompressors raise for damaged or encrypted archives.
-_READ_ERRORS = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
 
 
 class Member(NamedTuple):
@@ -110,11 +86,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
                     max_bytes -= len(block)
     except DownloadError:
         raise
-    except _READ_ERRORS as error:
-        raise DownloadError(f"the archive cannot be read: {error}") from error
-    except OSError as error:
+    except Exception as error:  # damaged archives raise exceptions of many types
         # Decompression errors have no number, and seeking to a wrong offset is an invalid argument.
-        if error.errno not in (None, errno.EINVAL):
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         raise DownloadError(f"the archive cannot be read: {error}") from error
 
@@ -125,7 +99,7 @@ class _CheckedEntry(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _CheckedEntry:
         entry = super().frombuf(buf, encoding, errors)
-        if entry.type in _NAME_TYPES and entry.size > _MAX_NAME_BYTES:
+        if entry.type not in tarfile.REGULAR_TYPES and entry.size > _MAX_NAME_BYTES:
             raise tarfile.ReadError(f"a name of {entry.size:,} bytes")
         return entry
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from labeltree.data import read_xmlc
 
-from .catalogue import RepositorySet, find
+from .catalogue import find
 from .fetching import RepositoryFiles, fetch
 
 
@@ -21,6 +22,7 @@ class LabelledRows(NamedTuple):
     y: csr_matrix
 
 
+@dataclass(eq=False)
 class RepositoryData:
     """A data set of the Extreme Classification Repository. Its files are read on first access.
 
@@ -32,26 +34,24 @@ class RepositoryData:
         Name of the data set as the paper writes it.
     files : RepositoryFiles
         The paths of the files, ``files.train`` and ``files.test``.
+    n_jobs : int or None
+        Number of threads that read the files.
     """
 
-    def __init__(self, data_set: RepositorySet, files: RepositoryFiles, n_jobs: int | None = None) -> None:
-        self.name = data_set.name
-        self.title = data_set.title
-        self.files = files
-        self._n_jobs = n_jobs
-
-    def __repr__(self) -> str:
-        return f"<RepositoryData {self.title} in {self.files.train.parent}>"
+    name: str
+    title: str
+    files: RepositoryFiles
+    n_jobs: int | None = None
 
     @cached_property
     def train(self) -> LabelledRows:
         """Training rows."""
-        return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self._n_jobs))
+        return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self.n_jobs))
 
     @cached_property
     def test(self) -> LabelledRows:
         """Test rows."""
-        return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self._n_jobs))
+        return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self.n_jobs))
 
 
 def load(
@@ -110,4 +110,5 @@ def load(
         timeout=timeout,
         verbose=verbose,
     )
-    return RepositoryData(find(name), files, n_jobs)
+    data_set = find(name)
+    return RepositoryData(data_set.name, data_set.title, files, n_jobs)
