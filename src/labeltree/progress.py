@@ -10,14 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from labeltree import _native
 
@@ -115,15 +108,8 @@ def phases(verbose: int) -> Iterator[Phases]:
     if verbose < 0 or sys.stderr is None or (verbose == 0 and not on_terminal):
         yield Phases(None)
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TaskProgressColumn(),
-        TextColumn("time"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    bar = ("{task.description}", BarColumn(bar_width=30), TaskProgressColumn())
+    times = ("time", TimeElapsedColumn(), "left", TimeRemainingColumn())
     # Without a terminal, a bar is drawn once, when its phase ends.
-    with Progress(*columns, console=Console(stderr=True), transient=verbose == 0) as bars:
+    with Progress(*bar, *times, console=Console(stderr=True), transient=verbose == 0) as bars:
         yield Phases(bars)

@@ -61,8 +61,6 @@ class RowReader:
 
 
 def _csr(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> csr_matrix:
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
     matrix = csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_columns))
     matrix.has_canonical_format = True  # the reader sorts, and refuses duplicates
     return matrix

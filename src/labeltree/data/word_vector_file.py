@@ -7,6 +7,7 @@ import itertools
 import os
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,7 +29,7 @@ _MAX_DIMENSIONS = 100_000
 class _Row(NamedTuple):
     word: str
     n_dimensions: int
-    read_vector: Callable[[], NDArray[np.float32]]
+    read_vector: Callable[[], NDArray[Any]]
     """Called only for wanted words."""
     line: int
     """Number of the line; 0 in binary files."""
@@ -171,12 +172,13 @@ def _text_rows(file: BinaryIO) -> Iterator[_Row]:
             raise LineError(f"expected a word and {wanted}, got {len(fields)} fields", number)
         # A word may contain spaces, but a number at its end means that there are too many numbers.
         _, *parts = fields[0].split()
-        if parts and _is_number(parts[-1]):
-            raise LineError(f"expected a word and {dimensions} numbers, got more numbers", number)
+        if parts:
+            with suppress(ValueError):
+                float(parts[-1])
+                raise LineError(f"expected a word and {dimensions} numbers, got more numbers", number)
         found += 1
-        yield _Row(
-            _decode(fields[0], number), dimensions, partial(_parse_numbers, fields[1:], number), number
-        )
+        vector = partial(_parse_numbers, fields[1:], number)
+        yield _Row(_decode(fields[0], number), dimensions, vector, number)
     _check_count(n_words, found)
 
 
@@ -186,14 +188,6 @@ def _parse_numbers(fields: list[bytes], line: int) -> NDArray[np.float32]:
             return np.array([float(field) for field in fields], dtype=np.float32)
     except ValueError as error:
         raise LineError(f"expected numbers after the word, but: {error}", line) from None
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _binary_rows(file: BinaryIO) -> Iterator[_Row]:

@@ -32,55 +32,20 @@ class Member(NamedTuple):
     open: Callable[[], IO[bytes]]
 
 
-class Archive:
-    """The files of an archive by name."""
-
-    def __init__(self, members: Iterable[Member], max_bytes: int) -> None:
-        self._members: dict[str, list[Member]] = {}
-        claimed = 0
-        # Check each member at once: finding the next one in a tar archive decompresses all of this one.
-        for number, member in enumerate(members, start=1):
-            claimed += member.size
-            if claimed > max_bytes:
-                raise DownloadError(f"expected at most {max_bytes:,} bytes in the archive, got {claimed:,}")
-            if number > _MAX_MEMBERS:
-                raise DownloadError(f"expected at most {_MAX_MEMBERS:,} files in the archive, got more")
-            if member.name:
-                self._members.setdefault(member.name, []).append(member)
-
-    @property
-    def names(self) -> list[str]:
-        return sorted(self._members)
-
-    def extract(self, name: str, target: Path) -> None:
-        """Write the file `name` to `target`."""
-        member, *others = self._members[name]
-        if others:
-            raise DownloadError(f"expected one {name} in the archive, got {1 + len(others)}")
-        free = shutil.disk_usage(target.parent).free
-        if member.size > free:
-            raise OSError(errno.ENOSPC, f"{name} needs {member.size:,} bytes, but only {free:,} are free")
-        left = member.size
-        with member.open() as source, open(target, "wb") as file:
-            # Never write more than the claimed size, even if the compressed stream holds more.
-            while left and (block := source.read(min(left, _BLOCK_BYTES))):
-                file.write(block)
-                left -= len(block)
-            if left or source.read(1):
-                raise DownloadError(f"the archive is damaged: {name} does not have the size that it claims")
-
-
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Open a zip or tar archive; raise `DownloadError` if it is damaged, also while it is read."""
+def open_archive(path: Path) -> Iterator[dict[str, list[Member]]]:
+    """Open a zip or tar archive and return its files by name.
+
+    A damaged archive raises `DownloadError`, also while its files are read.
+    """
     max_bytes = _MAX_EXPANSION * path.stat().st_size + _BLOCK_BYTES
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as zip_file:
-                yield Archive(_zip_members(zip_file), max_bytes)
+                yield _by_name(_zip_members(zip_file), max_bytes)
         else:
             with _open_tar(path) as tar_file:
-                yield Archive(_tar_members(tar_file), max_bytes)
+                yield _by_name(_tar_members(tar_file), max_bytes)
                 # The checksum of a compressed archive is at its end.
                 while max_bytes > 0 and tar_file.fileobj and (block := tar_file.fileobj.read(_BLOCK_BYTES)):
                     max_bytes -= len(block)
@@ -91,6 +56,39 @@ def open_archive(path: Path) -> Iterator[Archive]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         raise DownloadError(f"the archive cannot be read: {error}") from error
+
+
+def extract(members: list[Member], target: Path) -> None:
+    """Write the only member of a list to `target`."""
+    name, size, open_member = members[0]
+    if len(members) > 1:
+        raise DownloadError(f"expected one {name} in the archive, got {len(members)}")
+    free = shutil.disk_usage(target.parent).free
+    if size > free:
+        raise OSError(errno.ENOSPC, f"{name} needs {size:,} bytes, but only {free:,} are free")
+    left = size
+    with open_member() as source, open(target, "wb") as file:
+        # Never write more than the claimed size, even if the compressed stream holds more.
+        while left and (block := source.read(min(left, _BLOCK_BYTES))):
+            file.write(block)
+            left -= len(block)
+        if left or source.read(1):
+            raise DownloadError(f"the archive is damaged: {name} does not have the size that it claims")
+
+
+def _by_name(members: Iterable[Member], max_bytes: int) -> dict[str, list[Member]]:
+    files: dict[str, list[Member]] = {}
+    claimed = 0
+    # Check each member at once: finding the next one in a tar archive decompresses all of this one.
+    for number, member in enumerate(members, start=1):
+        claimed += member.size
+        if claimed > max_bytes:
+            raise DownloadError(f"expected at most {max_bytes:,} bytes in the archive, got {claimed:,}")
+        if number > _MAX_MEMBERS:
+            raise DownloadError(f"expected at most {_MAX_MEMBERS:,} files in the archive, got more")
+        if member.name:
+            files.setdefault(member.name, []).append(member)
+    return files
 
 
 class _CheckedEntry(tarfile.TarInfo):

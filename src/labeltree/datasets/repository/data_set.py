@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scipy.sparse import csr_matrix
 
@@ -54,27 +53,17 @@ class RepositoryData:
         return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self.n_jobs))
 
 
-def load(
-    name: str,
-    *,
-    cache: str | os.PathLike[str] | None = None,
-    mirror: str | None = None,
-    redownload: bool = False,
-    verify: bool = True,
-    timeout: float = 60.0,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> RepositoryData:
+def load(name: str, *, n_jobs: int | None = None, **options: Any) -> RepositoryData:
     """Load a data set of the Extreme Classification Repository, and fetch it if it is not in the cache.
 
     Parameters
     ----------
     name : str
         Name of the data set, one of :func:`names`, in upper or lower case.
-    cache, mirror, redownload, verify, timeout, verbose
-        As in :func:`fetch`.
     n_jobs : int, optional
         Number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+    **options
+        Options of :func:`fetch`: `cache`, `mirror`, `redownload`, `verify`, `timeout` and `verbose`.
 
     Returns
     -------
@@ -101,14 +90,6 @@ def load(
         ...
     ValueError: expected one of the data sets eurlex-4k, ..., got 'amazon-3k'; did you mean 'amazon-3m' ...?
     """
-    files = fetch(
-        name,
-        cache=cache,
-        mirror=mirror,
-        redownload=redownload,
-        verify=verify,
-        timeout=timeout,
-        verbose=verbose,
-    )
+    files = fetch(name, **options)
     data_set = find(name)
     return RepositoryData(data_set.name, data_set.title, files, n_jobs)
