@@ -64,16 +64,17 @@ def parse_named_rows(
     block: bytes, parse_line: Callable[[str], tuple[NamedRow | str, list[str]] | None]
 ) -> Batch | None:
     """Parse lines one by one; `parse_line` returns features and labels, or None for a line without an example."""
-    examples = []
+    rows: list[Any] = []
+    labels: list[list[Any]] = []
     for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=1):
         try:
             example = parse_line(decode_line(line))
         except LineError as error:
             raise LineError(error.reason, number) from None
         if example is not None:
-            examples.append(example)
-    rows: Any = [features for features, _ in examples]
-    return Batch(rows, [labels for _, labels in examples]) if examples else None
+            rows.append(example[0])
+            labels.append(example[1])
+    return Batch(rows, labels) if rows else None
 
 
 def parse_json_features(line: str, labels: str | None) -> tuple[NamedRow, list[str]] | None:

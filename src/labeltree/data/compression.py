@@ -76,6 +76,9 @@ class _ZstandardReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self.read(_BLOCK_BYTES) or b"", b""))  # the default reads small blocks
+
     def readinto(self, buffer: Any, /) -> int:
         while not self._content:
             compressed = self._frame.unused_data or self._file.read(_BLOCK_BYTES)

@@ -44,9 +44,11 @@ def read_fasttext(path: Source, label_prefix: str = "__label__") -> tuple[list[s
     (['A fishing boat', 'A blank page'], [['sea', 'boat'], []])
     """
     check_label_prefix(label_prefix)
-    lines = read_lines(path, partial(split_words, label_prefix=label_prefix))
-    examples = [example for _, example in lines]
-    return [" ".join(words) for words, _ in examples], [labels for _, labels in examples]
+    texts, labels = [], []
+    for _, (words, found) in read_lines(path, partial(split_words, label_prefix=label_prefix)):
+        texts.append(" ".join(words))
+        labels.append(found)
+    return texts, labels
 
 
 def check_label_prefix(label_prefix: str) -> None:

@@ -50,9 +50,12 @@ def read_jsonl(
     >>> read_jsonl(io.BytesIO(b'{"text": "A fishing boat", "labels": ["sea", "boat"]}\\n'))
     (['A fishing boat'], [['sea', 'boat']])
     """
-    lines = read_lines(path, partial(parse_text, text=text, labels=labels))
-    examples = [example for _, example in lines if example is not None]
-    return [content for content, _ in examples], [found for _, found in examples]
+    all_texts, all_labels = [], []
+    for _, example in read_lines(path, partial(parse_text, text=text, labels=labels)):
+        if example is not None:
+            all_texts.append(example[0])
+            all_labels.append(example[1])
+    return all_texts, all_labels
 
 
 def parse_text(line: str, text: str, labels: str | None) -> tuple[str, list[str]] | None:

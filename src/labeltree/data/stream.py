@@ -11,16 +11,8 @@ from typing import Literal
 
 from labeltree.errors import DataFormatError
 
-from .block_formats import (
-    Batch,
-    BlockParser,
-    StreamFormat,
-    format_of,
-    parse_fasttext_words,
-    parse_json_features,
-    parse_named_rows,
-    parse_numbered_rows,
-)
+from . import block_formats
+from .block_formats import Batch, BlockParser, StreamFormat
 from .fasttext import check_label_prefix
 from .jsonl import parse_text
 from .labelled_rows import RowReader
@@ -162,7 +154,7 @@ class ExampleStream:
                 if parse is None:
                     block = block.removeprefix(codecs.BOM_UTF8)
                     if self.format == "auto":
-                        self.format = format_of(name, block, self.label_prefix)
+                        self.format = block_formats.format_of(name, block, self.label_prefix)
                     parse = self._parser()
                     header = _HEADER.match(block) if self.format == "xmlc" else None
                     if header is not None:
@@ -178,12 +170,17 @@ class ExampleStream:
     def _parser(self) -> BlockParser:
         labels = "labels" if self.labelled else None
         if self.format == "jsonl" and self.whole_texts:
-            return partial(parse_named_rows, parse_line=partial(parse_text, text="text", labels=labels))
+            return partial(
+                block_formats.parse_named_rows, parse_line=partial(parse_text, text="text", labels=labels)
+            )
         if self.format == "jsonl":
-            return partial(parse_named_rows, parse_line=partial(parse_json_features, labels=labels))
+            return partial(
+                block_formats.parse_named_rows,
+                parse_line=partial(block_formats.parse_json_features, labels=labels),
+            )
         if self.format == "fasttext":
-            parse_line = partial(parse_fasttext_words, label_prefix=self.label_prefix)
-            return partial(parse_named_rows, parse_line=parse_line)
+            parse_line = partial(block_formats.parse_fasttext_words, label_prefix=self.label_prefix)
+            return partial(block_formats.parse_named_rows, parse_line=parse_line)
         is_libsvm = self.format == "libsvm"
         rows = RowReader(
             first_feature=int(is_libsvm if self.one_based is None else self.one_based),
@@ -191,7 +188,7 @@ class ExampleStream:
             comments=is_libsvm,
             n_threads=self.n_threads,
         )
-        return partial(parse_numbered_rows, rows=rows)
+        return partial(block_formats.parse_numbered_rows, rows=rows)
 
     def _parsed(self, block: bytes, parse: BlockParser) -> Iterator[Batch]:
         """Yield the batches of a block: several only if there are wrong lines between them."""

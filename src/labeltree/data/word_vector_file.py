@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,8 @@ _MAX_WORD_BYTES = 10_000
 _MAX_DIMENSIONS = 100_000
 
 
-class _Row(NamedTuple):
-    word: str
-    n_dimensions: int
-    read_vector: Callable[[], NDArray[Any]]
-    """Called only for wanted words."""
-    line: int
-    """Number of the line; 0 in binary files."""
+#: A word, the number of dimensions, a function that reads the vector if the word is wanted, and the line or 0.
+_Row: TypeAlias = tuple[str, int, Callable[[], NDArray[Any]], int]
 
 
 class WordVectors(NamedTuple):
@@ -94,11 +89,14 @@ def read_word_vectors(
     with open_stream(path) as file:
         rows = _binary_rows(file) if uncompressed_name(name).endswith(".bin") else _text_rows(file)
         try:
-            for row in itertools.islice(rows, max_words):
-                dimensions = row.n_dimensions
-                if row.word not in kept and (wanted is None or row.word in wanted):
-                    kept[row.word] = None
-                    values.frombytes(_finite_vector(row).tobytes())
+            for word, dimensions, read_vector, line in itertools.islice(rows, max_words):  # noqa: B007
+                if word not in kept and (wanted is None or word in wanted):
+                    kept[word] = None
+                    vector = np.asarray(read_vector(), dtype=np.float32)  # in the byte order of this machine
+                    if not np.isfinite(vector).all():
+                        found = f"{vector[~np.isfinite(vector)][0]} in the vector of {word!r}"
+                        raise LineError(f"expected finite float32 numbers, got {found}", line)
+                    values.frombytes(vector.tobytes())
         except LineError as error:
             raise DataFormatError(error.reason, name, error.line or None) from None
     if not dimensions:
@@ -132,15 +130,6 @@ def write_word_vectors(path: str | os.PathLike[str], words: Sequence[str], value
                     f"expected a word without line breaks and without leading or trailing spaces, got {word!r}"
                 )
             file.write(" ".join([word, *map(str, row)]).encode() + b"\n")
-
-
-def _finite_vector(row: _Row) -> NDArray[np.float32]:
-    vector = np.asarray(row.read_vector(), dtype=np.float32)  # in the byte order of this machine
-    is_finite = np.isfinite(vector)
-    if not is_finite.all():
-        found = f"{vector[np.argmin(is_finite)]} in the vector of {row.word!r}"
-        raise LineError(f"expected finite float32 numbers, got {found}", row.line)
-    return vector
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
@@ -178,7 +167,7 @@ def _text_rows(file: BinaryIO) -> Iterator[_Row]:
                 raise LineError(f"expected a word and {dimensions} numbers, got more numbers", number)
         found += 1
         vector = partial(_parse_numbers, fields[1:], number)
-        yield _Row(_decode(fields[0], number), dimensions, vector, number)
+        yield _decode(fields[0], number), dimensions, vector, number
     _check_count(n_words, found)
 
 
@@ -207,7 +196,7 @@ def _binary_rows(file: BinaryIO) -> Iterator[_Row]:
         if len(content) < 4 * dimensions:
             raise LineError(f"expected {dimensions} numbers in vector {number}, but the file ends", 0)
         # Some programs write a line break after each vector.
-        yield _Row(_decode(bytes(word), 0), dimensions, partial(np.frombuffer, content, "<f4"), 0)
+        yield _decode(bytes(word), 0), dimensions, partial(np.frombuffer, content, "<f4"), 0
 
 
 def _decode(word: bytes, line: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
@@ -107,19 +106,16 @@ def load_tate() -> TateCatalogue:
         is_test = int(artwork) % 10 == 0
         texts[is_test].append(text)
         labels[is_test].append([int(subject) for subject in subjects.split()])
-    names, parents = {}, {}
-    rows = _read_table("subjects.tsv.xz")
-    next(rows)  # the names of the columns
-    for subject, parent, _, name in rows:
-        names[int(subject)] = name
-        parents[int(subject)] = int(parent)
+    _header, *rows = _read_table("subjects.tsv.xz")
+    names = {int(subject): name for subject, _, _, name in rows}
+    parents = {int(subject): int(parent) for subject, parent, _, _ in rows}
     return TateCatalogue(texts[False], labels[False], texts[True], labels[True], names, parents)
 
 
-def _read_table(name: str) -> Iterator[list[str]]:
+def _read_table(name: str) -> list[list[str]]:
     file = resources.files(__package__) / "tate_catalogue" / name
-    for line in lzma.decompress(file.read_bytes()).decode("utf-8").removesuffix("\n").split("\n"):
-        yield line.split("\t")
+    lines = lzma.decompress(file.read_bytes()).decode("utf-8").removesuffix("\n").split("\n")
+    return [line.split("\t") for line in lines]
 
 
 def _label_matrix(labels: list[list[int]], subject_ids: NDArray[np.int64]) -> csr_matrix:

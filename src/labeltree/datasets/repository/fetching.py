@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ChecksumError, DownloadError
@@ -142,7 +141,7 @@ def _addresses(data_set: RepositorySet, mirror: str | None) -> tuple[str, ...]:
     base = os.environ.get("LABELTREE_DATA_MIRROR", "") if mirror is None else mirror
     if not base:
         return data_set.addresses
-    if urlsplit(base).scheme not in ("http", "https"):
+    if not base.lower().startswith(("http://", "https://")):
         raise ValueError(f"expected mirror to be a URL that begins with http:// or https://, got {base!r}")
     return (f"{base.rstrip('/')}/{data_set.name}.zip",)
 
