@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.validation import LARGEST_INTEGER, Number
 
-from .hashed_draws import hashed
+from .hashed_draws import Bits, hashed
 from .label_hierarchy import LabelHierarchy
 from .vocabulary import Vocabulary
 
@@ -74,14 +74,17 @@ class ExtremeRows:
         seeds = hashed(self._key, int(test))
         n_rows = self.n_test if test else self.n_rows
         for begin in range(0, max(1, n_rows), self._block_rows):  # at least one block, even without rows
-            keys = hashed(seeds, np.arange(begin, min(begin + self._block_rows, n_rows)))
-            label_indptr, positions = self.labels.draw(hashed(keys, 0))
-            indptr, features, values = self._words.draw(hashed(keys, 1), label_indptr, positions)
-            ones, labels = np.ones(len(positions), dtype=np.float32), self.labels.label_at[positions]
-            X = csr_matrix((values, features, indptr), shape=(len(keys), self.n_features))
-            y = csr_matrix((ones, labels, label_indptr), shape=(len(keys), self.n_labels))
-            y.sort_indices()
-            yield X, y
+            rows = np.arange(begin, min(begin + self._block_rows, n_rows))
+            yield self._draw(hashed(seeds, rows))
+
+    def _draw(self, keys: Bits) -> tuple[csr_matrix, csr_matrix]:
+        label_indptr, positions = self.labels.draw(hashed(keys, 0))
+        indptr, features, values = self._words.draw(hashed(keys, 1), label_indptr, positions)
+        ones, labels = np.ones(len(positions), dtype=np.float32), self.labels.label_at[positions]
+        X = csr_matrix((values, features, indptr), shape=(len(keys), self.n_features))
+        y = csr_matrix((ones, labels, label_indptr), shape=(len(keys), self.n_labels))
+        y.sort_indices()
+        return X, y
 
 
 def _size(low: int) -> Number:
