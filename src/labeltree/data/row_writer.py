@@ -46,14 +46,16 @@ def write_row_blocks(
         if header is not None:
             file.write("{} {} {}\n".format(*header).encode())
         for X, y in blocks:
-            text = format_text_rows(
-                X.indptr.astype(np.int64),
-                X.indices.astype(np.int32) + np.int32(first_feature),
-                X.data.astype(np.float32),
-                y.indptr.astype(np.int64),
-                y.indices.astype(np.int32),
+            # Not assigned to a variable, so that the text is freed before the next block is made.
+            file.write(
+                format_text_rows(
+                    X.indptr.astype(np.int64),
+                    X.indices.astype(np.int32) + np.int32(first_feature),
+                    X.data.astype(np.float32),
+                    y.indptr.astype(np.int64),
+                    y.indices.astype(np.int32),
+                )
             )
-            file.write(text)
 
 
 def _features(X: Any) -> csr_matrix:
