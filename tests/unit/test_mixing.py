@@ -175,7 +175,7 @@ def test_evaluations_are_those_of_all_members():
 
 
 def test_an_explanation_has_the_paths_of_all_members():
-    X, y = small_data()
+    X, _ = small_data()
     models = [members()[0], members()[3]]
     mixed = mix(models, weights=[3.0, 1.0])
     explanation = mixed.explain(X[0], NAMES[1])
@@ -262,7 +262,6 @@ def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
     ],
 )
 def test_a_damaged_document_is_refused(tmp_path, change, message):
-    X, y = small_data()
     mix([members()[0], members()[3]]).save(tmp_path / "mix")
     path = tmp_path / "mix" / "model.json"
     document = json.loads(path.read_text())
@@ -309,7 +308,7 @@ def test_members_with_different_features_take_texts_only(tmp_path):
         for tagger in (words, letters)
     ]
     assert found.probabilities[0, 0] == pytest.approx(np.mean(expected), rel=1e-6)
-    with pytest.raises(ValueError, match="different features.*pass texts"):
+    with pytest.raises(ValueError, match=r"different features.*pass texts"):
         mixed.predict_topk(words.vectorizer_.transform(TEXTS))
     with pytest.raises(ValueError, match="got one string"):
         mixed.predict_topk("the sea")

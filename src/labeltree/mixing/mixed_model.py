@@ -72,7 +72,7 @@ class MixedModel(Questions):
         first = self.members_[0].model_
         members = [_member(number, model, first) for number, model in enumerate(self.members_, 1)]
         forest = MixedForest(members, check_weights(weights, len(members)))
-        self._model: Model = _MixedModel(
+        self._model = _MixedModel(
             forest,
             MixedReader(members),
             first.names,

@@ -126,7 +126,8 @@ class Model:
         features = self.vectorizer.features
         # One text is read faster than a thread starts.
         threads = n_threads(self.vectorizer.n_jobs) if len(texts) > 1 else 1
-        return self.read_csr(*features.csr_arrays(texts, threads), features.n_columns)
+        indptr, indices, values = features.csr_arrays(texts, threads)
+        return self.read_csr(indptr, indices, values, features.n_columns)
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int

@@ -231,6 +231,5 @@ class GrowingModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(
-            settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"]
-        )  # type: ignore[misc]
+        arguments = (state["labels"], state["features"], state["stream_start"], state["decided"])
+        GrowingModel.__init__(self, settings, tree, *arguments)
