@@ -1,4 +1,4 @@
-"""How well a model predicts examples that it learns next: what `learn` reports."""
+"""Progressive validation: how well a model predicts examples before it learns them, as `learn` reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labeltree.model.top_labels import TopLabels
 
 @dataclass(frozen=True)
 class Report:
-    """Figures at one point of the stream; `precision` is from 0 to 1, over the moving window."""
+    """The figures at one point of the stream; `precision` is from 0 to 1, over the moving window."""
 
     n_examples: int
     precision: dict[str, float]
@@ -34,7 +34,7 @@ class Report:
         }
 
     def to_texts(self) -> dict[str, str]:
-        """Texts for people, by the head of their column."""
+        """Return the figures as texts, by the titles of their columns."""
         return {
             "examples": f"{self.n_examples:,}",
             **{name: f"{100 * value:.2f}" for name, value in self.precision.items()},
@@ -46,29 +46,30 @@ class Report:
 
 
 class ProgressiveValidation:
-    """Compares predictions with the labels that come after them, over a moving window of examples."""
+    """Compares predictions with the true labels, over a moving window of examples."""
 
     def __init__(self, model: Any, cutoffs: tuple[int, ...], window: int) -> None:
         self._model = model
         self._cutoffs = cutoffs
+        self.k = max(cutoffs)  # labels to predict
         self._hits = np.zeros((window, len(cutoffs)), dtype=np.int32)
         self.n_seen = 0
-        self._seen_at = time.perf_counter()  # not when it is asked: the model may have been saved meanwhile
+        self._seen_at = time.perf_counter()  # not when a report is made: saving takes time, too
         self._mark = self._now()
 
     def add(self, y: list[list[Any]], predicted: TopLabels) -> None:
-        """Count how many of the best labels of each example are right."""
+        """Count the correct labels among the best labels of each example."""
         rows = zip(y, predicted.labels.tolist(), predicted.probabilities.tolist(), strict=True)
         for labels, best, probabilities in rows:
             true = set(labels)
-            # 0 is the probability of what fills up rows of fewer than k labels.
+            # Rows with fewer than k labels are filled up with the probability 0.
             is_hit = [p > 0 and label in true for label, p in zip(best, probabilities, strict=True)]
             self._hits[self.n_seen % len(self._hits)] = [sum(is_hit[:k]) for k in self._cutoffs]
             self.n_seen += 1
         self._seen_at = time.perf_counter()
 
     def report(self, *, mark: bool = True) -> Report:
-        """The figures now; new labels and speed are those since the last report that left a mark."""
+        """Return the figures now; new labels and speed are counted from the last report with `mark`."""
         n_seen, n_labels, seconds = now = self._now()
         n_new = max(n_seen - self._mark[0], 1)
         hits = self._hits[: self.n_seen].mean(axis=0) if self.n_seen else self._hits[0]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-LIMITS_PANEL = "Limits"
-ACCESS_PANEL = "Who may ask"
-MODELS_PANEL = "New versions, and learning"
+from labeltree.cli import options
+
+_access = partial(typer.Option, rich_help_panel="Access")
+_models = partial(typer.Option, rich_help_panel="New versions, and learning")
+_limit = partial(typer.Option, rich_help_panel="Limits")
+_limit_count = partial(options.count, rich_help_panel="Limits")
 
 
 def serve(
@@ -17,98 +21,72 @@ def serve(
         list[str],
         typer.Argument(
             metavar="[NAME=]DIR…",
-            help="Directories of models. A name is by default that of the directory, without '.labeltree'.",
+            help="Directories of models. The default name is that of the directory, without '.labeltree'.",
             show_default=False,
         ),
     ],
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere.")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on; 0.0.0.0 for all.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="The port; 0 for any free one.")
+    ] = 8000,
     workers: Annotated[
-        int,
-        typer.Option(min=1, max=256, metavar="N", help="Processes that answer; they share mapped models."),
+        int, options.count(max=256, help="The number of processes; they share the mapped models.")
     ] = 1,
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        _access(
             metavar="FILE",
-            help="Tokens, one per line, of which requests that change something need one. The variable "
-            "LABELTREE_TOKENS may have some, too.",
-            show_default=False,
-            rich_help_panel=ACCESS_PANEL,
+            help="A file with tokens, one per line. Requests that change something need one of them. The environment "
+            "variable LABELTREE_TOKENS may have more.",
         ),
     ] = None,
     token_for_all: Annotated[
-        bool,
-        typer.Option("--token-for-all", help="Questions need a token, too.", rich_help_panel=ACCESS_PANEL),
+        bool, _access("--token-for-all", help="Require a token for every request.")
     ] = False,
     cors_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        _access(
             metavar="ORIGIN",
-            help="Let the pages of this origin, as https://example.org, ask from browsers. May be given several times.",
+            help="Allow requests from web pages of this origin, such as https://example.org. May be repeated.",
             show_default=False,
-            rich_help_panel=ACCESS_PANEL,
         ),
     ] = None,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Load a model anew when its directory changes.", rich_help_panel=MODELS_PANEL
-        ),
-    ] = False,
-    learn: Annotated[
-        bool,
-        typer.Option("--learn", help="Let online models learn from requests.", rich_help_panel=MODELS_PANEL),
-    ] = False,
+    watch: Annotated[bool, _models("--watch", help="Reload a model when its directory changes.")] = False,
+    learn: Annotated[bool, _models("--learn", help="Let online models learn from requests.")] = False,
     snapshot_every: Annotated[
         int,
-        typer.Option(
+        _models(
             min=1,
             metavar="N",
-            help="Save a model after every N examples that it has learned; until then they are in its journal.",
-            rich_help_panel=MODELS_PANEL,
+            help="Save a model after every N examples that it learns; until then they are in its journal.",
         ),
     ] = 10_000,
     max_body_mb: Annotated[
-        float,
-        typer.Option(min=0.001, metavar="MB", help="The size of a request.", rich_help_panel=LIMITS_PANEL),
+        float, _limit(min=0.001, metavar="MB", help="The maximum size of a request.")
     ] = 8.0,
-    max_rows: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Texts or rows in a request.", rich_help_panel=LIMITS_PANEL),
-    ] = 1000,
-    max_k: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Labels for each.", rich_help_panel=LIMITS_PANEL)
-    ] = 1000,
-    max_text: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Characters in a text.", rich_help_panel=LIMITS_PANEL)
-    ] = 1_000_000,
+    max_rows: Annotated[int, _limit_count(help="The maximum number of texts or rows in a request.")] = 1000,
+    max_k: Annotated[int, _limit_count(help="The maximum number of labels per row.")] = 1000,
+    max_text: Annotated[int, _limit_count(help="The maximum number of characters in a text.")] = 1_000_000,
     max_seconds: Annotated[
-        float, typer.Option(min=0.001, metavar="S", help="For a request.", rich_help_panel=LIMITS_PANEL)
+        float, _limit(min=0.001, metavar="S", help="The maximum time for a request.")
     ] = 30.0,
     max_in_flight: Annotated[
         int,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Requests at work in a process; others are told to come again.",
-            rich_help_panel=LIMITS_PANEL,
-        ),
+        _limit_count(help="The maximum number of concurrent requests in a process; more are told to retry."),
     ] = 64,
     grace: Annotated[
-        float,
-        typer.Option(min=1, metavar="S", help="For requests at work when the server is told to stop."),
+        float, typer.Option(min=1, metavar="S", help="The time to finish requests when the server stops.")
     ] = 10.0,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Log warnings and errors only, not every request.")
+        bool, typer.Option("--quiet", help="Log only warnings and errors, not every request.")
     ] = False,
 ) -> None:
-    """Answer questions over HTTP, and show a page to try models.
+    """Serve models over HTTP, with a web page to try them.
 
-    Logs are JSON lines on standard error. SIGTERM and Ctrl-C stop it, when what is at work is done. Needs the extra
-    'serve': pip install 'labeltree\\[serve]'.
+    Logs are JSON lines on standard error. SIGTERM and Ctrl-C stop the server after the current requests. Requires the
+    extra 'serve': pip install 'labeltree\\[serve]'.
 
     [bold]Examples[/bold]
 
@@ -147,7 +125,7 @@ def serve(
         grace_seconds=grace,
         log_requests=not quiet,
     )
-    # What is wrong with a model is said here, rather than by every worker.
+    # A damaged model is reported here, rather than by every worker.
     described = {name: read_info(path) for name, path in settings.models.items()}
     with listen(host, port) as listener:
         address = listener.getsockname()
