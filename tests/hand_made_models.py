@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.labels.names import LabelNames
 from labeltree.model.block_weights import BlockWeights
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.linear_forest import LinearForest
+from labeltree.model.model import Model, TrainingRecord
 
 
 def tree_weights(
@@ -56,6 +61,12 @@ def random_tree_weights(
     return weights.with_weight_type(weight_type)
 
 
+def replace_weights(model: LabelTreeClassifier, weights: Sequence[BlockWeights]) -> None:
+    """Give a trained model other weights, or let it see that its own were changed."""
+    forest = LinearForest(weights, model.n_features_in_, model.trained_link())
+    model.adopt(replace(model.model_, forest=forest))
+
+
 def hand_made_classifier(
     weights: Sequence[BlockWeights], n_features: int, link: str, **parameters: Any
 ) -> LabelTreeClassifier:
@@ -63,9 +74,11 @@ def hand_made_classifier(
     loss = {"sigmoid": "logistic", "sigmoid2": "exponential"}.get(link, "squared_hinge")
     parameters = {"normalize": False, **parameters}
     model = LabelTreeClassifier(n_trees=len(weights), loss=loss, link=link, **parameters)
-    model.weights_ = list(weights)
-    model.classes_ = np.arange(weights[0].tree.n_labels)
-    model.label_kind_ = "csr"
-    model.n_features_in_ = n_features
-    model._keep_report([{} for _ in weights])
-    return model
+    n_labels = weights[0].tree.n_labels
+    forest = LinearForest(weights, n_features, link, model.weight_of_trees(len(weights)))
+    reader = FeatureReader(
+        type(model).__name__, bool(model.normalize), n_features, None, weights[0].dense_features
+    )
+    record = TrainingRecord([{} for _ in weights], model.kept_parameters())
+    names, counts = LabelNames(np.arange(n_labels)), np.zeros(n_labels, dtype=np.int64)
+    return model.adopt(Model(forest, reader, names, "csr", counts, 0, record))

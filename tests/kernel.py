@@ -13,7 +13,7 @@ def kernel_probabilities(
 ) -> NDArray[np.float32]:
     """eta(x, v) of all nodes of a tree, block by block."""
     weights = model.weights_[tree]
-    store = model._forest_and_stores()[1][tree]
+    store = model.model_.forest.stores[tree]
     features = _native.FeatureMatrix.dense(X, model.normalize, model.dense_features_)
     blocks = range(weights.tree.n_blocks + 1)
     return np.concatenate(
@@ -39,6 +39,6 @@ def threshold_search_cost(
     """How many node classifiers each row asks."""
     evaluations = np.empty(len(X), dtype=np.int64)
     features = _native.FeatureMatrix.dense(X, model.normalize, model.dense_features_)
-    siblings = bool(model.normalize_siblings)
-    model._forest().above(features, len(model.classes_), threshold, tau, siblings, None, 1, evaluations)
+    search = model.make_search(len(model.classes_), threshold=threshold, label_threshold=tau)
+    model.model_.forest.above(features, search, evaluations)
     return evaluations

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
+    from labeltree.mixing import MixedModel, mix
     from labeltree.online import OnlineLabelTreeClassifier
     from labeltree.rivals.fastxml import FastXMLClassifier, PfastreXMLClassifier
     from labeltree.rivals.one_vs_rest import OneVsRestClassifier
@@ -21,11 +22,13 @@ __all__ = [
     "LabelTree",
     "LabelTreeClassifier",
     "LabelTreeError",
+    "MixedModel",
     "ModelFileError",
     "OneVsRestClassifier",
     "OnlineLabelTreeClassifier",
     "PfastreXMLClassifier",
     "__version__",
+    "mix",
 ]
 
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
@@ -36,10 +39,12 @@ _HOMES = {
     "LabelTree": "labeltree.trees",
     "LabelTreeClassifier": "labeltree.classifier",
     "LabelTreeError": "labeltree.errors",
+    "MixedModel": "labeltree.mixing",
     "ModelFileError": "labeltree.errors",
     "OneVsRestClassifier": "labeltree.rivals.one_vs_rest",
     "OnlineLabelTreeClassifier": "labeltree.online",
     "PfastreXMLClassifier": "labeltree.rivals.fastxml",
+    "mix": "labeltree.mixing",
 }
 _SUBPACKAGES = (
     "calibration",

@@ -12,6 +12,22 @@ from numpy.typing import NDArray
 import labeltree.errors
 
 
+class Cancelled(Exception):
+    pass
+
+class Progress:
+    """How far a computation is; cancel() stops it."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def done(self) -> int: ...
+
+    @property
+    def total(self) -> int: ...
+
+    def cancel(self) -> None: ...
+
 class FeatureMatrix:
     """Rows of X, looked at where they are; checked when made."""
 
@@ -88,6 +104,30 @@ class FeatureMatrix:
     def canonical(self) -> bool:
         """Whether features ascend in every row, none twice."""
 
+class Tree:
+    """A label tree, looked at where its arrays are; checked when made."""
+
+    def __init__(self, child_begin: NDArray[numpy.int32], label: NDArray[numpy.int32], n_labels: int) -> None: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+class Examples:
+    """
+    Rows of X with their labels and weights, looked at where they are; checked when made.
+    """
+
+    def __init__(self, features: FeatureMatrix, label_indptr: NDArray[numpy.int64], label_indices: NDArray[numpy.int32], n_labels: int, sample_weight: NDArray[numpy.float32] | None = None, label_weight: NDArray[numpy.float32] | None = None) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
 def vector_code() -> str:
     """
     The instruction set whose vector code is used (LABELTREE_ISA in the environment chooses another).
@@ -95,9 +135,6 @@ def vector_code() -> str:
 
 def available_vector_code() -> list[str]:
     """The instruction sets that can be used here, best first."""
-
-class CorruptModel(labeltree.errors.ModelFileError):
-    pass
 
 class Link(enum.Enum):
     sigmoid = 0
@@ -117,12 +154,53 @@ class Link(enum.Enum):
     softmax = 7
 
 def apply_link(link: Link, score: float) -> float:
-    """The probability that a score stands for."""
+    """The probability of a score."""
+
+def apply_link_to_all(link: Link, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Fill the probabilities of scores."""
+
+def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
+    """
+
+class Loss(enum.Enum):
+    squared_hinge = 0
+
+    logistic = 1
+
+    squared = 2
+
+    exponential = 3
+
+class Penalty(enum.Enum):
+    l2 = 0
+
+    l1 = 1
+
+class Solver(enum.Enum):
+    descent = 0
+
+    adagrad = 1
+
+    sgd = 2
+
+    fobos = 3
+
+    sparse = 4
+
+class SolverOptions:
+    """How node classifiers are learned."""
+
+    def __init__(self, *, solver: Solver = Solver.descent, loss: Loss = Loss.squared_hinge, penalty: Penalty = Penalty.l2, joint_siblings: bool = False, C: float = 1.0, block_C: Sequence[float] = [], tol: float = 0.20000000298023224, max_iter: int = 10, l1: float = 0.0, learning_rate: float = 1.0, epochs: int = 3, regularization: float = 0.0, bias: float = 1.0, prune: float = 0.10000000149011612, seed: int = 0, n_threads: int = 1) -> None: ...
+
+class CorruptModel(labeltree.errors.ModelFileError):
+    pass
 
 class BlockStore:
     """One tree and its weights, read where they are."""
 
-    def __init__(self, arrays: dict, n_labels: int, n_features: int, link: Link, dense_features: tuple[int, int] = (0, 0)) -> None: ...
+    def __init__(self, tree: Tree, arrays: dict, n_features: int, link: Link, dense_features: tuple[int, int] = (0, 0)) -> None: ...
 
     def verify(self) -> None:
         """Check the insides of every block."""
@@ -135,10 +213,10 @@ class BlockStore:
         The probabilities of a block's nodes for one row, given their parent's.
         """
 
-    def held_out_loss(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    def held_out_loss(self, examples: Examples, n_threads: int, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Fill loss with the log loss of every row at every level of the tree."""
 
-    def held_out_nodes(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, negative_share: float, seed: int, n_threads: int) -> dict:
+    def held_out_nodes(self, examples: Examples, normalize_siblings: bool, negative_share: float, seed: int, n_threads: int) -> dict:
         """
         Node, score, probability and truth of every row at all nodes whose parent is positive, and the root; of negative ones, a share.
         """
@@ -146,28 +224,232 @@ class BlockStore:
     def column(self, block: int, column: int) -> tuple:
         """Features and weights of one node."""
 
+class Search:
+    """
+    What a forest is asked for: how many labels, which ones, and how to look for them.
+
+    At most k labels per row with a probability of at least `threshold`, or in `above` with at least `label_threshold`. `top_k` ranks by label_weight times probability. Labels where `allowed` is 0 are not found. A beam of 0 is exact search. The arrays have one entry per label and are not copied.
+    """
+
+    def __init__(self, k: int, *, threshold: float = 0.0, label_threshold: NDArray[numpy.float32] | None = None, label_weight: NDArray[numpy.float64] | None = None, allowed: NDArray[numpy.uint8] | None = None, beam: int = 0, missing_as_zero: bool = False, normalize_siblings: bool = False, n_threads: int = 1) -> None: ...
+
+    def replace(self, *, k: int = ..., threshold: float = ..., label_threshold: NDArray[numpy.float32] | None = ..., label_weight: NDArray[numpy.float64] | None = ..., allowed: NDArray[numpy.uint8] | None = ..., beam: int = ..., missing_as_zero: bool = ..., normalize_siblings: bool = ..., n_threads: int = ...) -> Search:
+        """Return a copy with some fields changed."""
+
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def threshold(self) -> float: ...
+
+    @property
+    def label_threshold(self) -> NDArray[numpy.float32] | None: ...
+
+    @property
+    def label_weight(self) -> NDArray[numpy.float64] | None: ...
+
+    @property
+    def allowed(self) -> NDArray[numpy.uint8] | None: ...
+
+    @property
+    def beam(self) -> int: ...
+
+    @property
+    def missing_as_zero(self) -> bool: ...
+
+    @property
+    def normalize_siblings(self) -> bool: ...
+
+    @property
+    def n_threads(self) -> int: ...
+
 class Forest:
     """The trees of a model, asked together."""
 
-    def __init__(self, stores: list, weights: Sequence[float]) -> None: ...
+    def __init__(self, stores: Sequence[BlockStore], weights: Sequence[float]) -> None: ...
 
-    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, missing_as_zero: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, progress: Progress | None = None) -> None:
+    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
         """
-        Fill labels and probabilities, one row of k for each row of features; beam 0 is exact search. Best are the most probable, or with weights those with the largest weight times probability.
-        """
-
-    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
-        """
-        The k best labels with at least their threshold: indptr, labels and probabilities, best first.
+        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
         """
 
-    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
+        """
+        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Fill the probabilities of (row, label) pairs; rows ascending."""
 
-class Enumeration:
-    """A row's labels, best first."""
+class ExampleForest:
+    """
+    Trees over examples, asked together.
 
-    def __init__(self, forest: Forest, features: FeatureMatrix, row: int, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+    Answers the calls of Forest. It ignores beam, missing_as_zero and normalize_siblings: a row goes one way through a tree, there are no siblings, and a label that a tree does not speak of has the probability 0 there.
+    """
+
+    def __init__(self, arrays: dict, n_labels: int, n_features: int, gamma: float = 0.0, alpha: float = 1.0) -> None: ...
+
+    def verify(self) -> None:
+        """Check the insides of every node, leaf and mean."""
+
+    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
+        """
+        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
+        """
+
+    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
+        """
+        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+class PolicyView:
+    """The tree and the example, as a policy sees them."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def root(self) -> int: ...
+
+    def parent(self, node: int) -> int:
+        """The parent of a node, -1 for the root."""
+
+    def children(self, node: int) -> list[int]: ...
+
+    def is_leaf(self, node: int) -> bool: ...
+
+    def is_open(self, node: int) -> bool:
+        """Whether the node may be chosen."""
+
+    def label(self, node: int) -> int:
+        """The number of a leaf's label, -1 for an inner node."""
+
+    def n_leaves(self, node: int) -> int:
+        """How many labels there are below the node."""
+
+    def probability(self, node: int) -> float:
+        """The probability of the node given its parent's and the example."""
+
+class TreePolicy:
+    """Where the leaves of new labels go."""
+
+class FixedPolicy(TreePolicy):
+    def __init__(self) -> None: ...
+
+class CompletePolicy(TreePolicy):
+    def __init__(self, arity: int) -> None: ...
+
+class RandomPolicy(TreePolicy):
+    def __init__(self, arity: int, seed: int) -> None: ...
+
+class BestFitPolicy(TreePolicy):
+    def __init__(self, arity: int, alpha: float) -> None: ...
+
+class CallablePolicy(TreePolicy):
+    def __init__(self, choose: object, closes: object | None) -> None: ...
+
+class WeightKind(enum.Enum):
+    map = 0
+
+    dense = 1
+
+    hashed = 2
+
+    shared = 3
+
+class OnlineOptions:
+    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
+
+class OnlineTree:
+    """
+    A tree that grows and learns with every example.
+
+    Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.
+    """
+
+    def __init__(self, options: OnlineOptions, policy: TreePolicy) -> None: ...
+
+    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
+        """
+        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
+        """
+
+    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
+        """
+        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+    @staticmethod
+    def of_shape(options: OnlineOptions, policy: TreePolicy, tree: Tree) -> OnlineTree:
+        """A tree of this shape, not yet trained."""
+
+    @staticmethod
+    def from_state(options: OnlineOptions, policy: TreePolicy, arrays: dict) -> OnlineTree:
+        """The tree that `state` gave."""
+
+    @staticmethod
+    def from_store(options: OnlineOptions, policy: TreePolicy, store: BlockStore) -> OnlineTree:
+        """A tree that goes on from trained weights."""
+
+    def state(self) -> dict:
+        """All there is, as arrays."""
+
+    def learn(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, search: Search | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')] | None = None, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None:
+        """
+        Learn these rows in turn; if a search is given, fill labels and probabilities with the best of each row before it is learned.
+        """
+
+    def explain(self, features: FeatureMatrix, row: int, label: int, normalize_siblings: bool) -> list:
+        """The steps to a label."""
+
+    def forget(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep only some labels."""
+
+    def freeze(self, prune: float, position: Sequence[int], n_labels: int) -> dict:
+        """The arrays of a tree that only answers."""
+
+    def structure(self) -> tuple:
+        """Per node, its parent and its label, -1 for none."""
+
+    def children(self, node: int) -> list[int]: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_labels(self) -> int: ...
+
+    @property
+    def label_counts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def last_seen(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+
+    @property
+    def n_examples(self) -> int: ...
+
+    @property
+    def counts(self) -> dict: ...
+
+    @property
+    def memory(self) -> dict: ...
+
+class Enumeration:
+    """
+    The labels of one row, best first: those that search.allowed allows, without a threshold.
+    """
+
+    def __init__(self, forest: Forest | ExampleForest | OnlineTree, features: FeatureMatrix, row: int, search: Search) -> None: ...
 
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""
@@ -182,7 +464,7 @@ class GuidedStrategy(enum.Enum):
 class GuidedSearch:
     """A search for many rows at once over probabilities that it is given."""
 
-    def __init__(self, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, n_rows: int, strategy: GuidedStrategy, k: int, beam: int, threshold: float, node_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, node_allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, node_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, tree: Tree, n_rows: int, strategy: GuidedStrategy, search: Search) -> None: ...
 
     def wanted(self) -> tuple:
         """The rows and parents (-1: the root alone) of the blocks to score next."""
@@ -193,13 +475,103 @@ class GuidedSearch:
     def found(self) -> tuple:
         """What was found: indptr, labels and probabilities, best first."""
 
-def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+def assign_to_nodes(tree: Tree, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """The rows with a label below each node, as row_begin and rows."""
+
+def train_blocks(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:
     """
-    Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
+    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
     """
 
-def apply_link_to_all(link: Link, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """Fill the probabilities that scores stand for."""
+def train_softmax(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:
+    """
+    Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.
+    """
+
+class MaxMarginOptions:
+    """How all labels are learned at once for a margin."""
+
+    def __init__(self, *, C: float = 1.0, l1: float = 0.10000000149011612, tol: float = 0.009999999776482582, max_iter: int = 30, bias: float = 1.0, prune: float = 0.0, seed: int = 0, n_threads: int = 1) -> None: ...
+
+def train_max_margin(examples: Examples, options: MaxMarginOptions, progress: Progress) -> dict:
+    """
+    Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.
+    """
+
+class ColumnPlan:
+    """
+    Which labels are learned, in which groups and chunks, and which chunks.
+    """
+
+    def __init__(self, label: NDArray[numpy.int32], group_begin: NDArray[numpy.int64], chunk_groups: int, chunks: NDArray[numpy.int64]) -> None: ...
+
+class Negatives:
+    """
+    Rows that labels learn from besides their own: proposed and random ones.
+    """
+
+    def __init__(self, label_indptr: NDArray[numpy.int64], label_indices: NDArray[numpy.int32], n_random: int) -> None: ...
+
+def train_columns(examples: Examples, plan: ColumnPlan, negatives: Negatives | None, options: SolverOptions, finished: Callable, progress: Progress) -> None:
+    """
+    Train the columns of labels against all rows, or some; finished(number, arrays) is called for every chunk.
+    """
+
+def merge_columns(chunks: Sequence[dict], always: Sequence[int], n_labels: int, n_features: int, n_dense: int) -> dict:
+    """The arrays of the flat tree whose columns were trained in chunks."""
+
+def fingerprint(features: FeatureMatrix, progress: Progress) -> int:
+    """A number that tells matrices apart."""
+
+class LabelVectors:
+    """A vector of unit length for every label that has examples."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    def arrays(self) -> tuple:
+        """
+        Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.
+        """
+
+def label_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the labels' examples."""
+
+def cooccurrence_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
+    """The sums of the label sets of the labels' examples."""
+
+def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
+    """Vectors of two kinds side by side, of the same weight."""
+
+class ClusteringOptions:
+    """How labels are clustered into a tree."""
+
+    def __init__(self, *, arity: int = 32, max_leaves: int = 100, max_depth: int = 0, frequent_share: float = 0.01, balanced: bool = True, first_sample: int = 128, sample: int = 2048, max_iter: int = 8, eps: float = 9.999999747378752e-05, seed: int = 0, n_threads: int = 1) -> None: ...
+
+@overload
+def cluster_labels(vectors: LabelVectors, examples: Examples, options: ClusteringOptions, progress: Progress) -> tuple: ...
+
+@overload
+def cluster_labels(vectors: FeatureMatrix, examples: Examples, options: ClusteringOptions, progress: Progress) -> tuple:
+    """
+    Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
+    """
+
+class ExampleTreeOptions:
+    """How trees over examples are grown."""
+
+    def __init__(self, *, C: float = 1.0, tol: float = 0.2, max_iter: int = 10, bias: float = 1.0, max_leaf: int = 10, leaf_labels: int = 100, normalize_gain: bool = True, n_threads: int = 1) -> None: ...
+
+def grow_example_trees(examples: Examples, label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, seeds: Sequence[int], options: ExampleTreeOptions, progress: Progress) -> dict:
+    """Grow a tree over the rows for each seed; returns the arrays of all."""
+
+def label_means(examples: Examples, n_threads: int, progress: Progress) -> dict:
+    """The mean of the rows of each label, all scaled to unit length before."""
+
+def split_by_ranking(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, row_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Alternate rankings of two sides and the sides of rows until both are stable; from `positive` on.
+    """
 
 class HeaderRule(enum.Enum):
     """Whether the first line is a header."""
@@ -284,541 +656,3 @@ class TextCounter:
 
 def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None) -> list[tuple[int, int, int]]:
     """Column, begin and end of every known term of a text."""
-
-class Cancelled(Exception):
-    pass
-
-class Progress:
-    """How far a computation is; cancel() stops it."""
-
-    def __init__(self) -> None: ...
-
-    @property
-    def done(self) -> int: ...
-
-    @property
-    def total(self) -> int: ...
-
-    def cancel(self) -> None: ...
-
-class Loss(enum.Enum):
-    squared_hinge = 0
-
-    logistic = 1
-
-    squared = 2
-
-    exponential = 3
-
-class Penalty(enum.Enum):
-    l2 = 0
-
-    l1 = 1
-
-class Solver(enum.Enum):
-    descent = 0
-
-    adagrad = 1
-
-    sgd = 2
-
-    fobos = 3
-
-    sparse = 4
-
-class SolverOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def solver(self) -> Solver: ...
-
-    @solver.setter
-    def solver(self, arg: Solver, /) -> None: ...
-
-    @property
-    def loss(self) -> Loss: ...
-
-    @loss.setter
-    def loss(self, arg: Loss, /) -> None: ...
-
-    @property
-    def penalty(self) -> Penalty: ...
-
-    @penalty.setter
-    def penalty(self, arg: Penalty, /) -> None: ...
-
-    @property
-    def joint_siblings(self) -> bool: ...
-
-    @joint_siblings.setter
-    def joint_siblings(self, arg: bool, /) -> None: ...
-
-    @property
-    def C(self) -> float: ...
-
-    @C.setter
-    def C(self, arg: float, /) -> None: ...
-
-    @property
-    def block_C(self) -> list[float]: ...
-
-    @block_C.setter
-    def block_C(self, arg: Sequence[float], /) -> None: ...
-
-    @property
-    def tol(self) -> float: ...
-
-    @tol.setter
-    def tol(self, arg: float, /) -> None: ...
-
-    @property
-    def max_iter(self) -> int: ...
-
-    @max_iter.setter
-    def max_iter(self, arg: int, /) -> None: ...
-
-    @property
-    def l1(self) -> float: ...
-
-    @l1.setter
-    def l1(self, arg: float, /) -> None: ...
-
-    @property
-    def learning_rate(self) -> float: ...
-
-    @learning_rate.setter
-    def learning_rate(self, arg: float, /) -> None: ...
-
-    @property
-    def epochs(self) -> int: ...
-
-    @epochs.setter
-    def epochs(self, arg: int, /) -> None: ...
-
-    @property
-    def regularization(self) -> float: ...
-
-    @regularization.setter
-    def regularization(self, arg: float, /) -> None: ...
-
-    @property
-    def bias(self) -> float: ...
-
-    @bias.setter
-    def bias(self, arg: float, /) -> None: ...
-
-    @property
-    def prune(self) -> float: ...
-
-    @prune.setter
-    def prune(self, arg: float, /) -> None: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @seed.setter
-    def seed(self, arg: int, /) -> None: ...
-
-    @property
-    def n_threads(self) -> int: ...
-
-    @n_threads.setter
-    def n_threads(self, arg: int, /) -> None: ...
-
-def assign_to_nodes(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
-    """The rows with a label below each node, as row_begin and rows."""
-
-def train_blocks(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
-    """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
-    """
-
-def train_softmax(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: SolverOptions, progress: Progress) -> dict:
-    """
-    Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.
-    """
-
-class MaxMarginOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def C(self) -> float: ...
-
-    @C.setter
-    def C(self, arg: float, /) -> None: ...
-
-    @property
-    def l1(self) -> float: ...
-
-    @l1.setter
-    def l1(self, arg: float, /) -> None: ...
-
-    @property
-    def tol(self) -> float: ...
-
-    @tol.setter
-    def tol(self, arg: float, /) -> None: ...
-
-    @property
-    def max_iter(self) -> int: ...
-
-    @max_iter.setter
-    def max_iter(self, arg: int, /) -> None: ...
-
-    @property
-    def bias(self) -> float: ...
-
-    @bias.setter
-    def bias(self, arg: float, /) -> None: ...
-
-    @property
-    def prune(self) -> float: ...
-
-    @prune.setter
-    def prune(self, arg: float, /) -> None: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @seed.setter
-    def seed(self, arg: int, /) -> None: ...
-
-    @property
-    def n_threads(self) -> int: ...
-
-    @n_threads.setter
-    def n_threads(self, arg: int, /) -> None: ...
-
-def train_max_margin(n_labels: int, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: MaxMarginOptions, progress: Progress) -> dict:
-    """
-    Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.
-    """
-
-def train_columns(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, negative_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_random: int, label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], group_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chunk_groups: int, chunks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: SolverOptions, finished: Callable, progress: Progress) -> None:
-    """
-    Train the columns of labels against all rows, or some; finished(number, arrays) is called for every chunk.
-    """
-
-def merge_columns(chunks: Sequence[dict], always: Sequence[int], n_labels: int, n_features: int, n_dense: int) -> dict:
-    """The arrays of the flat tree whose columns were trained in chunks."""
-
-def fingerprint(features: FeatureMatrix, progress: Progress) -> int:
-    """A number that tells matrices apart."""
-
-class WeightKind(enum.Enum):
-    map = 0
-
-    dense = 1
-
-    hashed = 2
-
-    shared = 3
-
-class PolicyView:
-    """The tree and the example, as a policy sees them."""
-
-    @property
-    def n_nodes(self) -> int: ...
-
-    @property
-    def n_labels(self) -> int: ...
-
-    @property
-    def root(self) -> int: ...
-
-    def parent(self, node: int) -> int:
-        """The parent of a node, -1 for the root."""
-
-    def children(self, node: int) -> list[int]: ...
-
-    def is_leaf(self, node: int) -> bool: ...
-
-    def is_open(self, node: int) -> bool:
-        """Whether the node may be chosen."""
-
-    def label(self, node: int) -> int:
-        """The number of a leaf's label, -1 for an inner node."""
-
-    def n_leaves(self, node: int) -> int:
-        """How many labels there are below the node."""
-
-    def probability(self, node: int) -> float:
-        """The probability of the node given its parent's and the example."""
-
-class TreePolicy:
-    """Where the leaves of new labels go."""
-
-class FixedPolicy(TreePolicy):
-    def __init__(self) -> None: ...
-
-class CompletePolicy(TreePolicy):
-    def __init__(self, arity: int) -> None: ...
-
-class RandomPolicy(TreePolicy):
-    def __init__(self, arity: int, seed: int) -> None: ...
-
-class BestFitPolicy(TreePolicy):
-    def __init__(self, arity: int, alpha: float) -> None: ...
-
-class CallablePolicy(TreePolicy):
-    def __init__(self, choose: object, closes: object | None) -> None: ...
-
-class OnlineOptions:
-    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
-
-class OnlineTree:
-    """A tree that grows and learns with every example."""
-
-    def __init__(self, options: OnlineOptions, policy: TreePolicy) -> None: ...
-
-    @staticmethod
-    def of_shape(options: OnlineOptions, policy: TreePolicy, child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int) -> OnlineTree:
-        """A tree of this shape, not yet trained."""
-
-    @staticmethod
-    def from_state(options: OnlineOptions, policy: TreePolicy, arrays: dict) -> OnlineTree:
-        """The tree that `state` gave."""
-
-    @staticmethod
-    def from_store(options: OnlineOptions, policy: TreePolicy, store: BlockStore) -> OnlineTree:
-        """A tree that goes on from trained weights."""
-
-    def state(self) -> dict:
-        """All there is, as arrays."""
-
-    def learn(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')] | None, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None, normalize_siblings: bool) -> None:
-        """
-        Learn these rows in turn; if labels and probabilities are given, fill them with the best of each row before it is learned.
-        """
-
-    def top_k(self, features: FeatureMatrix, threshold: float, normalize_siblings: bool, beam: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """As Forest.top_k."""
-
-    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, normalize_siblings: bool, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
-        """As Forest.above."""
-
-    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], normalize_siblings: bool, n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """As Forest.pairs."""
-
-    def explain(self, features: FeatureMatrix, row: int, label: int, normalize_siblings: bool) -> list:
-        """The steps to a label."""
-
-    def forget(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Keep only some labels."""
-
-    def freeze(self, prune: float, position: Sequence[int], n_labels: int) -> dict:
-        """The arrays of a tree that only answers."""
-
-    def structure(self) -> tuple:
-        """Per node, its parent and its label, -1 for none."""
-
-    def children(self, node: int) -> list[int]: ...
-
-    @property
-    def n_nodes(self) -> int: ...
-
-    @property
-    def n_labels(self) -> int: ...
-
-    @property
-    def label_counts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    @property
-    def last_seen(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    @property
-    def n_examples(self) -> int: ...
-
-    @property
-    def counts(self) -> dict: ...
-
-    @property
-    def memory(self) -> dict: ...
-
-class KMeansOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def balanced(self) -> bool: ...
-
-    @balanced.setter
-    def balanced(self, arg: bool, /) -> None: ...
-
-    @property
-    def first_sample(self) -> int: ...
-
-    @first_sample.setter
-    def first_sample(self, arg: int, /) -> None: ...
-
-    @property
-    def sample(self) -> int: ...
-
-    @sample.setter
-    def sample(self, arg: int, /) -> None: ...
-
-    @property
-    def max_iter(self) -> int: ...
-
-    @max_iter.setter
-    def max_iter(self, arg: int, /) -> None: ...
-
-    @property
-    def eps(self) -> float: ...
-
-    @eps.setter
-    def eps(self, arg: float, /) -> None: ...
-
-class ClusteringOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def arity(self) -> int: ...
-
-    @arity.setter
-    def arity(self, arg: int, /) -> None: ...
-
-    @property
-    def max_leaves(self) -> int: ...
-
-    @max_leaves.setter
-    def max_leaves(self, arg: int, /) -> None: ...
-
-    @property
-    def max_depth(self) -> int: ...
-
-    @max_depth.setter
-    def max_depth(self, arg: int, /) -> None: ...
-
-    @property
-    def frequent_share(self) -> float: ...
-
-    @frequent_share.setter
-    def frequent_share(self, arg: float, /) -> None: ...
-
-    @property
-    def kmeans(self) -> KMeansOptions: ...
-
-    @kmeans.setter
-    def kmeans(self, arg: KMeansOptions, /) -> None: ...
-
-    @property
-    def seed(self) -> int: ...
-
-    @seed.setter
-    def seed(self, arg: int, /) -> None: ...
-
-    @property
-    def n_threads(self) -> int: ...
-
-    @n_threads.setter
-    def n_threads(self, arg: int, /) -> None: ...
-
-class LabelVectors:
-    """A vector of unit length for every label that has examples."""
-
-    @property
-    def n_features(self) -> int: ...
-
-    def arrays(self) -> tuple:
-        """
-        Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.
-        """
-
-def label_vectors(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
-    """The sums of the labels' examples."""
-
-def cooccurrence_vectors(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
-    """The sums of the label sets of the labels' examples."""
-
-def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
-    """Vectors of two kinds side by side, of the same weight."""
-
-@overload
-def cluster_labels(vectors: LabelVectors, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple: ...
-
-@overload
-def cluster_labels(vectors: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], options: ClusteringOptions, progress: Progress) -> tuple:
-    """
-    Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
-    """
-
-class ExampleTreeOptions:
-    def __init__(self) -> None: ...
-
-    @property
-    def C(self) -> float: ...
-
-    @C.setter
-    def C(self, arg: float, /) -> None: ...
-
-    @property
-    def tol(self) -> float: ...
-
-    @tol.setter
-    def tol(self, arg: float, /) -> None: ...
-
-    @property
-    def max_iter(self) -> int: ...
-
-    @max_iter.setter
-    def max_iter(self, arg: int, /) -> None: ...
-
-    @property
-    def bias(self) -> float: ...
-
-    @bias.setter
-    def bias(self, arg: float, /) -> None: ...
-
-    @property
-    def max_leaf(self) -> int: ...
-
-    @max_leaf.setter
-    def max_leaf(self, arg: int, /) -> None: ...
-
-    @property
-    def leaf_labels(self) -> int: ...
-
-    @leaf_labels.setter
-    def leaf_labels(self, arg: int, /) -> None: ...
-
-    @property
-    def normalize_gain(self) -> bool: ...
-
-    @normalize_gain.setter
-    def normalize_gain(self, arg: bool, /) -> None: ...
-
-    @property
-    def n_threads(self) -> int: ...
-
-    @n_threads.setter
-    def n_threads(self, arg: int, /) -> None: ...
-
-def grow_example_trees(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, seeds: Sequence[int], options: ExampleTreeOptions, progress: Progress) -> dict:
-    """Grow a tree over the rows for each seed; returns the arrays of all."""
-
-def label_means(features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Progress) -> dict:
-    """The mean of the rows of each label, all scaled to unit length before."""
-
-def split_by_ranking(label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_labels: int, row_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """
-    Alternate rankings of two sides and the sides of rows until both are stable; from `positive` on.
-    """
-
-class ExampleForest:
-    """Trees over examples, asked together."""
-
-    def __init__(self, arrays: dict, n_labels: int, n_features: int, gamma: float = 0.0, alpha: float = 1.0) -> None: ...
-
-    def verify(self) -> None:
-        """Check the insides of every node, leaf and mean."""
-
-    def top_k(self, features: FeatureMatrix, threshold: float, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None, label_weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """Fill labels and probabilities, one row of k for each row of features."""
-
-    def above(self, features: FeatureMatrix, k: int, threshold: float, label_threshold: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None) -> tuple:
-        """
-        The k best labels with at least their threshold, as indptr, labels and probabilities.
-        """
-
-    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """Fill the probabilities of (row, label) pairs; rows ascending."""

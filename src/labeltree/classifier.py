@@ -39,8 +39,8 @@ from labeltree.validation import (
     Number,
     WordOrMatrix,
     WordOrNumber,
-    check_parameters,
     check_count,
+    check_parameters,
     check_sample_weight,
     check_tree_weight,
     n_threads,
@@ -317,7 +317,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
-        if training:  # a parameter that the solver of a saved model does not use may have had another default then
+        if (
+            training
+        ):  # a parameter that the solver of a saved model does not use may have had another default then
             check_solver_parameters(self, _DEFAULTS)
 
     def link_of(self, loss: str) -> str:
@@ -331,7 +333,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
     ) -> TreePlan:
         """How to train some trees; a C that was `chosen` before is not chosen again."""
-        tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
+        tree_weight = (
+            None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
+        )
         if self.node_estimator is not None:
             nodes = EstimatorLearner(self.node_estimator, self.n_jobs)
             return EstimatorPlan(recipes, seeds, nodes, "", tree_weight)
@@ -494,7 +498,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     @classmethod
     def parabel(cls, **parameters: Any) -> LabelTreeClassifier:
-        """Return an estimator with Parabel's settings: three balanced binary trees, squared hinge, beam search of 10."""
+        """Return an estimator with Parabel's settings: three balanced binary trees, squared hinge, beam search."""
         return cls(**preset("parabel", parameters))
 
     @classmethod

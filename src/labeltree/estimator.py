@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
@@ -13,9 +13,11 @@ from labeltree.decisions.online_f_measure import OFO
 from labeltree.labels.reading import read_labels
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.questions import Questions
-from labeltree.text.vectorizer import TextVectorizer
 from labeltree.training.hold_out import set_aside
 from labeltree.validation import Number, check_arguments
+
+if TYPE_CHECKING:
+    from labeltree.text.vectorizer import TextVectorizer
 
 _Self = TypeVar("_Self", bound="Estimator")
 
@@ -129,7 +131,9 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         """A fitted attribute that not every training has."""
         facts = self.model_.training.facts
         if name not in facts:
-            raise AttributeError(f"this {type(self).__name__} has no attribute {name!r}: see its documentation")
+            raise AttributeError(
+                f"this {type(self).__name__} has no attribute {name!r}: see its documentation"
+            )
         return facts[name]
 
     def stored_parameters(self) -> dict[str, Any]:

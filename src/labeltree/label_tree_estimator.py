@@ -116,9 +116,7 @@ class LabelTreeEstimator(Estimator):
 
     # -- calibrating, saving ---------------------------------------------------------------------------------------
 
-    def calibrate(
-        self: _Self, X: Any, y: Any, *, method: str = "isotonic", random_state: int = 0
-    ) -> _Self:
+    def calibrate(self: _Self, X: Any, y: Any, *, method: str = "isotonic", random_state: int = 0) -> _Self:
         """Calibrate the probabilities on rows that the model was not trained on.
 
         For each level of each tree, a map from scores of nodes to probabilities is fitted. It replaces the link from
@@ -166,7 +164,11 @@ class LabelTreeEstimator(Estimator):
         save(self, path, weights=weights)
 
     def stored_parameters(self) -> dict[str, Any]:
-        stored = {**super().stored_parameters(), "link": self.trained_link(), "n_trees": self.model_.forest.n_trees}
+        stored = {
+            **super().stored_parameters(),
+            "link": self.trained_link(),
+            "n_trees": self.model_.forest.n_trees,
+        }
         return {name: value for name, value in stored.items() if name in self._get_param_names()}
 
     def kept_parameters(self) -> Mapping[str, Any]:

@@ -105,7 +105,7 @@ class EstimatorContract(Contract):
         X, _ = problem()
         model.save(tmp_path / "model")
         opened = type(model).load(tmp_path / "model")
-        assert opened.get_params() == model._parameters_as_trained()
+        assert opened.get_params() == model.stored_parameters()
         assert_same_answers(opened, model, X)
         assert_same_answers(pickle.loads(pickle.dumps(opened)), model, X)
 

@@ -265,7 +265,7 @@ def test_trees_are_averaged_as_calibrated(drawn):
         [label_marginals(model.trees_[t], kernel_probabilities(model, rows, i, t)) for t in range(2)]
         for i in range(len(rows))
     ]
-    expected = np.average(np.array(eta, dtype=np.float64), axis=1, weights=model._weights_of_trees())
+    expected = np.average(np.array(eta, dtype=np.float64), axis=1, weights=model.model_.forest.tree_weight)
     at_row, label = np.divmod(np.arange(len(rows) * n_labels), n_labels)
     found = model.predict_pairs(rows, at_row, label.tolist()).reshape(-1, n_labels)
     np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -117,7 +117,7 @@ def all_probabilities(model: LabelTreeClassifier) -> np.ndarray:
     rows = X.toarray().astype(np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     marginals = [
-        [label_marginals(w.tree, node_probabilities(w, x, model._link())) for w in model.weights_]
+        [label_marginals(w.tree, node_probabilities(w, x, model.trained_link())) for w in model.weights_]
         for x in rows
     ]
     return np.mean(marginals, axis=1)
@@ -158,7 +158,7 @@ def nodes_by_brute_force(model: LabelTreeClassifier) -> dict[int, list[tuple[boo
         tree = weights.tree
         below = [{model.classes_[label] for label in tree.labels_under(v)} for v in range(tree.n_nodes)]
         for x, names in zip(rows, y, strict=True):
-            eta = node_probabilities(weights, x, model._link(), model.normalize_siblings)
+            eta = node_probabilities(weights, x, model.trained_link(), model.normalize_siblings)
             for v in range(tree.n_nodes):
                 if v == 0 or below[tree.parent[v]] & set(names):
                     pair = bool(below[v] & set(names)), float(eta[v])

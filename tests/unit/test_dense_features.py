@@ -268,7 +268,7 @@ def test_probabilities_are_those_of_the_twin(tree: str, loss: str) -> None:
     rows, labels = np.divmod(np.arange(20 * 30), 30)
     found = model.predict_pairs((words, embedding), rows, labels).reshape(20, 30)
     for i in range(20):
-        eta = node_probabilities(model.weights_[0], X[i], model._link())
+        eta = node_probabilities(model.weights_[0], X[i], model.trained_link())
         expected = [np.prod(eta[model.tree_.path(label)]) for label in range(30)]
         np.testing.assert_allclose(found[i], expected, rtol=1e-3, atol=1e-6)
 

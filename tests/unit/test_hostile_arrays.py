@@ -64,7 +64,7 @@ def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
 def test_the_loss_of_labels_that_are_none(indptr, indices, message):
     model = small_model(n_trees=1)
     store = model.weights_[0].store(N_FEATURES, "exp4")
-    features = model._features(small_data()[0][:2])
+    features = model.model_.read(small_data()[0][:2])
     loss = np.empty((2, model.tree_.depth + 1))
     with pytest.raises(ValueError, match=message):
         store.held_out_loss(features, np.array(indptr), np.array(indices, dtype=np.int32), None, 1, loss)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from tests.documents import documents
+from tests.hand_made_models import replace_weights
 from tests.kernel import kernel_probabilities
 from tests.reference.joint_siblings import child_probabilities, code_weights, joint_objective
 from tests.reference.search import label_marginals
@@ -82,8 +83,7 @@ def test_predictions_are_the_twins(tree: LabelTree, seed: int, weight_type: str)
     labels[np.arange(n_rows), rng.integers(tree.n_labels, size=n_rows)] = True
     y = sp.csr_matrix(labels.astype(float))
     model = LabelTreeClassifier(**{**JOINT, "prune": 0.0, "tree": tree}).fit(X, y)
-    model.weights_ = [model.weights_[0].with_weight_type(weight_type)]
-    model._renew_caches()
+    replace_weights(model, [model.weights_[0].with_weight_type(weight_type)])
     dense = X.toarray()
     rows = with_bias(X)
     eta = np.array([kernel_probabilities(model, dense, row) for row in range(n_rows)])
@@ -182,7 +182,7 @@ def test_codes_whose_scores_are_not_finite(value: float) -> None:
     X, y = documents(60, 30, 2)
     model = LabelTreeClassifier(**JOINT, tree="flat").fit(X, y)
     model.weights_[0].arrays["code_bias"] = np.full(3, value, dtype=np.float32)
-    model._renew_caches()
+    replace_weights(model, model.weights_)
     np.testing.assert_allclose(kernel_probabilities(model, X.toarray(), 0)[1:], 2 / 3, rtol=1e-6)
 
 

@@ -21,9 +21,9 @@ from sklearn.exceptions import NotFittedError
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError
-from labeltree.model import block_weights
-from labeltree.model.block_weights import to_bfloat16
-from labeltree.model_file import load, load_classifier, read_info, save_classifier
+from labeltree.model import block_weights, weight_types
+from labeltree.model.weight_types import to_bfloat16
+from labeltree.model_file import load, read_info, save
 from labeltree.model_file.label_tensors import decode_texts, encode_texts
 from labeltree.model_file.tensors import map_tensors
 from labeltree.validation import check_features
@@ -273,7 +273,8 @@ def test_any_weight_type_becomes_any_other(model, stored, wanted):
 def test_weights_are_converted_in_parts_of_any_size(model, name, monkeypatch):
     weights = model.weights_[0]
     whole = weights.with_weight_type(name)
-    monkeypatch.setattr(block_weights, "_CHUNK", 7)
+    monkeypatch.setattr(block_weights, "CHUNK", 7)
+    monkeypatch.setattr(weight_types, "CHUNK", 7)
     parts = weights.with_weight_type(name)
     for key, array in whole.arrays.items():
         assert np.array_equal(array, parts.arrays[key])
@@ -340,8 +341,8 @@ def test_the_class_must_be_the_one_that_was_saved(model, tmp_path):
     with pytest.raises(ModelFileError, match="the model is a LabelTreeClassifier, not a Other"):
         Other.load(tmp_path / "a")
     rows, y = small_data()
-    save_classifier(Other().fit(rows, y), tmp_path / "b")
-    assert type(load_classifier(Other, tmp_path / "b")) is Other
+    save(Other().fit(rows, y), tmp_path / "b")
+    assert type(Other.load(tmp_path / "b")) is Other
     with pytest.raises(
         ModelFileError, match="of the class 'Other', which this version of labeltree does not have"
     ):

@@ -13,7 +13,7 @@ import pytest
 from tests.small_models import small_data, small_model
 
 from labeltree import ModelFileError
-from labeltree.model_file import load, loading
+from labeltree.model_file import document, load
 
 X, _ = small_data()
 
@@ -187,14 +187,14 @@ def test_whoever_has_the_old_model_open_keeps_it(old, new, tmp_path):
 
 def test_a_reader_that_is_overtaken_by_a_save_reads_the_new_model(old, new, tmp_path, monkeypatch):
     old.save(tmp_path)
-    open_inside = loading.open_inside
+    open_inside = document.open_inside
 
     def overtaken(directory, name):
-        monkeypatch.setattr(loading, "open_inside", open_inside)
+        monkeypatch.setattr(document, "open_inside", open_inside)
         new.save(tmp_path)  # between the look into model.json and the look into the first file
         return open_inside(directory, name)
 
-    monkeypatch.setattr(loading, "open_inside", overtaken)
+    monkeypatch.setattr(document, "open_inside", overtaken)
     assert is_model(tmp_path, new)
 
 

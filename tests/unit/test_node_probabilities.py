@@ -11,7 +11,7 @@ from tests.reference.search import LINKS, decoded, node_probabilities
 from tests.strategies import models_and_rows
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
-from labeltree.model.block_weights import to_bfloat16
+from labeltree.model.weight_types import to_bfloat16
 
 pytestmark = pytest.mark.native
 

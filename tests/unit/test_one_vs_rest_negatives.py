@@ -68,7 +68,7 @@ def test_labels_learn_from_the_rows_of_their_group(
     )
     features = check_features(LabelTreeClassifier(), X, normalize=True, reset=True)
     examples = Examples(features, read_labels(y), weight.astype(np.float32))
-    found = find_negatives(examples, n_negatives, model._seeds(1)[0], Run(1, Phases(None)))
+    found = find_negatives(examples, n_negatives, model.seeds(1)[0], Run(1, Phases(None)))
     proposed = found.indices.reshape(300, n_negatives)
     plan = ColumnPlan.by_siblings(found.tree, np.asarray(y.sum(axis=0)).ravel(), 300)
     n_left_out = 0
@@ -137,14 +137,13 @@ def test_neither_threads_nor_chunks_nor_a_checkpoint_change_a_bit(
 def test_the_search_for_negatives_can_be_stopped() -> None:
     X, y = documents(100, 60, 20)
     model = LabelTreeClassifier(random_state=0).fit(X, y)
-    labels, probabilities = np.empty((100, 3), dtype=np.int32), np.empty((100, 3), dtype=np.float32)
-    arguments = (model._features(X), 0.0, False, 0, False, None, 2, labels, probabilities, None, None)
+    features, search = model.model_.read(X), _native.Search(3, n_threads=2)
     progress = _native.Progress()
-    model._forest().top_k(*arguments, progress)
+    model.model_.forest.top_k(features, search, progress=progress)
     assert progress.done == progress.total == 100
     progress.cancel()
     with pytest.raises(_native.Cancelled):
-        model._forest().top_k(*arguments, progress)
+        model.model_.forest.top_k(features, search, progress=progress)
 
 
 def test_a_number_of_negatives_needs_a_tree() -> None:

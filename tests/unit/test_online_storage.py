@@ -204,7 +204,7 @@ def test_arrays_that_lie_are_refused_or_do_no_harm(kind: str, data: st.DataObjec
     except ValueError:
         return
     assert tree.n_labels == 12
-    features = model._features(X)
+    features = model.model_.read(X)
     labels = np.empty((X.shape[0], 3), dtype=np.int32)
     probabilities = np.empty((X.shape[0], 3), dtype=np.float32)
     tree.top_k(features, 0.0, False, 0, None, 1, labels, probabilities, None)

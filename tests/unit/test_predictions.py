@@ -187,7 +187,7 @@ def test_logistic_nodes_with_features_of_any_size(scale, tol, gap) -> None:
         max_iter=20_000,
         random_state=0,
     ).fit(X, y)
-    weights = dict(zip(*(a.tolist() for a in model._forest_and_stores()[1][0].column(1, 1)), strict=True))
+    weights = dict(zip(*(a.tolist() for a in model.model_.forest.stores[0].column(1, 1)), strict=True))
     w = np.array([weights.get(j, 0.0) for j in range(200)])
 
     def objective(w):

@@ -184,7 +184,7 @@ def test_a_trained_model() -> None:
         for i, p in enumerate(marginals):
             assert_best(labels[i], probabilities[i], p, 5)
         for i in range(0, 300, 30):
-            link = model._link()
+            link = model.trained_link()
             eta = node_probabilities(model.weights_[0], unit[i], link, model.normalize_siblings)
             np.testing.assert_allclose(marginals[i], label_marginals(model.tree_, eta), rtol=1e-3, atol=1e-5)
         # The point of trees: most of the nodes are never asked.

@@ -27,13 +27,12 @@ CERTAIN_SCORE = 1000.0
 FEWEST_PAIRS = 30
 
 
-def fit_calibration(
-    model: Model, X: Any, y: Any, method: str, seed: int, search: Search
-) -> Calibration:
+def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search: Search) -> Calibration:
     """Fit a map for each level of each tree; raises `ValueError` for a model that cannot be calibrated."""
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
-    model.forest.calibrated(None)  # refuses a forest whose nodes have no scores to map
+    forest: Any = model.forest
+    forest.calibrated(None)  # refuses a forest without linear nodes
     labels = read_labels_of(y, model.names.classes, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")

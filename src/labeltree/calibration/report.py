@@ -99,9 +99,7 @@ class CalibrationReport:
         return "\n".join(lines)
 
 
-def measure_calibration(
-    model: Questions, X: Any, y: Any, *, random_state: int = 0
-) -> CalibrationReport:
+def measure_calibration(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> CalibrationReport:
     """Judge the probabilities of a model on rows that it has not seen.
 
     Parameters

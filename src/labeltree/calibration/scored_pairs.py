@@ -22,6 +22,7 @@ LEAST_LIKELY = 0.01
 #: Pairs of a row and a label that is neither true nor likely: so many are drawn.
 UNLIKELY_PAIRS = 200_000
 
+
 @dataclass(frozen=True)
 class ScoredPairs:
     """Pairs of a row and a label, or a node: what the model says about them, and what is true.

@@ -47,10 +47,8 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
     return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
 
 
-def ranking_weight(
-    label_weight: Any, model: Model, allowed: NDArray[np.uint8] | None
-) -> NDArray[np.float64]:
-    """Return what each label weighs in a ranking; labels that are not allowed weigh 0, so that no search expands them."""
+def ranking_weight(label_weight: Any, model: Model, allowed: NDArray[np.uint8] | None) -> NDArray[np.float64]:
+    """Return the weight of each label in a ranking: 0 if it is not allowed, so that no search goes on for it."""
     if not isinstance(label_weight, str):
         weight = weight_of_each(label_weight, model.names, np.float64)
     elif label_weight == "propensity":

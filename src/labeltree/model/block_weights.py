@@ -14,7 +14,7 @@ from labeltree.model.dense_weights import quantize_panels, widen_panels
 from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
 from labeltree.trees import LabelTree
 
-#: The arrays of the blocks and their types; `native/block_arrays.h` says what they mean.
+#: The arrays of the blocks and their types; `native/model/block_arrays.h` says what they mean.
 BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "block_begin": ("int64",),
     "block_entry_begin": ("int64",),
@@ -82,12 +82,11 @@ class BlockWeights:
 
         The maps of a calibration, if there is one, take the place of the link.
         """
-        arrays = {**self.arrays, "child_begin": self.tree.child_begin, "label": self.tree.label}
-        arrays |= calibration or {}
+        arrays = {**self.arrays, **(calibration or {})}
         if "dense_weight" in arrays:
             arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
-            arrays, self.tree.n_labels, n_features, getattr(_native.Link, link), self.dense_features
+            self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
 
 class Contribution(NamedTuple):
     """What one feature of the example added to a node's score: value times weight."""
@@ -68,7 +70,7 @@ class Explanation:
 
 
 def strongest(
-    triples: Iterable[tuple[int, float, float]], n_features: int, feature_names: Sequence[Any] | None
+    triples: Iterable[tuple[int, float, float]], n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
 ) -> tuple[Contribution, ...]:
     """Return the `n_features` largest contributions of triples of a feature, its value and its weight."""
     known = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,11 @@ class Forest(Protocol):
     n_labels, n_trees : int
     """
 
-    has_label_trees: ClassVar[bool]
-    has_node_scores: ClassVar[bool]
+    @property
+    def has_label_trees(self) -> bool: ...
+
+    @property
+    def has_node_scores(self) -> bool: ...
 
     @property
     def gives_probabilities(self) -> bool: ...
@@ -83,7 +86,7 @@ class Forest(Protocol):
         """Return the labels of the only row one by one, best first."""
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
     ) -> Explanation:
         """Explain the probability of a label for the only row; raises `ValueError` if that is not possible."""
 

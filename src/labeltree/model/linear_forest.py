@@ -132,7 +132,7 @@ class LinearForest:
         return iter(_native.Enumeration(self._native, features, 0, search).next, None)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
     ) -> Explanation:
         if any(of_tree.is_joint for of_tree in self.weights):
             raise ValueError(
@@ -141,15 +141,15 @@ class LinearForest:
             )
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         paths = [
-            _path(of_tree, store, features, values, label, search.normalize_siblings, n_features, feature_names)
+            _path(
+                of_tree, store, features, values, label, search.normalize_siblings, n_features, feature_names
+            )
             for of_tree, store in zip(self.weights, self.stores, strict=True)
         ]
         of_trees = [path[-1].probability_so_far for path in paths]
         return Explanation(label, float(np.average(of_trees, weights=self.tree_weight)), paths)
 
-    def node_scores(
-        self, features: Any, labels: LabelRows, search: Search, seed: int
-    ) -> list[NodeScores]:
+    def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> list[NodeScores]:
         return [
             _scores_of_tree(store, tree, features, labels, search, seed)
             for store, tree in zip(self.stores, self.trees, strict=True)
@@ -167,7 +167,7 @@ def _path(
     label: int,
     normalize_siblings: bool,
     n_features: int,
-    feature_names: Sequence[Any] | None,
+    feature_names: Sequence[Any] | NDArray[Any] | None,
 ) -> list[Step]:
     """The steps from the root to a label in one tree."""
     tree = weights.tree
@@ -205,15 +205,9 @@ def _scores_of_tree(
 ) -> NodeScores:
     """The scores of all positive nodes, and of a sample of the negative ones if there are millions."""
     n_nodes = _n_scored_nodes(tree, labels, search.n_threads)
-    found = store.held_out_nodes(
-        features,
-        labels.indptr,
-        labels.indices,
-        search.normalize_siblings,
-        min(1.0, NEGATIVE_NODES / n_nodes),
-        seed,
-        search.n_threads,
-    )
+    examples = _native.Examples(features, labels.indptr, labels.indices, labels.n_labels)
+    share = min(1.0, NEGATIVE_NODES / n_nodes)
+    found = store.held_out_nodes(examples, search.normalize_siblings, share, seed, search.n_threads)
     positive = found["positive"].astype(bool)
     n_positive = int(positive.sum())
     n_drawn = len(positive) - n_positive
@@ -229,7 +223,5 @@ def _scores_of_tree(
 
 def _n_scored_nodes(tree: LabelTree, labels: LabelRows, n_threads: int) -> int:
     """The number of pairs of a row and the root, or a child of a node that is positive for the row."""
-    begin, _ = _native.assign_to_nodes(
-        tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, n_threads
-    )
+    begin, _ = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, n_threads)
     return labels.n_rows + int(np.diff(begin) @ np.diff(tree.child_begin).astype(np.int64))

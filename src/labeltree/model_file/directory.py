@@ -10,11 +10,11 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ModelFileError
-from labeltree.model_file.document import TENSOR_FILE_NAME, StoredFile, is_model
+from labeltree.model_file.fields import TENSOR_FILE_NAME, StoredFile
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, write_tensors
 
@@ -67,10 +67,9 @@ def read_document(directory: Path) -> bytes:
     return text
 
 
-class WritableDocument(Protocol):
-    """What becomes ``model.json``."""
-
-    def to_json(self) -> str: ...
+def is_model(value: Any) -> bool:
+    """Whether parsed JSON is a ``model.json`` of any version."""
+    return isinstance(value, dict) and value.get("format") == "labeltree"
 
 
 class ModelWriter:
@@ -118,11 +117,11 @@ class ModelWriter:
         os.replace(self.directory / temporary, self.directory / stored.name)
         return stored
 
-    def commit(self, document: WritableDocument) -> None:
+    def commit(self, document: str) -> None:
         """Replace ``model.json``: from now on the directory holds the new model."""
         temporary = self._temporary_name()
         with (self.directory / temporary).open("xb") as file:
-            file.write(document.to_json().encode() + b"\n")
+            file.write(document.encode() + b"\n")
             _sync(file)
         # The tensor files must be there for good before anything names them.
         sync_folder(self.directory)

@@ -130,9 +130,7 @@ def fit_node_estimators(
 
 def _examples(tree: LabelTree, labels: LabelRows) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
     """The examples of every node: those with a label below its parent, and whether they have one below itself."""
-    begin, positive = _native.assign_to_nodes(
-        tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, 1
-    )
+    begin, positive = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, 1)
     is_positive = np.zeros(labels.n_rows, dtype=np.int64)
     for node, parent in enumerate(tree.parent.tolist()):
         rows = (

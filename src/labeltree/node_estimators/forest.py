@@ -12,7 +12,6 @@ from labeltree.exchange import GuidedSearch, NodeBlocks, node_targets
 from labeltree.exchange.scores import path_products
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
-from labeltree.model.explanation import Explanation
 from labeltree.model.forest import RowAnswer, Search, TopAnswer
 from labeltree.model.node_scores import NodeScores
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
@@ -84,9 +83,7 @@ class EstimatorForest:
         }
         parts = []
         for rows, asked in self._batches(features):
-            found = [
-                GuidedSearch(a.tree, a.n_rows, search.k, **options).run(a.ask).matrix() for a in asked
-            ]
+            found = [GuidedSearch(a.tree, a.n_rows, search.k, **options).run(a.ask).matrix() for a in asked]
             parts.append(as_top(self._mean_of_found(found, asked, search), search.k))
             _count(asked, rows, evaluations)
         labels, probabilities = zip(*parts, strict=True)

@@ -60,9 +60,7 @@ class GrowingForest:
         arrays: dict[str, Any] = self._tree.freeze(prune, self._position.tolist(), self.n_labels)
         return LabelTree(arrays.pop("child_begin"), arrays.pop("label")), arrays
 
-    def top_k(
-        self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None
-    ) -> TopAnswer:
+    def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
         labels, probabilities = empty_answer(features.n_rows, search.k)
         self._tree.top_k(features, self._by_number(search), labels, probabilities, evaluations)
         found = labels >= 0
@@ -81,9 +79,7 @@ class GrowingForest:
             n_added = min(len(never), len(row) - n_found)
             row[n_found : n_found + n_added] = never[:n_added]
 
-    def above(
-        self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None
-    ) -> RowAnswer:
+    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
         indptr, labels, probabilities = self._tree.above(features, self._by_number(search), evaluations)
         return indptr, self._position[labels], probabilities
 
@@ -104,7 +100,7 @@ class GrowingForest:
         return zip(labels.tolist(), probabilities.tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
     ) -> Explanation:
         number = int(self._numbers()[label])
         if number < 0:

@@ -159,6 +159,7 @@ class GrowingModel:
     ) -> TopLabels:
         best = np.empty((len(order), k), dtype=np.int32)
         probabilities = np.empty((len(order), k), dtype=np.float32)
+        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
         with self.lock.writing():
             numbers, new_labels = self.labels.number(labels, order)
             n_before = len(self.labels)
@@ -173,11 +174,11 @@ class GrowingModel:
                         features.matrix,
                         labels.indptr,
                         numbers,
-                        weight,
                         order[turn],
-                        best[turn] if k > 0 else None,
-                        probabilities[turn] if k > 0 else None,
-                        normalize_siblings,
+                        weight,
+                        search,
+                        None if search is None else best[turn],
+                        None if search is None else probabilities[turn],
                     )
                 finally:  # also of a turn that failed half-way
                     n_known = self.tree.n_labels - n_before
@@ -217,4 +218,6 @@ class GrowingModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"])  # type: ignore[misc]
+        self.__init__(
+            settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"]
+        )  # type: ignore[misc]

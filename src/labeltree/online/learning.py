@@ -33,7 +33,6 @@ class OnlineLearner(Estimator):
     search: str
     beam: int
     normalize_siblings: bool
-    _model: GrowingModel
 
     def make_search(self, k: int = 1, **wanted: Any) -> Search:
         beam = int(self.beam) if self.search == "beam" else 0

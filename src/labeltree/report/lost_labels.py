@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.calibration.scored_pairs import NodeScores
 from labeltree.metrics.label_sets import IntArray, LabelSets
+from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
 FloatArray = NDArray[np.float64]

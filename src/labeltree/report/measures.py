@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.calibration import CalibrationReport, measure_calibration
-from labeltree.calibration.scored_pairs import has_node_probabilities, scores_of_trees
 from labeltree.decisions.decision import Decision
-from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
-from labeltree.prediction import LabelTreePredictor
+from labeltree.model.forest import Search
+from labeltree.model.model import Model
+from labeltree.questions import Questions, decided_labels, validation_pairs
 from labeltree.report.frequency import FrequencyBand, frequency_bands
 from labeltree.report.lost_labels import LostLabels, lost_labels
 from labeltree.report.node_costs import NodeCosts, node_costs
@@ -82,7 +81,7 @@ class Report:
     first_tree: TreeMeasures | None
 
 
-def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, random_state: int = 0) -> Report:
+def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state: int = 0) -> Report:
     """Measure a model on rows that it was not trained on, for `report_page`.
 
     Parameters
@@ -111,45 +110,48 @@ def measure_report(model: LabelTreePredictor, X: Any, y: Any, *, k: int = 5, ran
     (array([1.]), array([0, 1]))
     """
     check_count("k", k)
-    model._check_trained()
-    truth, n_unknown_of_row = _read_truth(y, model)
-    features = model._features(X)
+    trained, search = model.model_, model.make_search()
+    truth, n_unknown_of_row = _read_truth(y, trained)
+    features = trained.read(X)
     if features.n_rows != truth.n_rows:
         raise ValueError(
             f"X and y must have the same number of rows, got {features.n_rows} and {truth.n_rows}"
         )
-    n_unknown, k = int(n_unknown_of_row.sum()), min(k, len(model.classes_))
-    ranking, _ = model._top_k(features, max(RANKS, k), 0.0, None, None)
+    n_unknown, n_labels = int(n_unknown_of_row.sum()), len(trained.names)
+    k = min(k, n_labels)
+    forest = trained.forest
+    ranking, _ = forest.top_k(features, search.replace(k=min(max(RANKS, k), n_labels)))
     hits = truth.contains(np.arange(truth.n_rows)[:, None], ranking.astype(np.int64))
-    likely = model._above(features, None, float(THRESHOLDS[0]), None, None, None)
-    decided = model._decided(features, None)
+    lowest = float(THRESHOLDS[0])
+    likely = validation_pairs(trained, X, y, search, lowest)
+    decided = decided_labels(trained, features, search)
     predicted = LabelSets.from_pairs(
         row_numbers(np.diff(decided.indptr)), decided.indices.astype(np.int64), truth.n_rows, truth.n_labels
     )
-    labels = _label_rows(truth, model)
+    labels = _label_rows(truth, trained)
     return Report(
-        classes=model.classes_,
-        label_counts=model.label_counts_,
+        classes=trained.names.classes,
+        label_counts=trained.label_counts,
         n_rows=truth.n_rows,
         n_unknown=n_unknown,
-        n_trees=len(model._tree_shapes()),
+        n_trees=forest.n_trees,
         k=k,
         ranks=rank_curve(hits[:, :RANKS], truth.sizes + n_unknown_of_row),
-        frequencies=frequency_bands(model.label_counts_, truth, ranking[:, :k]),
+        frequencies=frequency_bands(trained.label_counts, truth, ranking[:, :k]),
         calibration=measure_calibration(model, X, labels, random_state=random_state),
-        thresholds=threshold_curve(ValidationPairs.of(likely, truth, n_unknown, float(THRESHOLDS[0]))),
-        decision=model.decision_,
+        thresholds=threshold_curve(likely),
+        decision=trained.decision,
         outcomes=count_outcomes(truth, predicted, per="label"),
         queries=query_times(model, X, truth.n_rows, k),
-        first_tree=_measure_tree(_first_tree_of(model), X, truth, labels, k, random_state)
-        if has_node_probabilities(model)
+        first_tree=_measure_tree(trained, features, truth, labels, search.replace(k=k), random_state)
+        if forest.has_node_scores
         else None,
     )
 
 
-def _read_truth(y: Any, model: LabelTreePredictor) -> tuple[LabelSets, IntArray]:
+def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
     """The labels of each row that the model knows, and the number of others."""
-    names = model._label_names()
+    names = model.names
     indptr, positions = find_labels(y, names)
     rows, n_rows = row_numbers(np.diff(indptr)), len(indptr) - 1
     known = positions >= 0
@@ -161,30 +163,22 @@ def _read_truth(y: Any, model: LabelTreePredictor) -> tuple[LabelSets, IntArray]
     return truth, np.bincount(rows[~known], minlength=n_rows)
 
 
-def _label_rows(truth: LabelSets, model: LabelTreePredictor) -> LabelRows:
+def _label_rows(truth: LabelSets, model: Model) -> LabelRows:
     indptr = np.concatenate([[0], np.cumsum(truth.sizes)]).astype(np.int64)
-    return LabelRows(indptr, truth.labels.astype(np.int32), model.classes_, model.label_kind_)
-
-
-def _first_tree_of(model: LabelTreePredictor) -> LabelTreePredictor:
-    """The model with its first tree alone, calibrated as it was."""
-    if model._is_one_tree:
-        return model
-    alone = copy.copy(model)
-    alone.weights_ = model.weights_[:1]
-    alone.tree_weight = None
-    if "calibration_" in vars(model):
-        alone.calibration_ = replace(model.calibration_, trees=model.calibration_.trees[:1])
-    return alone
+    return LabelRows(indptr, truth.labels.astype(np.int32), model.names.classes, model.label_kind)
 
 
 def _measure_tree(
-    model: LabelTreePredictor, X: Any, truth: LabelSets, labels: LabelRows, k: int, random_state: int
+    model: Model, features: Any, truth: LabelSets, labels: LabelRows, search: Search, random_state: int
 ) -> TreeMeasures:
-    scores = scores_of_trees(model, X, labels, random_state)[0]
-    ranking, probabilities = model._top_k(model._features(X), k, 0.0, None, None)
+    """Ask the first tree alone, calibrated as it is in the model."""
+    forest: Any = model.forest
+    forest = forest.first_tree()
+    (tree,) = forest.trees
+    (scores,) = forest.node_scores(features, labels, search, random_state)
+    ranking, probabilities = forest.top_k(features, search)
     return TreeMeasures(
-        model.tree_,
-        lost_labels(model.tree_, scores, truth, ranking, probabilities),
-        node_costs(model.tree_, scores, truth.n_rows),
+        tree,
+        lost_labels(tree, scores, truth, ranking, probabilities),
+        node_costs(tree, scores, truth.n_rows),
     )

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.calibration.measures import LEAST_PROBABILITY
-from labeltree.calibration.scored_pairs import NodeScores
 from labeltree.metrics.label_sets import IntArray
+from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
 FloatArray = NDArray[np.float64]

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.decisions import OFO
+from labeltree.estimator import Estimator
 from labeltree.metrics.names import Metric
 from labeltree.model.top_labels import TopLabels
-from labeltree.prediction import LabelTreePredictor
 from labeltree.text.text_explanation import TextExplanation, explain_text
 from labeltree.text.vectorizer import TextVectorizer
 
@@ -78,7 +78,7 @@ class Tagger(BaseEstimator):
             How much each text counts, 1 by default.
         """
         classifier = LabelTreeClassifier() if self.classifier is None else clone(self.classifier)
-        if not isinstance(classifier, LabelTreePredictor) or hasattr(classifier, "partial_fit"):
+        if not isinstance(classifier, Estimator) or hasattr(classifier, "partial_fit"):
             raise ValueError(
                 "classifier must be one of this library's that is trained on matrices, such as "
                 f"LabelTreeClassifier(); got {type(classifier).__name__}"
@@ -183,7 +183,7 @@ class Tagger(BaseEstimator):
         from labeltree.model_file import load
 
         classifier: Any = load(path, verify)
-        if getattr(classifier, "vectorizer_", None) is None:
+        if classifier.model_.vectorizer is None:
             raise ModelFileError(
                 f"{path}: this model was trained on numbers, not on texts; open it with "
                 f"{type(classifier).__name__}.load"

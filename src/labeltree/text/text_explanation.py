@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labeltree.model.explanation import Explanation
-from labeltree.prediction import LabelTreePredictor
 
 if TYPE_CHECKING:
+    from labeltree.questions import Questions
     from labeltree.text.vectorizer import TextVectorizer
 
 
@@ -34,7 +34,7 @@ class TextExplanation(Explanation):
 
 
 def explain_text(
-    classifier: LabelTreePredictor, vectorizer: TextVectorizer, text: str, label: Any, n_features: int
+    classifier: Questions, vectorizer: TextVectorizer, text: str, label: Any, n_features: int
 ) -> TextExplanation:
     """Explain a label of a text; each step keeps the `n_features` that weighed most."""
     x = vectorizer.transform([text])

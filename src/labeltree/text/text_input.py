@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labeltree.data.words import word_counts
-
-
-def takes_text(model: Any) -> bool:
-    """Whether a model can be asked about texts: a tagger's, or an online one that learned names of features."""
-    return hasattr(model, "vectorizer_") or bool(getattr(model, "named_features_", False))
-
 
 def text_features(model: Any, texts: Sequence[str]) -> Any:
-    """X for these texts.
+    """Return X for these texts.
 
     Raises
     ------
@@ -29,11 +22,9 @@ def text_features(model: Any, texts: Sequence[str]) -> Any:
     >>> text_features(model, ["A boat, a boat"])
     [{'boat': 2.0}]
     """
-    if hasattr(model, "vectorizer_"):
-        return model.vectorizer_.transform(texts)
-    if not takes_text(model):
+    if not model.model_.takes_text:
         raise ValueError(
             "this model was trained on rows of numbers and cannot be asked about texts; train one on texts with "
             "labeltree.text.Tagger or 'labeltree train texts.jsonl'"
         )
-    return [word_counts(text) for text in texts]
+    return model.model_.text_rows(texts)

@@ -143,11 +143,8 @@ def level_losses(
     store: _native.BlockStore, tree: LabelTree, examples: Examples, n_threads: int
 ) -> FloatMatrix:
     """The log loss of every row at every level of the tree."""
-    labels = examples.labels
-    losses = np.empty((labels.n_rows, tree.depth + 1))
-    store.held_out_loss(
-        examples.features, labels.indptr, labels.indices, examples.label_weight, n_threads, losses
-    )
+    losses = np.empty((examples.labels.n_rows, tree.depth + 1))
+    store.held_out_loss(examples.native, n_threads, losses)
     return losses
 
 
@@ -160,7 +157,7 @@ def missed_precision(
     found = np.empty((labels.n_rows, k), dtype=np.int32)
     probabilities = np.empty((labels.n_rows, k), dtype=np.float32)
     forest = _native.Forest([store], [1.0])
-    forest.top_k(examples.features, 0.0, False, 0, False, None, n_threads, found, probabilities, None)
+    forest.top_k(examples.features, _native.Search(k, n_threads=n_threads), found, probabilities)
     worth = np.ones(tree.n_labels) if examples.label_weight is None else examples.label_weight
     truth = sp.csr_matrix(
         (worth[labels.indices], labels.indices, labels.indptr), shape=(labels.n_rows, tree.n_labels)

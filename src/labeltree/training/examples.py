@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,19 @@ class Examples:
     label_weight: NDArray[np.float32] | None = None
     reader: FeatureReader | None = None
     X: Any = None
+
+    @cached_property
+    def native(self) -> _native.Examples:
+        """Return the kernel's view of these examples."""
+        labels = self.labels
+        return _native.Examples(
+            self.features,
+            labels.indptr,
+            labels.indices,
+            labels.n_labels,
+            self.sample_weight,
+            self.label_weight,
+        )
 
     def check(self) -> None:
         """Raise `ValueError` unless something can be learned."""

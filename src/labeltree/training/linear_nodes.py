@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -39,27 +38,30 @@ class SolverSettings:
     l1: float = 0.0
 
 
-def solver_options(settings: SolverSettings, seed: int, n_threads: int) -> _native.SolverOptions:
-    """The settings as the kernel wants them; what concerns the levels of a tree is not among them."""
-    options = _native.SolverOptions()
-    options.solver = getattr(_native.Solver, settings.solver)
-    options.loss = getattr(_native.Loss, settings.loss)
-    options.penalty = getattr(_native.Penalty, settings.penalty)
-    options.joint_siblings = settings.siblings == "joint"
-    if not isinstance(settings.C, Sequence):
-        options.C = settings.C
-    options.tol = settings.tol
-    options.max_iter = settings.max_iter
-    options.l1 = settings.l1
-    if settings.incremental is not None:
-        options.learning_rate = settings.incremental.learning_rate
-        options.epochs = settings.incremental.epochs
-        options.regularization = settings.incremental.regularization
-    options.bias = settings.bias
-    options.prune = settings.prune
-    options.seed = seed
-    options.n_threads = n_threads
-    return options
+def solver_options(
+    settings: SolverSettings, seed: int, n_threads: int, tree: LabelTree | None = None
+) -> _native.SolverOptions:
+    """Return the settings as the kernel wants them; a `C` per level needs the tree."""
+    if isinstance(settings.C, Sequence):
+        assert tree is not None
+        regularization: dict[str, Any] = {"block_C": block_values(tree, settings.C)}
+    else:
+        regularization = {"C": settings.C}
+    return _native.SolverOptions(
+        solver=getattr(_native.Solver, settings.solver),
+        loss=getattr(_native.Loss, settings.loss),
+        penalty=getattr(_native.Penalty, settings.penalty),
+        joint_siblings=settings.siblings == "joint",
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        l1=settings.l1,
+        **({} if settings.incremental is None else asdict(settings.incremental)),
+        **regularization,
+        bias=settings.bias,
+        prune=settings.prune,
+        seed=seed,
+        n_threads=n_threads,
+    )
 
 
 def train_tree(
@@ -72,23 +74,10 @@ def train_tree(
     name: str = "",
 ) -> tuple[BlockWeights, dict[str, Any]]:
     """Train all nodes; returns the weights and the kernel's report."""
-    options = solver_options(settings, seed, n_threads)
-    if isinstance(settings.C, Sequence):
-        options.block_C = block_values(tree, settings.C)
+    options = solver_options(settings, seed, n_threads, tree)
     arrays = phases.run(
         f"{name}training {tree.n_nodes:,} nodes",
-        lambda progress: _native.train_blocks(
-            tree.child_begin,
-            tree.label,
-            tree.n_labels,
-            examples.features,
-            examples.labels.indptr,
-            examples.labels.indices,
-            examples.sample_weight,
-            examples.label_weight,
-            options,
-            progress,
-        ),
+        lambda progress: _native.train_blocks(tree.native, examples.native, options, progress),
     )
     report = arrays.pop("report")
     return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
@@ -104,7 +93,9 @@ def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
     return values
 
 
-def pruning_warnings(prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
+def pruning_warnings(
+    prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]
+) -> list[str]:
     """Return a warning if pruning dropped nearly all weights."""
     n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
     if n_pruned <= 1000 * max(n_kept, 1):

@@ -71,7 +71,8 @@ class TreePlan:
             name = f"tree {number} of {len(self.recipes)}: " if len(self.recipes) > 1 else ""
             started = time.perf_counter()
             tree = run.phases.run(
-                name + recipe.describe(examples.labels.n_labels), builder(recipe, examples, seed, run.n_threads)
+                name + recipe.describe(examples.labels.n_labels),
+                builder(recipe, examples, seed, run.n_threads),
             )
             built = time.perf_counter()
             beside: Seconds = {}

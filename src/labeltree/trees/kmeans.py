@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from labeltree import _native
-from labeltree.labels.reading import LabelRows, read_labels
+from labeltree.labels.reading import read_labels
 from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
@@ -98,9 +97,9 @@ def kmeans_tree(
             f"X and y must have the same number of rows, but have {features.n_rows} and {labels.n_rows}"
         )
     check_label_vectors(label_vectors, labels.n_labels)
+    weight = check_sample_weight(sample_weight, labels.n_rows)
     return cluster_labels(
-        features,
-        labels,
+        _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, weight),
         arity=arity,
         max_leaves=max_leaves,
         max_depth=max_depth,
@@ -108,7 +107,6 @@ def kmeans_tree(
         frequent_share=frequent_share,
         label_vectors=label_vectors,
         label_vector_prune=label_vector_prune,
-        sample_weight=check_sample_weight(sample_weight, labels.n_rows),
         seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
         n_threads=n_threads(n_jobs),
         progress=_native.Progress(),
@@ -116,8 +114,7 @@ def kmeans_tree(
 
 
 def cluster_labels(
-    features: _native.FeatureMatrix,
-    labels: LabelRows,
+    examples: _native.Examples,
     *,
     arity: int,
     max_leaves: int,
@@ -126,21 +123,19 @@ def cluster_labels(
     frequent_share: float,
     label_vectors: Any,
     label_vector_prune: float,
-    sample_weight: NDArray[np.float32] | None,
     seed: int,
     n_threads: int,
     progress: _native.Progress,
 ) -> LabelTree:
     """`kmeans_tree` of what has been checked."""
-    options = _native.ClusteringOptions()
-    options.arity = arity
-    options.max_leaves = max_leaves
-    options.max_depth = max_depth or 0
-    options.kmeans.balanced = balanced
-    options.frequent_share = frequent_share
-    options.seed = seed
-    options.n_threads = n_threads
-    vectors = make_label_vectors(
-        label_vectors, label_vector_prune, features, labels, sample_weight, n_threads, progress
+    options = _native.ClusteringOptions(
+        arity=arity,
+        max_leaves=max_leaves,
+        max_depth=max_depth or 0,
+        balanced=balanced,
+        frequent_share=frequent_share,
+        seed=seed,
+        n_threads=n_threads,
     )
-    return LabelTree(*_native.cluster_labels(vectors, labels.indptr, labels.indices, options, progress))
+    vectors = make_label_vectors(label_vectors, label_vector_prune, examples, n_threads, progress)
+    return LabelTree(*_native.cluster_labels(vectors, examples, options, progress))

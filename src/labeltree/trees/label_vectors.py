@@ -6,13 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from labeltree import _native
-from labeltree.labels.reading import LabelRows
 from labeltree.validation import check_features
 
 #: Label vectors as the kernel takes them.
@@ -36,37 +34,33 @@ def check_label_vectors(label_vectors: Any, n_labels: int) -> None:
 def make_label_vectors(
     label_vectors: Any,
     prune: float,
-    features: _native.FeatureMatrix,
-    labels: LabelRows,
-    sample_weight: NDArray[np.float32] | None,
+    examples: _native.Examples,
     n_threads: int,
     progress: _native.Progress,
 ) -> KernelVectors:
     """Label vectors of unit length; computed ones are without entries below `prune`."""
     if not isinstance(label_vectors, str):
         return _given(label_vectors)
-    how = (labels.indptr, labels.indices, labels.n_labels, sample_weight, prune, n_threads, progress)
+    how = (examples, prune, n_threads, progress)
     if label_vectors == "features":
-        return _native.label_vectors(features, *how)
+        return _native.label_vectors(*how)
     if label_vectors == "cooccurrence":
         return _native.cooccurrence_vectors(*how)
-    return _native.join_vectors(_native.label_vectors(features, *how), _native.cooccurrence_vectors(*how))
+    return _native.join_vectors(_native.label_vectors(*how), _native.cooccurrence_vectors(*how))
 
 
 def label_vector_matrix(
     label_vectors: Any,
     prune: float,
-    features: _native.FeatureMatrix,
-    labels: LabelRows,
-    sample_weight: NDArray[np.float32] | None,
+    examples: _native.Examples,
     n_threads: int,
     progress: _native.Progress,
 ) -> Any:
     """`make_label_vectors` as a matrix with a row per label, sparse unless the user's is dense."""
-    made = make_label_vectors(label_vectors, prune, features, labels, sample_weight, n_threads, progress)
+    made = make_label_vectors(label_vectors, prune, examples, n_threads, progress)
     if isinstance(made, _native.LabelVectors):
         indptr, indices, data = made.arrays()
-        return sp.csr_array((data, indices, indptr), shape=(labels.n_labels, made.n_features))
+        return sp.csr_array((data, indices, indptr), shape=(examples.n_labels, made.n_features))
     return normalize(label_vectors)
 
 

@@ -79,8 +79,9 @@ class TreeRecipe:
         if self.max_arity is None or tree.arity <= self.max_arity:
             return tree
         check_label_vectors(self.label_vectors, labels.n_labels)
+        examples = _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, sample_weight)
         vectors = label_vector_matrix(
-            self.label_vectors, self.label_vector_prune, features, labels, sample_weight, n_threads, progress
+            self.label_vectors, self.label_vector_prune, examples, n_threads, progress
         )
         return split_wide_nodes(
             tree, self.max_arity, vectors, seed=seed, n_threads=n_threads, progress=progress
@@ -104,8 +105,7 @@ class TreeRecipe:
             return made
         if self.tree in CLUSTERED:
             tree = cluster_labels(
-                features,
-                labels,
+                _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, sample_weight),
                 arity=self.arity,
                 max_leaves=self.max_leaves,
                 max_depth=self.max_depth,
@@ -113,7 +113,6 @@ class TreeRecipe:
                 frequent_share=self.frequent_share,
                 label_vectors=self.label_vectors,
                 label_vector_prune=self.label_vector_prune,
-                sample_weight=sample_weight,
                 seed=seed,
                 n_threads=n_threads,
                 progress=progress,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labeltree import _native
 from labeltree.trees import conversion
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
@@ -342,6 +343,11 @@ class LabelTree(Pictures):
 
     def __reduce__(self) -> tuple[type[LabelTree], tuple[Int32Array, Int32Array]]:
         return LabelTree, (self.child_begin, self.label)
+
+    @cached_property
+    def native(self) -> _native.Tree:
+        """Return the kernel's view of this tree."""
+        return _native.Tree(self._child_begin, self._label, self.n_labels)
 
     @cached_property
     def _levels(self) -> list[range]:

@@ -126,15 +126,13 @@ def _clustered(
         )
     else:
         features = _native.FeatureMatrix.dense(np.ascontiguousarray(vectors, dtype=np.float32), True)
-    options = _native.ClusteringOptions()
-    options.arity = options.max_leaves = max_arity
-    options.frequent_share = 0.0
-    options.seed = seed
-    options.n_threads = n_threads
+    options = _native.ClusteringOptions(
+        arity=max_arity, max_leaves=max_arity, frequent_share=0.0, seed=seed, n_threads=n_threads
+    )
     n_rows = vectors.shape[0]
-    rows = np.arange(n_rows + 1, dtype=np.int64)
-    labels = np.arange(n_rows, dtype=np.int32)
-    return LabelTree(*_native.cluster_labels(features, rows, labels, options, progress))
+    rows, labels = np.arange(n_rows + 1, dtype=np.int64), np.arange(n_rows, dtype=np.int32)
+    examples = _native.Examples(features, rows, labels, n_rows)
+    return LabelTree(*_native.cluster_labels(features, examples, options, progress))
 
 
 def _parted(items: range, max_arity: int) -> list[Nested]:

@@ -57,7 +57,7 @@ def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")
         # The file of a tree is not for us to read.
         values = {name: value for name, value in found.items() if name != "tree"}
-        LabelTreeClassifier(**values)._check_training_parameters()
+        LabelTreeClassifier(**values).check_parameters()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return found

@@ -148,7 +148,7 @@ def check_search(estimator: LabelTreeClassifier, space: SearchSpace, metric: str
     # The loss first: whether other parameters are right depends on it.
     for name in SEARCHED:
         for value in reversed(getattr(space, name) or ()):
-            tried.set_params(**{name: value})._check_training_parameters()
+            tried.set_params(**{name: value}).check_parameters()
 
 
 def _check_estimator(estimator: LabelTreeClassifier) -> None:

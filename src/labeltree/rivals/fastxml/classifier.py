@@ -156,7 +156,13 @@ class FastXMLClassifier(Estimator):
             "max_leaf": int(self.max_leaf),
             "leaf_labels": int(self.leaf_labels),
         }
-        return ExampleTreePlan(random.randint(np.iinfo(np.int32).max, size=int(self.n_trees)).tolist(), options)
+        return ExampleTreePlan(
+            random.randint(np.iinfo(np.int32).max, size=int(self.n_trees)).tolist(), options
+        )
+
+    def reranking(self) -> Reranking | None:
+        """Return how the labels that the trees propose are ranked; None by their votes."""
+        return None
 
     def kept_parameters(self) -> Mapping[str, Any]:
         """Return the parameters that hold for the trained trees, whatever is set later."""
@@ -281,9 +287,9 @@ class PfastreXMLClassifier(FastXMLClassifier):
 
     def make_plan(self) -> ExampleTreePlan:
         propensities = Propensities(float(self.propensity_A), float(self.propensity_B))
-        return replace(super().make_plan(), propensities=propensities, reranking=self._reranking())
+        return replace(super().make_plan(), propensities=propensities, reranking=self.reranking())
 
-    def _reranking(self) -> Reranking:
+    def reranking(self) -> Reranking:
         return Reranking(float(self.gamma), float(self.alpha))
 
     @property
@@ -291,7 +297,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
         """The trained model. It answers as the parameters `gamma` and `alpha` say now."""
         model = super().model_
         forest: Any = model.forest
-        answering = forest.answering(self._reranking())
+        answering = forest.answering(self.reranking())
         if answering is not forest:
             model = self._model = replace(model, forest=answering)
         return model

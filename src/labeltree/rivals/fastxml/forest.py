@@ -86,13 +86,15 @@ class ExampleForest:
         return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | None
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
     ) -> Explanation:
         # The kernel walks the same way first, and raises if the file of the model is damaged.
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees
-        paths = [_path(trees, tree, values, label, n_features, feature_names) for tree in range(trees.n_trees)]
+        paths = [
+            _path(trees, tree, values, label, n_features, feature_names) for tree in range(trees.n_trees)
+        ]
         mean = float(np.mean([path[-1].probability_so_far for path in paths]))
         explanation = Explanation(label, mean, paths)
         if self.reranking is None:
@@ -112,7 +114,7 @@ def _path(
     values: dict[int, float],
     label: int,
     n_features: int,
-    feature_names: Sequence[Any] | None,
+    feature_names: Sequence[Any] | NDArray[Any] | None,
 ) -> list[Step]:
     """The way through a tree: certain at every separator, and at the leaf its probability for the label."""
     first = int(trees.arrays["tree_begin"][tree])

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
@@ -54,37 +53,19 @@ class ExampleTreePlan:
 
     def _grow(self, examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
         gain = None if self.propensities is None else self.propensities.inverse(examples)
-        options = _native.ExampleTreeOptions()
-        for name, value in {**self.options, "normalize_gain": gain is None, "n_threads": run.n_threads}.items():
-            setattr(options, name, value)
-        labels = examples.labels
+        options = _native.ExampleTreeOptions(
+            **self.options, normalize_gain=gain is None, n_threads=run.n_threads
+        )
         return run.phases.run(
             f"growing {len(self.seeds)} trees",
             lambda progress: _native.grow_example_trees(
-                examples.features,
-                labels.indptr,
-                labels.indices,
-                labels.n_labels,
-                examples.sample_weight,
-                gain,
-                self.seeds,
-                options,
-                progress,
+                examples.native, gain, self.seeds, options, progress
             ),
         )
 
 
 def _label_means(examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
-    labels = examples.labels
     return run.phases.run(
         "averaging the examples of each label",
-        lambda progress: _native.label_means(
-            examples.features,
-            labels.indptr,
-            labels.indices,
-            labels.n_labels,
-            examples.sample_weight,
-            run.n_threads,
-            progress,
-        ),
+        lambda progress: _native.label_means(examples.native, run.n_threads, progress),
     )

@@ -205,7 +205,9 @@ class OneVsRestClassifier(LabelTreeEstimator):
         check_random_state(self.random_state)
         n_threads(self.n_jobs)  # raises for 0
         self.link_of(self.loss)
-        if not training:  # a parameter that the solver of a saved model did not use may have had another default then
+        if (
+            not training
+        ):  # a parameter that the solver of a saved model did not use may have had another default then
             return
         check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from labeltree import _native
@@ -28,7 +28,9 @@ class MaxMarginSettings:
 
 @dataclass
 class MaxMarginLearner:
-    """The weights of a flat tree by a sparse primal-dual solver; native/max_margin.h says what they minimise.
+    """Learns the weights of a flat tree by a sparse primal-dual solver.
+
+    `native/rivals/one_vs_rest/max_margin.h` says what they minimise.
 
     Once trained, `objective` is what they came to, and the smallest value there is lies within `duality_gap` below.
     """
@@ -40,26 +42,10 @@ class MaxMarginLearner:
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
     ) -> tuple[BlockWeights, dict[str, int]]:
-        options = _native.MaxMarginOptions()
-        options.C = self.settings.C
-        options.l1 = self.settings.l1
-        options.tol = self.settings.tol
-        options.max_iter = self.settings.max_iter
-        options.bias = self.settings.bias
-        options.prune = self.settings.prune
-        options.seed = seed
-        options.n_threads = run.n_threads
+        options = _native.MaxMarginOptions(**asdict(self.settings), seed=seed, n_threads=run.n_threads)
         arrays = run.phases.run(
             f"{name}training {tree.n_labels:,} labels",
-            lambda progress: _native.train_max_margin(
-                tree.n_labels,
-                examples.features,
-                examples.labels.indptr,
-                examples.labels.indices,
-                examples.sample_weight,
-                options,
-                progress,
-            ),
+            lambda progress: _native.train_max_margin(examples.native, options, progress),
         )
         report = arrays.pop("report")
         self.objective, self.duality_gap = report.pop("objective"), report.pop("duality_gap")

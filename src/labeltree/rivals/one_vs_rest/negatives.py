@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.model.forest import Search
 from labeltree.training.examples import Examples
@@ -29,6 +30,11 @@ class Negatives:
     tree: LabelTree
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
+
+    @property
+    def native(self) -> _native.Negatives:
+        """The kernel's view, with the rows that are drawn at random."""
+        return _native.Negatives(self.indptr, self.indices, RANDOM_ROWS)
 
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:

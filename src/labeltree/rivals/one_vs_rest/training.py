@@ -17,11 +17,11 @@ import labeltree
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
-from labeltree.rivals.one_vs_rest.negatives import RANDOM_ROWS, Negatives, find_negatives
+from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Seconds
 from labeltree.training.linear_nodes import SolverSettings, solver_options
+from labeltree.training.plan import Run, Seconds
 from labeltree.trees import LabelTree
 
 #: So many labels are learned together, as lanes of vectors.
@@ -71,6 +71,12 @@ class ColumnPlan:
     def n_chunks(self) -> int:
         return -(-(len(self.group_begin) - 1) // CHUNK_GROUPS)
 
+    def native(self, chunks: list[int]) -> _native.ColumnPlan:
+        """Return the kernel's view: train these chunks."""
+        return _native.ColumnPlan(
+            self.label, self.group_begin, CHUNK_GROUPS, np.array(chunks, dtype=np.int64)
+        )
+
     def labels_of(self, chunk: int) -> NDArray[np.int32]:
         """The labels of a chunk, in the order of its columns."""
         end = min((chunk + 1) * CHUNK_GROUPS, len(self.group_begin) - 1)
@@ -112,18 +118,9 @@ class OneVsRestLearner:
         run.phases.run(
             f"{name}training {what}",
             lambda progress: _native.train_columns(
-                features,
-                labels.indptr,
-                labels.indices,
-                labels.n_labels,
-                examples.sample_weight,
-                None if negatives is None else negatives.indptr,
-                None if negatives is None else negatives.indices,
-                RANDOM_ROWS,
-                plan.label,
-                plan.group_begin,
-                CHUNK_GROUPS,
-                np.array(missing, dtype=np.int64),
+                examples.native,
+                plan.native(missing),
+                None if negatives is None else negatives.native,
                 solver_options(self.settings, seed, run.n_threads),
                 chunks.add,
                 progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from labeltree import _native
@@ -30,27 +30,10 @@ class SoftmaxLearner:
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
     ) -> tuple[BlockWeights, dict[str, int]]:
-        options = _native.SolverOptions()
-        options.C = self.C
-        options.tol = self.tol
-        options.max_iter = self.max_iter
-        options.bias = self.bias
-        options.prune = self.prune
-        options.seed = seed
-        options.n_threads = run.n_threads
+        options = _native.SolverOptions(**asdict(self), seed=seed, n_threads=run.n_threads)
         arrays = run.phases.run(
             f"{name}training {tree.n_nodes:,} nodes",
-            lambda progress: _native.train_softmax(
-                tree.child_begin,
-                tree.label,
-                tree.n_labels,
-                examples.features,
-                examples.labels.indptr,
-                examples.labels.indices,
-                examples.sample_weight,
-                options,
-                progress,
-            ),
+            lambda progress: _native.train_softmax(tree.native, examples.native, options, progress),
         )
         report: dict[str, int] = arrays.pop("report")
         return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report

@@ -1,19 +1,58 @@
-"""The calibration of a model as tensors: the maps of all levels of all trees, one after another."""
+"""The section of the calibration: the maps of all levels of all trees, one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from labeltree.calibration.level_maps import LEVEL_ARRAYS, Calibration, LevelArrays
+from labeltree.model_file.document import Draft, Stored, TensorPart
+from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.tensors import Tensor
 from labeltree.trees import LabelTree
 
+#: Calibrations came with this version of the format.
+VERSION = 4
 
-def encode_calibration(calibration: Calibration) -> dict[str, Tensor]:
-    """The arrays of all trees, each joined to one; where knots begin is counted from the first of all."""
+
+def write(draft: Draft, calibration: Calibration | None) -> None:
+    """Add a calibration, if there is one."""
+    if calibration is not None:
+        part = TensorPart("calibration", encode(calibration))
+        draft.add(VERSION, calibration={"method": calibration.method, "file": part})
+
+
+@dataclass(frozen=True)
+class StoredCalibration:
+    """A calibration as ``model.json`` has it."""
+
+    stored: Stored
+    method: str
+    file: StoredFile
+
+    def read(self, trees: Sequence[LabelTree]) -> Calibration:
+        """Return the maps of each tree; raises `ValueError` unless there is one for each level."""
+        return decode(self.method, self.stored.tensors(self.file), trees)
+
+
+def take(stored: Stored) -> StoredCalibration | None:
+    """Take the fields of a calibration, if there is one."""
+    if "calibration" not in stored.fields:
+        return None
+    stored.needs(VERSION)
+    fields = Fields(stored.fields.take("calibration", object), "calibration")
+    found = StoredCalibration(
+        stored, fields.choose("method", tuple(LEVEL_ARRAYS)), fields.file("file", "calibration")
+    )
+    fields.finish()
+    return found
+
+
+def encode(calibration: Calibration) -> dict[str, Tensor]:
+    """Return the arrays of all trees, each joined to one; the begins of knots count from the first of all."""
     arrays = {
         name: np.concatenate([of_tree[name] for of_tree in calibration.trees])
         for name in LEVEL_ARRAYS[calibration.method]
@@ -24,11 +63,8 @@ def encode_calibration(calibration: Calibration) -> dict[str, Tensor]:
     return {name: Tensor.of(array) for name, array in arrays.items()}
 
 
-def decode_calibration(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree]) -> Calibration:
-    """The maps of each tree; raises `ValueError` unless there is one for each level.
-
-    Whether they are monotone is left to the kernel, which looks at them anyway.
-    """
+def decode(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree]) -> Calibration:
+    """Return the maps of each tree; whether they are monotone is left to the kernel, which checks it."""
     expected = LEVEL_ARRAYS[method]
     if tensors.keys() != expected.keys():
         raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")

@@ -1,0 +1,191 @@
+"""`MixedForest`: several models that answer as one, by the weighted mean of their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.labels.reading import LabelRows
+from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.explanation import Explanation
+from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer
+from labeltree.model.model import Model
+from labeltree.trees import LabelTree
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the models, with the search that its own parameters ask for.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    model : Model
+    search : Search
+        Its beam and the like; k, thresholds and labels come from each question.
+    position : array of shape (n_labels,)
+        The member's position of each label of the mix.
+    """
+
+    name: str
+    model: Model
+    search: Search
+    position: NDArray[np.int32]
+
+    def asked(self, search: Search, **changes: Any) -> Search:
+        """Return the member's own search for the labels of a question."""
+        order = np.argsort(self.position)  # from the member's positions to those of the mix
+        arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
+        given: dict[str, Any] = {
+            name: None if values is None else np.ascontiguousarray(values[order])
+            for name, values in arrays.items()
+        }
+        given |= {"k": search.k, "n_threads": search.n_threads, **changes}
+        return self.search.replace(**given)
+
+    def to_mix(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the mix's positions of labels that the member found."""
+        positions: NDArray[np.int64] = np.argsort(self.position)[labels]
+        return positions
+
+
+@dataclass(frozen=True)
+class MixedFeatures:
+    """X as each member reads it."""
+
+    parts: list[Any]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.parts[0].n_rows)
+
+
+class MixedForest:
+    """Members that are asked together.
+
+    Each member proposes its k best labels without a threshold, and every proposed label's mean asks all members: means
+    are exact for labels that some member proposed. `above` and `enumerate` miss nothing, since a mean never exceeds the
+    largest of its parts.
+
+    Parameters
+    ----------
+    members : sequence of Member
+    weights : sequence of float
+        How much each member counts.
+    """
+
+    has_label_trees = False
+    has_node_scores = False
+    gives_probabilities = True
+    exact_best = False
+
+    def __init__(self, members: Sequence[Member], weights: Sequence[float]) -> None:
+        self.members = list(members)
+        self.weights = list(weights)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.members[0].position)
+
+    @property
+    def n_trees(self) -> int:
+        return sum(member.model.forest.n_trees for member in self.members)
+
+    @property
+    def trees(self) -> list[LabelTree]:
+        raise AttributeError("a mix has no label tree of its own: its members may have")
+
+    def _asked(self, features: MixedFeatures) -> Iterator[tuple[Member, Forest, Any]]:
+        for member, part in zip(self.members, features.parts, strict=True):
+            yield member, member.model.forest, part
+
+    def top_k(
+        self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> TopAnswer:
+        rows, labels = [], []
+        counts = np.empty(features.n_rows, dtype=np.int64)
+        total = np.zeros(features.n_rows, dtype=np.int64)
+        for member, forest, part in self._asked(features):
+            found, _ = forest.top_k(part, member.asked(search, threshold=0.0, label_threshold=None), counts)
+            total += counts
+            row, column = np.nonzero(found >= 0)
+            rows.append(row)
+            labels.append(member.to_mix(found[row, column]))
+        if evaluations is not None:
+            evaluations[:] = total
+        return as_top(self._ranked(features, rows, labels, search), search.k)
+
+    def above(
+        self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
+    ) -> RowAnswer:
+        rows, labels = [], []
+        counts = np.empty(features.n_rows, dtype=np.int64)
+        total = np.zeros(features.n_rows, dtype=np.int64)
+        for member, forest, part in self._asked(features):
+            wanted = member.asked(search, k=self.n_labels, threshold=search.threshold, label_weight=None)
+            indptr, found, _ = forest.above(part, wanted, counts)
+            total += counts
+            rows.append(row_of_each(indptr))
+            labels.append(member.to_mix(found))
+        if evaluations is not None:
+            evaluations[:] = total
+        return self._ranked(features, rows, labels, search)
+
+    def pairs(
+        self, features: MixedFeatures, rows: NDArray[np.int64], labels: NDArray[Any], search: Search
+    ) -> NDArray[np.float32]:
+        parts = [
+            forest.pairs(part, rows, member.position[labels], member.asked(search))
+            for member, forest, part in self._asked(features)
+        ]
+        return weighted_mean(parts, self.weights)
+
+    def enumerate(self, features: MixedFeatures, search: Search) -> Iterator[tuple[int, float]]:
+        """Return labels above one half, then above a quarter, and so on down to all."""
+        n_given = 0
+        for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
+            wanted = search.replace(k=self.n_labels, threshold=threshold)
+            _, labels, probabilities = self.above(features, wanted)
+            # Labels above the last threshold come first, in the same order.
+            yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
+            n_given = len(labels)
+
+    def explain(
+        self,
+        features: MixedFeatures,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: Sequence[Any] | NDArray[Any] | None,
+    ) -> Explanation:
+        """Return the paths of all members, one after another."""
+        parts = []
+        for member, forest, part in self._asked(features):
+            names = member.model.feature_names if feature_names is None else feature_names
+            position = int(member.position[label])
+            try:
+                parts.append(forest.explain(part, position, member.asked(search), n_features, names))
+            except ValueError as error:
+                raise ValueError(f"{member.name}: {error}") from None
+        mean = float(np.average([part.probability for part in parts], weights=self.weights))
+        return Explanation(label, mean, [path for part in parts for path in part.paths])
+
+    def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> NoReturn:
+        raise ValueError("a mix has no nodes of its own: ask its members")
+
+    def _ranked(
+        self,
+        features: MixedFeatures,
+        rows: list[NDArray[np.int64]],
+        labels: list[NDArray[np.int64]],
+        search: Search,
+    ) -> RowAnswer:
+        """The k best of the labels that some member found, by the mean over all members."""
+        pairs = pooled(rows, labels, self.n_labels)
+        mean = self.pairs(features, *np.divmod(pairs, self.n_labels), search)
+        return ranked(features.n_rows, self.n_labels, pairs, mean, search)

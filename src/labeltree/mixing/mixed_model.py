@@ -1,0 +1,193 @@
+"""`MixedModel`: several models over the same labels that answer as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labeltree.metrics.names import Metric
+from labeltree.mixing.mixed_forest import Member, MixedForest
+from labeltree.mixing.mixed_reader import MixedReader
+from labeltree.model.model import Model, TrainingRecord
+from labeltree.questions import Questions
+
+
+def mix(models: Sequence[Any], weights: Sequence[float] | None = None) -> MixedModel:
+    """Return a model that answers with the weighted mean of the probabilities of trained models.
+
+    Parameters
+    ----------
+    models : sequence of trained models of this library
+        Two or more, over the same set of labels: label trees, also with scikit-learn in their nodes, hierarchical
+        softmax, 1-vs-all, FastXML, frozen online trees. A model that is calibrated stays so. Refused are PfastreXML,
+        whose scores are no probabilities, and online models that are not frozen.
+    weights : sequence of float, optional
+        How much each model counts, 1 by default. `MixedModel.weigh_for` chooses weights.
+
+    Examples
+    --------
+    >>> import labeltree
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+    >>> tree = labeltree.LabelTreeClassifier(random_state=0).fit(X, y)
+    >>> flat = labeltree.OneVsRestClassifier(random_state=0).fit(X, y)
+    >>> labeltree.mix([tree, flat]).predict_topk([[1.0, 0.0]], k=2).labels.tolist()
+    [['cat', 'pet']]
+    """
+    return MixedModel(models, weights)
+
+
+class MixedModel(Questions):
+    """A mix of trained models, as `labeltree.mix` makes it. It has all questions, and no `fit`.
+
+    Labels are in the order of the first model, and so are counts of labels.
+
+    Parameters
+    ----------
+    models, weights
+        As for `labeltree.mix`.
+    n_jobs : int, optional
+        The number of threads, as in scikit-learn: None is one, -1 is one per processor.
+
+    Attributes
+    ----------
+    members_ : list
+        The models.
+    weights_ : list of float
+        How much each of them counts.
+    classes_, label_counts_, n_samples_fit_, n_features_in_, feature_names_in_
+        Those of the first model.
+    decision_ : Decision
+        Which labels `predict` returns: labels of probability 0.5 or more, unless `decide_for` says otherwise.
+    """
+
+    def __init__(
+        self, models: Sequence[Any], weights: Sequence[float] | None = None, n_jobs: int | None = None
+    ) -> None:
+        self.members_ = check_members(models)
+        self.n_jobs = n_jobs
+        first = self.members_[0].model_
+        members = [_member(number, model, first) for number, model in enumerate(self.members_, 1)]
+        forest = MixedForest(members, check_weights(weights, len(members)))
+        self._model: Model = _MixedModel(
+            forest,
+            MixedReader(members),
+            first.names,
+            first.label_kind,
+            first.label_counts,
+            first.n_samples_fit,
+            TrainingRecord(),
+        )
+
+    @property
+    def weights_(self) -> list[float]:
+        """How much each model counts."""
+        forest: Any = self.model_.forest
+        return list(forest.weights)
+
+    def __repr__(self) -> str:
+        names = ", ".join(type(model).__name__ for model in self.members_)
+        return f"MixedModel([{names}], weights={[round(weight, 4) for weight in self.weights_]})"
+
+    def weigh_for(self, metric: str | Metric, X_valid: Any, y_valid: Any) -> MixedModel:
+        """Choose the weights of the models so that a metric is largest on validation rows.
+
+        The decision of `decide_for` is dropped, as its thresholds were made for other probabilities.
+
+        Parameters
+        ----------
+        metric : str or object of `labeltree.metrics`
+            As for `labeltree.metrics.get_metric`: "precision@5", "psprecision@3", "micro_f1" and others. For a metric
+            that needs thresholds, the best threshold for each choice of weights counts.
+        X_valid, y_valid
+            Rows that no model was trained on, and their labels.
+
+        Examples
+        --------
+        >>> import labeltree
+        >>> X, y = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]], [["cat"], ["dog"], ["cat", "pet"]]
+        >>> tree = labeltree.LabelTreeClassifier(random_state=0).fit(X, y)
+        >>> flat = labeltree.OneVsRestClassifier(random_state=0).fit(X, y)
+        >>> labeltree.mix([tree, flat]).weigh_for("precision@1", X, y).weights_
+        [1.0, 1.0]
+        """
+        from labeltree.mixing.weighing import best_weights
+
+        chosen = best_weights(self.model_, metric, X_valid, y_valid, self.make_search())
+        return self.adopt(self.model_.weighed(chosen))  # type: ignore[attr-defined] # of a mix
+
+
+@dataclass(frozen=True, eq=False)
+class _MixedModel(Model):
+    """The model of a mix, which reads texts by its members."""
+
+    @property
+    def takes_text(self) -> bool:
+        reader: Any = self.reader
+        return bool(reader.takes_text)
+
+    def text_rows(self, texts: Any) -> Any:
+        """Return the texts, which each member reads by itself."""
+        return list(texts)
+
+    def weighed(self, weights: Sequence[float]) -> _MixedModel:
+        """Return the mix with other weights, and without a decision."""
+        forest: Any = self.forest
+        return _MixedModel(
+            MixedForest(forest.members, weights),
+            self.reader,
+            self.names,
+            self.label_kind,
+            self.label_counts,
+            self.n_samples_fit,
+            self.training,
+        )
+
+
+def check_members(models: Sequence[Any]) -> list[Any]:
+    """Return the models; raises `ValueError` unless they can be mixed."""
+    members = list(models)
+    if len(members) < 2:
+        raise ValueError(f"a mix needs two models or more, got {len(members)}")
+    for number, member in enumerate(members, 1):
+        name = f"model {number}, a {type(member).__name__}"
+        if not isinstance(member, Questions):
+            raise ValueError(f"{name}, is not a model of this library: pass trained classifiers")
+        if isinstance(member, MixedModel):
+            raise ValueError(f"{name}, is a mix itself: mix its members_ instead")
+        if member.model_.learns:
+            raise ValueError(f"{name}, goes on learning, and a mix does not: pass model.freeze()")
+        if not member.model_.forest.gives_probabilities:
+            raise ValueError(f"{name}, gives scores that are no probabilities: they cannot be averaged")
+    first = set(members[0].classes_.tolist())
+    for number, member in enumerate(members[1:], 2):
+        other = set(member.classes_.tolist())
+        if other != first:
+            missing = next(iter(first - other), None)
+            odd = missing if missing is not None else next(iter(other - first))
+            raise ValueError(
+                f"all models of a mix need the same labels, but model {number}, a {type(member).__name__}, "
+                f"{'does not know' if missing is not None else 'also knows'} the label {odd!r}"
+            )
+    return members
+
+
+def check_weights(weights: Sequence[float] | None, n_members: int) -> list[float]:
+    """Return a finite weight of at least 0 for each member, not all 0."""
+    if weights is None:
+        return [1.0] * n_members
+    given = np.asarray(weights, dtype=np.float64) if np.ndim(weights) == 1 else np.empty(0)
+    if given.shape != (n_members,) or not (np.isfinite(given) & (given >= 0)).all() or not given.any():
+        raise ValueError(
+            f"weights must be {n_members} finite numbers of at least 0, one for each model and not all 0, "
+            f"got {weights!r}"
+        )
+    return [float(weight) for weight in given]
+
+
+def _member(number: int, model: Any, first: Model) -> Member:
+    position = model.model_.names.positions(first.names.classes.tolist())
+    name = f"model {number}, a {type(model).__name__}"
+    return Member(name, model.model_, model.make_search(), position)

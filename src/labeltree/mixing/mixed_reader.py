@@ -1,0 +1,90 @@
+"""`MixedReader`: X, or texts, as each member of a mix reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.mixing.mixed_forest import Member, MixedFeatures
+from labeltree.model.model import Model
+
+
+@dataclass(frozen=True)
+class MixedReader:
+    """Reads X once for each member. Members with different features read texts only."""
+
+    members: Sequence[Member]
+
+    @property
+    def n_features(self) -> int:
+        """The number of features of the first member."""
+        return self.members[0].model.n_features
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """The names of the features of the first member."""
+        return self.members[0].model.feature_names
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether every member reads texts."""
+        return all(member.model.takes_text for member in self.members)
+
+    @property
+    def same_features(self) -> bool:
+        """Whether a row of features means the same to every member."""
+        first = self.members[0].model
+        return all(_have_same_features(first, member.model) for member in self.members[1:])
+
+    def read(self, X: Any) -> MixedFeatures:
+        """Return X, rows of features or texts, as each member reads it."""
+        if isinstance(X, MixedFeatures):
+            return X
+        if _are_texts(X):
+            if not self.takes_text:
+                numbers = next(member.name for member in self.members if not member.model.takes_text)
+                raise ValueError(
+                    f"{numbers} was trained on numbers and reads no texts: pass rows of features"
+                )
+            return MixedFeatures([member.model.read(member.model.text_rows(X)) for member in self.members])
+        if not self.same_features:
+            raise ValueError(
+                "the members of this mix have different features, so that no row can be read by all of them: pass "
+                "texts"
+                if self.takes_text
+                else "the members of this mix have different features"
+            )
+        return MixedFeatures([member.model.read(X) for member in self.members])
+
+
+def _are_texts(X: Any) -> bool:
+    if isinstance(X, str):
+        raise ValueError("texts must be a sequence of strings, got one string: put it into a list")
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str)
+
+
+def _have_same_features(one: Model, other: Model) -> bool:
+    """Whether two models have the same features: as many, with the same names, made of texts in the same way."""
+    if one.n_features != other.n_features:
+        return False
+    names, others = one.feature_names, other.feature_names
+    if names is not None and others is not None and not np.array_equal(names, others):
+        return False
+    if one.vectorizer is None or other.vectorizer is None:
+        return one.vectorizer is other.vectorizer
+    return one.vectorizer is other.vectorizer or _states_agree(one.vectorizer, other.vectorizer)
+
+
+def _states_agree(one: Any, other: Any) -> bool:
+    (settings, arrays), (others, other_arrays) = one.state(), other.state()
+    return (
+        settings == others
+        and arrays.keys() == other_arrays.keys()
+        and all(np.array_equal(arrays[name], other_arrays[name]) for name in arrays)
+    )

@@ -1,0 +1,182 @@
+"""The section of label trees with linear node classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, BlockWeights, n_columns
+from labeltree.model.linear_forest import LinearForest
+from labeltree.model_file.directory import blaming
+from labeltree.model_file.document import Draft, Stored, TensorPart
+from labeltree.model_file.fields import StoredFile, stored_file
+from labeltree.model_file.information import TreeInfo
+from labeltree.model_file.sections import batch, calibration
+from labeltree.model_file.tensors import Tensor
+from labeltree.trees import LabelTree
+
+#: The entry in "files" by which such a model is recognised.
+FILES = "trees"
+#: Dense features and joint blocks came with this version of the format.
+_DENSE_VERSION = 2
+
+#: How weights may be stored, by the type of their tensor.
+WEIGHT_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": "I8"}
+
+
+def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
+    """Add a model; raises `ValueError` or `ModelFileError` if it cannot be saved."""
+    model = estimator.model_
+    forest = model.forest
+    if not isinstance(forest, LinearForest):
+        raise ValueError(
+            "a model with a node_estimator cannot be saved: the format holds numbers only, no Python objects; "
+            "use pickle or joblib.dump"
+        )
+    forest.verify()  # it may have been loaded from a damaged file
+    if weights is None:
+        # All trees of a file have weights of one type; some may have been added to others that are stored smaller.
+        types = {of_tree.weight_type for of_tree in forest.weights}
+        weights = types.pop() if len(types) == 1 else "float32"
+    trees = [of_tree.with_weight_type(weights) for of_tree in forest.weights]
+    batch.write(draft, estimator, model)
+    draft.add(weights=weights)
+    first, last = trees[0].dense_features
+    if last > first:
+        draft.add(_DENSE_VERSION, dense_features=[first, last])
+    if any(tree.is_joint for tree in trees):
+        draft.add(_DENSE_VERSION, joint_blocks=True)
+    calibration.write(draft, forest.calibration)
+    draft.files[FILES] = [TensorPart(f"tree-{t}", _tensors(tree)) for t, tree in enumerate(trees)]
+
+
+def _tensors(weights: BlockWeights) -> dict[str, Tensor]:
+    tensors = {name: Tensor.of(values) for name, values in weights.arrays.items()}
+    for name in tensors.keys() & {"weight", "dense_weight"}:
+        tensors[name] = Tensor(WEIGHT_DTYPES[weights.weight_type], weights.arrays[name])
+    tensors["child_begin"] = Tensor.of(weights.tree.child_begin)
+    tensors["label"] = Tensor.of(weights.tree.label)
+    return tensors
+
+
+class LinearTrees:
+    """The section as it is read."""
+
+    def __init__(self, stored: Stored) -> None:
+        fields = stored.fields
+        self._stored = stored
+        self.batch = batch.Batch(stored)
+        self.weights = fields.choose("weights", tuple(WEIGHT_DTYPES))
+        self.dense_features, self.joint_blocks = (0, 0), False
+        if "dense_features" in fields:
+            stored.needs(_DENSE_VERSION)
+            self.dense_features = fields.feature_range("dense_features", self.batch.n_features, least=1)
+        if "joint_blocks" in fields:
+            self.joint_blocks = fields.take("joint_blocks", bool)
+            stored.needs(_DENSE_VERSION if self.joint_blocks else 1)
+        self.calibration = calibration.take(stored)
+        self.files = [
+            stored_file(entry, f"tree-{number}")
+            for number, entry in enumerate(stored.files.take(FILES, list))
+        ]
+        stored.finish()
+        if not self.files or len(self.batch.reports) != len(self.files):
+            raise ValueError("a model must have at least one tree, and a training_report for each")
+
+    @property
+    def n_dense(self) -> int:
+        return self.dense_features[1] - self.dense_features[0]
+
+    def tensors(self, file: StoredFile) -> dict[str, Tensor]:
+        """Map the file of a tree, if it has the tensors it must have."""
+        tensors = self._stored.tensors(file)
+        expected = {"child_begin", "label", *BLOCK_ARRAYS}
+        if self.n_dense > 0:
+            expected |= set(DENSE_ARRAYS)
+        if self.joint_blocks and "code_begin" in tensors:  # not all trees need have such blocks
+            expected |= set(JOINT_ARRAYS)
+        if self.weights != "int8":
+            expected -= {"scale", "dense_scale", "code_scale"}
+        with blaming(file.name):
+            if tensors.keys() != expected:
+                raise ValueError(f"expected the tensors {sorted(expected)}, got {sorted(tensors)}")
+            for name in expected & {"weight", "dense_weight"}:
+                if tensors[name].dtype != WEIGHT_DTYPES[self.weights]:
+                    raise ValueError(
+                        f"model.json says {self.weights} weights, but they are {tensors[name].dtype}"
+                    )
+            # The kernel checks the others; these are decoded before it sees them.
+            for name in expected & DENSE_ARRAYS.keys():
+                values = tensors[name].values
+                if values.ndim != 1 or values.dtype.name not in DENSE_ARRAYS[name]:
+                    raise ValueError(
+                        f"{name} must be of one dimension and of type {' or '.join(DENSE_ARRAYS[name])}, "
+                        f"got {values.dtype.name} of shape {values.shape}"
+                    )
+        return tensors
+
+    def tree(self, file: StoredFile) -> BlockWeights:
+        """Map one tree."""
+        arrays = {name: tensor.values for name, tensor in self.tensors(file).items()}
+        with blaming(file.name):
+            tree = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
+            if tree.n_labels != self.batch.n_labels:
+                raise ValueError(
+                    f"model.json says {self.batch.n_labels} labels, but the tree has {tree.n_labels}"
+                )
+        return BlockWeights(tree, arrays, self.dense_features)
+
+
+def read(cls: type[Any], stored: Stored) -> Any:
+    """Return the trained estimator."""
+    section = LinearTrees(stored)
+    weights = [section.tree(file) for file in section.files]
+    trees = [of_tree.tree for of_tree in weights]
+    estimator = section.batch.estimator(cls, trees)
+    n_features, link = (
+        section.batch.n_features,
+        estimator.link_of(estimator.kept_parameters().get("loss", "")),
+    )
+    forest = _forest(section, weights, n_features, link, estimator.weight_of_trees(len(weights)))
+    if stored.verify:
+        forest.verify()
+    if section.calibration is not None:
+        with blaming(section.calibration.file.name):
+            forest = forest.calibrated(section.calibration.read(trees))
+    return estimator.adopt(section.batch.model(estimator, forest, section.dense_features))
+
+
+def _forest(
+    section: LinearTrees, weights: list[BlockWeights], n_features: int, link: str, tree_weight: list[float]
+) -> LinearForest:
+    try:
+        return LinearForest(weights, n_features, link, tree_weight)
+    except ValueError:
+        for file, of_tree in zip(section.files, weights, strict=True):
+            with blaming(file.name):  # says which file is at fault
+                of_tree.store(n_features, link)
+        raise
+
+
+def describe(stored: Stored) -> dict[str, Any]:
+    """Return the entries of `ModelInfo` that only this section knows."""
+    section = LinearTrees(stored)
+    trees = []
+    for file in section.files:
+        arrays = {name: tensor.values for name, tensor in section.tensors(file).items()}
+        n_dense_weights = section.n_dense * n_columns(arrays["child_begin"], arrays)
+        trees.append(
+            TreeInfo(
+                n_nodes=arrays["label"].size,
+                n_inner_nodes=arrays["block_begin"].size - 2,
+                n_weights=arrays["weight"].size + n_dense_weights,
+                n_bytes=file.n_bytes,
+            )
+        )
+    method = None if section.calibration is None else section.calibration.method
+    return {
+        **section.batch.describe(),
+        "dense_features": section.dense_features,
+        "weights": section.weights,
+        "trees": trees,
+        "calibration": method,
+    }

@@ -1,0 +1,79 @@
+"""The section of a mix: its members, each with all of its own sections, in one flat directory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labeltree.model_file.document import Draft, Stored
+from labeltree.model_file.sections import decision
+
+#: The field by which such a model is recognised.
+FILES = "members"
+VERSION = 7
+
+
+def write(draft: Draft, model: Any) -> None:
+    """Add a mix; raises `ValueError` if one of its members cannot be saved."""
+    from labeltree.model_file.saving import draft_of
+
+    members = []
+    for number, (member, weight) in enumerate(zip(model.members_, model.weights_, strict=True), 1):
+        try:
+            own = draft_of(member)
+        except ValueError as error:
+            raise ValueError(f"model {number} of the mix: {error}") from error
+        members.append({"weight": weight, "format_version": own.version, **own.ordered()})
+    decision.write(draft, model.decision_)
+    draft.add(VERSION, members=members)
+
+
+def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
+    entries = stored.fields.take(FILES, list)
+    members, weights = [], []
+    for number, entry in enumerate(entries, 1):
+        where = f"member {number}"
+        if not isinstance(entry, dict) or not isinstance(entry.get("weight"), int | float):
+            raise ValueError(f"{where} must be a JSON object with a weight, got {str(entry)[:100]}")
+        version = entry.get("format_version")
+        if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version < VERSION:
+            raise ValueError(f"{where}: format_version must be from 1 to {VERSION - 1}, got {version!r}")
+        own = {name: value for name, value in entry.items() if name not in ("weight", "format_version")}
+        members.append(Stored(own, version, stored.directory, stored.verify, where))
+        weights.append(float(entry["weight"]))
+    return members, weights
+
+
+def read(cls: type[Any], stored: Stored) -> Any:
+    """Return the mix of all members."""
+    from labeltree.model_file.loading import open_model
+
+    members, weights = _members(stored)
+    decided = decision.take(stored)
+    stored.needs(VERSION)
+    stored.finish()
+    mixed = cls([open_model(member) for member in members], weights)
+    if decided.is_there:
+        mixed.decision_ = decided.read(len(mixed.classes_))
+    return mixed
+
+
+def describe(stored: Stored) -> dict[str, Any]:
+    """Return the entries of `ModelInfo`: those of the first member, with the trees of all."""
+    from labeltree.model_file.loading import section_in
+
+    members, weights = _members(stored)
+    decision.take(stored)
+    stored.needs(VERSION)
+    stored.finish()
+    if not members:
+        raise ValueError("a mix has two members or more")
+    described = [section_in(member).describe(member) for member in members]
+    types = {entry["weights"] for entry in described}
+    return {
+        **described[0],
+        "parameters": {"members": [member.estimator for member in members], "weights": weights},
+        "weights": types.pop() if len(types) == 1 else "mixed",
+        "trees": [tree for entry in described for tree in entry["trees"]],
+        "training_report": [report for entry in described for report in entry["training_report"]],
+        "calibration": None,
+    }

@@ -1,0 +1,219 @@
+"""The section of online trees: everything, so that learning resumes as if it had never stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields as dataclass_fields
+from typing import Any, get_args
+
+import numpy as np
+
+from labeltree import _native
+from labeltree.labels.reading import LabelKind, as_class_array
+from labeltree.model_file.directory import blaming
+from labeltree.model_file.document import Draft, Stored, TensorPart
+from labeltree.model_file.fields import LARGEST_COUNT
+from labeltree.model_file.information import TreeInfo
+from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts
+from labeltree.model_file.sections import decision, parameters
+from labeltree.model_file.tensors import Tensor
+from labeltree.online.feature_space import FeatureSpace
+from labeltree.online.growing_model import GrowingModel
+from labeltree.online.label_table import LabelTable
+from labeltree.online.settings import OnlineSettings
+
+#: The entry in "files" by which such a model is recognised.
+FILES = "tree"
+VERSION = 3
+
+#: What stands in a file for a policy that is a callable.
+_CALLABLE = "callable"
+
+#: Where the kernel's array `numbers` has the number of examples.
+_N_EXAMPLES = 3
+
+
+def write(draft: Draft, estimator: Any) -> None:
+    """Add a model. A copy is taken while nobody learns; learning may go on while the copy is written."""
+    model: GrowingModel = estimator.growing_model()
+    with model.reading():
+        state = model.tree.state()
+        labels = as_class_array(model.labels.labels)
+        columns, kind, decided = model.labels.columns, model.label_kind, model.decision
+        stream_start = model.stream_start
+        n_features, has_names = model.n_features, model.features.has_names
+        names = model.features.names if has_names else model.feature_names
+    label_storage, label_tensors = encode_labels(labels)
+    column_storage, column_tensors = encode_labels(as_class_array(list(columns)))
+    draft.add(
+        VERSION,
+        parameters={name: _encode(name, value) for name, value in estimator.stored_parameters().items()},
+        settings={name: _encode(name, value) for name, value in vars(model.settings).items()},
+        n_features=n_features,
+        named_features=has_names,
+        n_labels=len(labels),
+        n_examples=int(state["numbers"][_N_EXAMPLES]),
+        stream_start=stream_start,
+        label_kind=kind,
+        labels=label_storage,
+        n_columns=len(columns),
+        columns=column_storage,
+    )
+    tensors = {name: Tensor.of(values) for name, values in state.items()}
+    name_tensors = None if names is None else encode_texts([str(name) for name in names])
+    draft.files[FILES] = TensorPart("online-tree", tensors)
+    draft.files["labels"] = TensorPart("labels", label_tensors)
+    draft.files["columns"] = TensorPart("columns", column_tensors) if column_tensors else None
+    draft.files["feature_names"] = None if name_tensors is None else TensorPart("feature-names", name_tensors)
+    decision.write(draft, decided)
+
+
+class _OnlineTree:
+    """The section as it is read."""
+
+    def __init__(self, stored: Stored) -> None:
+        fields, files = stored.fields, stored.files
+        stored.needs(VERSION)
+        self.parameters = fields.take("parameters", dict)
+        self.settings = fields.take("settings", dict)
+        self.n_features = fields.count("n_features", 0, LARGEST_COUNT)
+        self.named_features = fields.take("named_features", bool)
+        self.n_labels = fields.count("n_labels", 0, LARGEST_COUNT)
+        self.n_examples = fields.count("n_examples")
+        self.stream_start = fields.count("stream_start", 0, self.n_examples)
+        self.label_kind: LabelKind = fields.choose("label_kind", get_args(LabelKind))
+        self.labels = fields.take("labels", str)
+        self.n_columns = fields.count("n_columns", 0, LARGEST_COUNT)
+        self.columns = fields.take("columns", str)
+        self.decision = decision.take(stored)
+        self.file = files.file(FILES, "online-tree")
+        self.label_file = files.file("labels", "labels")
+        self.column_file = files.optional_file("columns", "columns")
+        self.name_file = files.optional_file("feature_names", "feature-names")
+        stored.finish()
+
+
+def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
+    """Return the trained estimator; `policy` takes the place of a policy that is a callable."""
+    section = _OnlineTree(stored)
+    parameters.check_names(cls, section.parameters)
+    estimator = cls(**_decode(section.parameters, policy))
+    estimator.check_parameters(training=False)
+    settings = _settings(cls, _decode(section.settings, policy))
+    state = {
+        name: np.ascontiguousarray(tensor.values) for name, tensor in stored.tensors(section.file).items()
+    }
+    with blaming(section.file.name):
+        _check_sizes(settings, state)
+        tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
+        if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
+            raise ValueError("the tree has other numbers of labels or examples than model.json says")
+    features = _features(stored, section, settings)
+    model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
+    if section.decision.is_there:
+        model.deciding(section.decision.read(len(model.names)))
+    return estimator.adopt(model)
+
+
+def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
+    tensors = stored.tensors(section.label_file)
+    with blaming(section.label_file.name):
+        labels = decode_labels(section.labels, tensors, section.n_labels).tolist()
+        if len(set(labels)) < len(labels):
+            raise ValueError("a label is there twice")
+    columns: Any = range(section.n_columns)
+    if section.column_file is not None:
+        tensors = stored.tensors(section.column_file)
+        with blaming(section.column_file.name):
+            columns = decode_labels(section.columns, tensors, section.n_columns).tolist()
+    if section.label_kind in ("csr", "dense") and not set(labels) <= set(columns):
+        raise ValueError("a label is no column")
+    return LabelTable(section.label_kind, labels, columns)
+
+
+def _features(stored: Stored, section: _OnlineTree, settings: OnlineSettings) -> FeatureSpace:
+    names = None
+    if section.name_file is not None:
+        tensors = stored.tensors(section.name_file)
+        with blaming(section.name_file.name):
+            n_names = 0 if section.named_features and settings.hashes_names else section.n_features
+            names = decode_texts(tensors, n_names)
+    elif section.named_features:
+        raise ValueError("model.json says that features have names, but there are none")
+    return FeatureSpace(
+        settings.hashes_names,
+        section.n_features,
+        names=names.tolist() if names is not None and section.named_features else None,
+        column_names=None if section.named_features else names,
+    )
+
+
+def _settings(cls: type[Any], values: dict[str, Any]) -> OnlineSettings:
+    """Settings, checked as a user's parameters are."""
+    names = {field.name for field in dataclass_fields(OnlineSettings)}
+    given = {name: value for name, value in values.items() if name in cls._get_param_names()}
+    if values.get("solver") == "adagrad" and given.get("regularization") == 0:
+        given["regularization"] = None
+    seed = values.get("seed")
+    if values.keys() != names or not isinstance(seed, int):
+        raise ValueError("model.json: settings must have all that a model was begun with")
+    checked = cls(**given)
+    checked.check_parameters(training=False)
+    settings: OnlineSettings = checked.settings(seed)
+    return settings
+
+
+def _check_sizes(settings: OnlineSettings, state: Mapping[str, Any]) -> None:
+    """Raise `ValueError` before the kernel allocates more memory than the file can need."""
+    length = settings.length
+    if settings.weights == "shared" and state.get("table", np.empty(0)).size not in (length, 2 * length):
+        raise ValueError(f"the shared table must have {length:,} weights")
+    rows = np.diff(state.get("row_begin", np.empty(0)))
+    if settings.weights == "hashed" and not (len(rows) > 0 and (rows[1:] == length + 1).all()):
+        raise ValueError(f"every node must have {length:,} hashed features and a bias")
+
+
+def _encode(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if name == "random_state" and not isinstance(value, int | None):
+        return None  # the state of a generator says nothing about the model
+    if name == "policy" and not isinstance(value, str):
+        return _CALLABLE
+    return value
+
+
+def _decode(values: Mapping[str, Any], policy: Any) -> dict[str, Any]:
+    if any(isinstance(value, dict | list) for value in values.values()):
+        raise ValueError("model.json: parameters must be single values")
+    decoded = dict(values)
+    if decoded.get("policy") == _CALLABLE:
+        if policy is None:
+            raise ValueError(
+                "the policy of this model is a callable, which no file can hold: pass it as load(path, policy=...)"
+            )
+        decoded["policy"] = policy
+    return decoded
+
+
+def describe(stored: Stored) -> dict[str, Any]:
+    """Return the entries of `ModelInfo` that only this section knows."""
+    section = _OnlineTree(stored)
+    tensors = stored.tensors(section.file)
+    with blaming(section.file.name):
+        if not {"label", "weight", "table", "child_begin"} <= tensors.keys():
+            raise ValueError("the tensors of an online tree are not there")
+        is_inner = np.diff(tensors["child_begin"].values) > 0
+        n_weights = tensors["weight"].values.size or tensors["table"].values.size
+    tree = TreeInfo(tensors["label"].values.size, int(is_inner.sum()), n_weights, section.file.n_bytes)
+    return {
+        "parameters": section.parameters,
+        "n_features": section.n_features,
+        "dense_features": (0, 0),
+        "n_labels": section.n_labels,
+        "label_kind": section.label_kind,
+        "has_feature_names": section.name_file is not None,
+        "weights": "float32",
+        "trees": [tree],
+        "training_report": [{"n_examples": section.n_examples}],
+    }
