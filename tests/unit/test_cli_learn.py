@@ -180,7 +180,7 @@ class TestGoingOn:
     def test_standard_input_must_say_which(self, jsonl: Path, tmp_path: Path) -> None:
         run("learn", jsonl, "--model", tmp_path / "model")
         result = run("learn", "-", "--model", tmp_path / "model", input=b"", exit_code=2)
-        assert "has learned 300 examples: say --new-stream" in text_of(result.stderr)
+        assert "has learned 300 examples: add --new-stream" in text_of(result.stderr)
 
     def test_fresh(self, jsonl: Path, tmp_path: Path) -> None:
         run("learn", jsonl, "--model", tmp_path / "model", "--arity", 4)

@@ -63,7 +63,7 @@ class TestTune:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--budget", 0], "must be a positive number of minutes"),
+            (["--budget", 0], "must be a positive number"),
             (["--budget", 1, "--metric", "F1"], "metric must be one of P, nDCG"),
             (["--budget", 1, "--arity", 1], "the parameter 'arity' must be an integer"),
             (["--budget", 1, "--tree", "flat"], "No such option"),

@@ -1,4 +1,4 @@
-"""Parameters of `LabelTreeClassifier` in a file: a JSON object by their names."""
+"""Files with parameters of an estimator: a JSON object from names to values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from labeltree.classifier import LabelTreeClassifier
 from labeltree.data.atomic_file import open_atomic
 from labeltree.model_file.strict_json import parse_json
 
-#: Python objects, which no file can have.
-_NOT_IN_FILES = ("node_estimator",)
+#: Parameters that are Python objects, which a file cannot have.
+_NOT_IN_FILES = {"node_estimator"}
 
 
 def write_parameters(path: str | os.PathLike[str], parameters: dict[str, Any]) -> None:
-    """Write parameters by their names; the file appears complete or not at all.
+    """Write parameters to a file, atomically.
 
     Examples
     --------
@@ -38,26 +38,27 @@ def write_parameters(path: str | os.PathLike[str], parameters: dict[str, Any]) -
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a file can hold words, numbers, lists of these, true, false and null, got {value!r}")
+    raise TypeError(f"a file can hold strings, numbers, lists of these, true, false and null, got {value!r}")
 
 
-def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read parameters of `LabelTreeClassifier`, or raise `ValueError`: it has no other names, and they are of use."""
+def read_parameters(
+    path: str | os.PathLike[str], estimator: type[Any] = LabelTreeClassifier
+) -> dict[str, Any]:
+    """Read parameters of an estimator, or raise `ValueError` if a name is unknown or a value not valid."""
     try:
         found = parse_json(Path(path).read_bytes())
         if not isinstance(found, dict):
             raise ValueError(f"expected a JSON object of parameters by name, got {type(found).__name__}")
-        known = LabelTreeClassifier().get_params().keys() - set(_NOT_IN_FILES)
-        for name in found:
-            if name not in known:
-                raise ValueError(
-                    f"{name!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
-                )
+        known = estimator().get_params().keys() - _NOT_IN_FILES
+        if unknown := [name for name in found if name not in known]:
+            raise ValueError(
+                f"{unknown[0]!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
+            )
         if not isinstance(found.get("tree", ""), str):
             raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")
-        # The file of a tree is not for us to read.
+        # The tree may be the name of a file, which is read later.
         values = {name: value for name, value in found.items() if name != "tree"}
-        LabelTreeClassifier(**values).check_parameters()
+        estimator(**values).check_parameters()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return found
