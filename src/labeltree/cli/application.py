@@ -21,10 +21,11 @@ from labeltree.cli.explain import explain
 from labeltree.cli.help_page import reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
+from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
 from labeltree.cli.tag import tag
-from labeltree.cli.train import add_train
+from labeltree.cli.train_command import add_train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune
 
@@ -89,9 +90,9 @@ def _print_version(is_given: bool) -> None:
 
 def _labeltree(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, option("Print the version.", "--version", callback=_print_version, is_eager=True)
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, option("Show the traceback of an error.", "--debug")] = False,
 ) -> None:
     """Tag things with a few labels out of very many, with probabilistic label trees.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import option
 
 
 def convert(
@@ -25,11 +26,11 @@ def convert(
         ),
     ],
     weights: Annotated[
-        options.WeightType | None, typer.Option(help="For a model: the type of the weights in TARGET.")
+        options.WeightType | None, option("For a model: the type of the weights in TARGET.")
     ] = None,
     format: options.Format = "auto",
     to: Annotated[
-        options.DataFormat, typer.Option(help="The format of TARGET. auto: by its name, as for --format.")
+        options.DataFormat, option("The format of TARGET. auto: by its name, as for --format.")
     ] = "auto",
     one_based: options.OneBased = None,
     n_features: options.NFeatures = None,
@@ -60,11 +61,11 @@ def convert(
     if target == "-":
         raise typer.BadParameter("expected the name of a file, got -", param_hint="TARGET")
     X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
-    target_format = format_of(target, to)
-    (write_libsvm if target_format == "libsvm" else write_xmlc)(target, X, y)
+    is_libsvm = format_of(target, to) == "libsvm"
+    (write_libsvm if is_libsvm else write_xmlc)(target, X, y)
     shape = f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels"
     size = bytes_text(Path(target).stat().st_size)
-    standard_output().print(titled(target, f": {shape}, {size} of {target_format}"))
+    standard_output().print(titled(target, f": {shape}, {size} of {'libsvm' if is_libsvm else 'xmlc'}"))
 
 
 def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:

@@ -22,21 +22,15 @@ from labeltree.validation import n_threads
 
 BLOCK_BYTES = 1 << 23
 
-_COMPRESSED = re.compile(r"\.(gz|xz|zst)$")
-
 
 def format_of(path: str, format: StreamFormat) -> StreamFormat:
-    """Return the format of rows of numbers in a file: for ``auto`` by its name."""
-    if format in ("xmlc", "libsvm"):
+    """Return the format of a file: for ``auto`` by its name."""
+    if format != "auto":
         return format
-    name = _COMPRESSED.sub("", path.lower())
+    name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
+    if name.endswith((".jsonl", ".ndjson")):
+        return "jsonl"
     return "libsvm" if name.endswith((".svm", ".libsvm")) else "xmlc"
-
-
-def is_json_lines(path: str, format: StreamFormat) -> bool:
-    """Return whether a file has JSON lines: for ``auto`` by its name."""
-    name = _COMPRESSED.sub("", path.lower())
-    return format == "jsonl" or (format == "auto" and name.endswith((".jsonl", ".ndjson")))
 
 
 def reads_whole_texts(model: Any) -> bool:
@@ -149,8 +143,8 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> tuple[Any, A
     y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
     model's largest label.
     """
-    is_text = reads_whole_texts(model) and is_json_lines(source.path, source.format)
-    if is_text or model.model_.learns:
+    detected = format_of(source.path, source.format)
+    if (detected == "jsonl" and reads_whole_texts(model)) or model.model_.learns:
         return source.examples_for(model)
     if source.format in ("jsonl", "fasttext"):
         raise typer.BadParameter(f"{path} was trained on rows of numbers", param_hint="--format")
@@ -159,7 +153,7 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> tuple[Any, A
             f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but data files have numbers "
             "from 0; evaluate it in Python with labeltree.metrics"
         )
-    X, y = replace(source, format=format_of(source.path, source.format)).read_for(model)
+    X, y = replace(source, format=detected).read_for(model)
     if X.shape[0] == 0:
         raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
     return X, y

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import option, probability_option
 from labeltree.cli.parameters import with_parameters
 
 Method = Literal["auto", "fixed", "exact", "ofo"]
@@ -30,36 +31,36 @@ def decide(
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(
+        option(
+            "hamming; micro_f1, macro_f1, or with another beta; micro_jaccard, macro_jaccard; micro_am, macro_am; "
+            "precision@5, recall@5, ndcg@5, or with another k.",
             "--metric",
             "-m",
             metavar="NAME",
-            help="hamming; micro_f1, macro_f1, or with another beta; micro_jaccard, macro_jaccard; micro_am, macro_am; "
-            "precision@5, recall@5, ndcg@5, or with another k.",
         ),
     ] = "micro_f1",
     method: Annotated[
         Method,
-        typer.Option(
-            help="How to find thresholds. fixed: they follow from the metric. exact: the best on VALID. ofo: online "
+        option(
+            "How to find thresholds. fixed: they follow from the metric. exact: the best on VALID. ofo: online "
             "F-measure optimisation. auto: fixed if possible, else exact."
         ),
     ] = "auto",
     floor: Annotated[
-        float, options.probability(help="Ignore labels with a smaller probability when tuning.")
+        float, probability_option("Ignore labels with a smaller probability when tuning.")
     ] = 0.01,
     a: Annotated[
-        float | None, _for_ofo("--a", help="True positives counted before the first row; 1 by default.")
+        float | None, _for_ofo("True positives counted before the first row; 1 by default.", "--a")
     ] = None,
     b: Annotated[
         float | None,
         _for_ofo(
-            "--b",
-            help="Positives and positive predictions counted before the first row; 2 by default. The first threshold "
+            "Positives and positive predictions counted before the first row; 2 by default. The first threshold "
             "is a / b.",
+            "--b",
         ),
     ] = None,
-    epochs: Annotated[int | None, _for_ofo(min=1, help="Passes over the rows; 5 by default.")] = None,
+    epochs: Annotated[int | None, _for_ofo("Passes over the rows; 5 by default.", min=1)] = None,
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     json: options.Json = False,

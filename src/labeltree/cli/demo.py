@@ -7,17 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
+from labeltree.cli.options import option
 
 N_GROUPS = 6
 
 
 def demo(
-    model: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the trained model in this directory.")
-    ] = None,
+    model: Annotated[Path | None, option("Keep the trained model in this directory.", metavar="DIR")] = None,
     json: options.Json = False,
 ) -> None:
     """Train, evaluate and ask a model on the bundled catalogue of the Tate galleries.

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
@@ -26,19 +27,19 @@ def evaluate(
     one_based: options.OneBased = None,
     A: Annotated[
         float,
-        typer.Option(
+        option(
+            "With B, the parameters of the propensities. Papers use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for "
+            "Amazon, and the defaults for other data.",
             "--A",
             callback=positive,
-            help="With B, the parameters of the propensities. Papers use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for "
-            "Amazon, and the defaults for other data.",
         ),
     ] = 0.55,
-    B: Annotated[float, typer.Option("--B", callback=positive, help="See A.")] = 1.5,
+    B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
     label_weight: options.LabelWeight = None,
     report: Annotated[
         Path | None,
-        options.file(
-            help="Also write an HTML page that shows where the model is good, where it fails, and in which part of "
+        file_option(
+            "Also write an HTML page that shows where the model is good, where it fails, and in which part of "
             "the tree."
         ),
     ] = None,

@@ -8,20 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import count, file_option, option
 
 
 def explain(
     model: options.Model,
     data: options.Data,
-    row: Annotated[int, typer.Option(min=0, metavar="N", help="The row of DATA, counted from 0.")] = 0,
-    label: Annotated[
-        str | None, typer.Option(help="The label to explain; by default the most probable one.")
-    ] = None,
-    top: Annotated[int, options.count(help="The number of features to show for each node.")] = 5,
+    row: Annotated[int, option("The row of DATA, counted from 0.", min=0, metavar="N")] = 0,
+    label: Annotated[str | None, option("The label to explain; by default the most probable one.")] = None,
+    top: Annotated[int, count("The number of features to show for each node.")] = 5,
     labels: options.LabelNames = None,
     feature_names: Annotated[
-        Path | None,
-        options.file(help="A file with the names of the features, one per line, from feature 0 on."),
+        Path | None, file_option("A file with the names of the features, one per line, from feature 0 on.")
     ] = None,
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
+from labeltree.cli.options import count, option
 
 #: More trees than this are described together.
 MOST_TREES = 10
@@ -16,10 +15,10 @@ MOST_TREES = 10
 def info(
     model: options.Model,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read all files and compare them with their checksums.")
+        bool, option("Read all files and compare them with their checksums.", "--verify")
     ] = False,
-    tree: Annotated[bool, typer.Option("--tree", help="Draw the first tree, from the root down.")] = False,
-    max_nodes: Annotated[int, options.count(help="The maximum number of nodes to draw.")] = 60,
+    tree: Annotated[bool, option("Draw the first tree, from the root down.", "--tree")] = False,
+    max_nodes: Annotated[int, count("The maximum number of nodes to draw.")] = 60,
     labels: options.LabelNames = None,
     json: options.Json = False,
 ) -> None:

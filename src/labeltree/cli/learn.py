@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import count, data_option, option
 from labeltree.cli.parameters import is_given, option_name, with_parameters
 from labeltree.kinds import kind_named
 
@@ -42,34 +43,30 @@ def learn(
     ],
     model: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR", help="The directory of the model. Learning resumes from a model that is there."
-        ),
+        option("The directory of the model. Learning resumes from a model that is there.", metavar="DIR"),
     ],
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     new_stream: Annotated[
         bool | None,
-        options.of_data(
-            "--new-stream/--same-stream",
-            help="When learning resumes: whether all examples of STREAM are new, or it starts with the examples that "
+        data_option(
+            "When learning resumes: whether all examples of STREAM are new, or it starts with the examples that "
             "the model has learned, which are then skipped. By default a file is the same stream; for standard input "
             "the option is required.",
+            "--new-stream/--same-stream",
         ),
     ] = None,
     skip_bad_lines: Annotated[
-        bool, options.of_data("--skip-bad-lines", help="Count wrong lines and go on, instead of stopping.")
+        bool, data_option("Count wrong lines and go on, instead of stopping.", "--skip-bad-lines")
     ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start over, and replace the model that is there.")
-    ] = False,
-    checkpoint_every: Annotated[int, options.count(help="Save the model after every N examples.")] = 100_000,
-    report_every: Annotated[int, options.count(help="Report after every N examples.")] = 10_000,
-    window: Annotated[int, options.count(help="Report the precision on the last N examples.")] = 10_000,
+    fresh: Annotated[bool, option("Start over, and replace the model that is there.", "--fresh")] = False,
+    checkpoint_every: Annotated[int, count("Save the model after every N examples.")] = 100_000,
+    report_every: Annotated[int, count("Report after every N examples.")] = 10_000,
+    window: Annotated[int, count("Report the precision on the last N examples.")] = 10_000,
     k: Annotated[
-        str, typer.Option("--k", "-k", metavar="K,K,…", help="Report the precision of the best K labels.")
+        str, option("Report the precision of the best K labels.", "--k", "-k", metavar="K,K,…")
     ] = "1,3,5",
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON object per line, for scripts.")] = False,
+    json: Annotated[bool, option("Print a JSON object per line, for scripts.", "--json")] = False,
     **parameters: Any,
 ) -> None:
     """Learn from a stream of examples, and report how well each was predicted before it was learned.

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from labeltree.cli.progressive_validation import ProgressiveValidation, Report
+from labeltree.cli.progressive_validation import ProgressiveValidation, Report, report_texts
 
 _SHOWN_REPORTS = 12
 _REFRESH_SECONDS = 0.25
@@ -39,7 +39,7 @@ class JsonLines(LearningDisplay):
     """Prints a JSON object for each report."""
 
     def show(self, report: Report) -> None:
-        print(json.dumps({"event": "progress", **report.to_json()}), flush=True)
+        print(json.dumps({"event": "progress", **report}), flush=True)
 
 
 class PlainLines(LearningDisplay):
@@ -49,7 +49,7 @@ class PlainLines(LearningDisplay):
         self._has_header = False
 
     def show(self, report: Report) -> None:
-        texts = report.to_texts()
+        texts = report_texts(report)
         widths = [max(len(title), _LEAST_WIDTH) for title in texts]
         if not self._has_header:
             self._print(texts, widths)
@@ -83,8 +83,8 @@ class LiveTable(LearningDisplay):
 
     def _draw(self, *reports: Report) -> None:
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
-        for title in reports[0].to_texts():
+        for title in report_texts(reports[0]):
             table.add_column(title, justify="right", no_wrap=True)
         for report in reports:
-            table.add_row(*report.to_texts().values())
+            table.add_row(*report_texts(report).values())
         self._live.update(table, refresh=True)

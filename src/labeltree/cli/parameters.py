@@ -78,14 +78,8 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "random_state": {"type": int | None, "note": "Here: an integer."},
 }
 
-_TYPES: dict[str, Any] = {
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "str": str,
-    "int | None": int | None,
-    "float | None": float | None,
-}
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in (int, float, bool, str)}
+_TYPES |= {f"{name} | None": kind | None for name, kind in _TYPES.items()}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import file_option, option, probability_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
@@ -21,36 +22,35 @@ def predict(
     data: options.Data,
     k: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "The maximum number of labels per row; 5 by default. Without this option and --threshold, the model "
+            "uses the thresholds set by 'labeltree decide', if there are any.",
             "--k",
             "-k",
             min=1,
             metavar="K",
-            help="The maximum number of labels per row; 5 by default. Without this option and --threshold, the model "
-            "uses the thresholds set by 'labeltree decide', if there are any.",
         ),
     ] = None,
     threshold: Annotated[
-        float | None,
-        options.probability(help="Leave out labels with a smaller probability; 0 by default."),
+        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
     ] = None,
     label_weight: options.LabelWeight = None,
     output: Annotated[
         Path | None,
-        options.file(
+        file_option(
+            "Write to this file instead of standard output, compressed if its name ends in .gz, .xz or .zst.",
             "--output",
             "-o",
-            help="Write to this file instead of standard output, compressed if its name ends in .gz, .xz or .zst.",
         ),
     ] = None,
     output_format: Annotated[
         Literal["lines", "jsonl", "xmlc"],
-        typer.Option(
-            help="lines: 'label:probability …', best first. jsonl: a JSON object per row. "
+        option(
+            "lines: 'label:probability …', best first. jsonl: a JSON object per row. "
             "xmlc: a data file with the rows of DATA and the predicted labels."
         ),
     ] = "lines",
-    json: Annotated[bool, typer.Option("--json", help="The same as --output-format jsonl.")] = False,
+    json: Annotated[bool, option("The same as --output-format jsonl.", "--json")] = False,
     labels: options.LabelNames = None,
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,

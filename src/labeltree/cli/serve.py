@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from labeltree.cli import options
+from labeltree.cli.options import count, option
 
-_access = partial(typer.Option, rich_help_panel="Access")
-_models = partial(typer.Option, rich_help_panel="New versions, and learning")
-_limit = partial(typer.Option, rich_help_panel="Limits")
-_limit_count = partial(options.count, rich_help_panel="Limits")
+_access = partial(option, rich_help_panel="Access")
+_models = partial(option, rich_help_panel="New versions, and learning")
+_limit = partial(option, rich_help_panel="Limits")
+_limit_count = partial(count, rich_help_panel="Limits")
 
 
 def serve(
@@ -26,62 +26,48 @@ def serve(
         ),
     ],
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen on; 0.0.0.0 for all.")
+        str, option("The address to listen on; 0.0.0.0 for all.", metavar="ADDRESS")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="The port; 0 for any free one.")
-    ] = 8000,
-    workers: Annotated[
-        int, options.count(max=256, help="The number of processes; they share the mapped models.")
-    ] = 1,
+    port: Annotated[int, option("The port; 0 for any free one.", min=0, max=65535, metavar="N")] = 8000,
+    workers: Annotated[int, count("The number of processes; they share the mapped models.", max=256)] = 1,
     token_file: Annotated[
         Path | None,
         _access(
-            metavar="FILE",
-            help="A file with tokens, one per line. Requests that change something need one of them. The environment "
+            "A file with tokens, one per line. Requests that change something need one of them. The environment "
             "variable LABELTREE_TOKENS may have more.",
+            metavar="FILE",
         ),
     ] = None,
-    token_for_all: Annotated[
-        bool, _access("--token-for-all", help="Require a token for every request.")
-    ] = False,
+    token_for_all: Annotated[bool, _access("Require a token for every request.", "--token-for-all")] = False,
     cors_origin: Annotated[
         list[str] | None,
         _access(
+            "Allow requests from web pages of this origin, such as https://example.org. May be repeated.",
             metavar="ORIGIN",
-            help="Allow requests from web pages of this origin, such as https://example.org. May be repeated.",
-            show_default=False,
         ),
     ] = None,
-    watch: Annotated[bool, _models("--watch", help="Reload a model when its directory changes.")] = False,
-    learn: Annotated[bool, _models("--learn", help="Let online models learn from requests.")] = False,
+    watch: Annotated[bool, _models("Reload a model when its directory changes.", "--watch")] = False,
+    learn: Annotated[bool, _models("Let online models learn from requests.", "--learn")] = False,
     snapshot_every: Annotated[
         int,
         _models(
+            "Save a model after every N examples that it learns; until then they are in its journal.",
             min=1,
             metavar="N",
-            help="Save a model after every N examples that it learns; until then they are in its journal.",
         ),
     ] = 10_000,
-    max_body_mb: Annotated[
-        float, _limit(min=0.001, metavar="MB", help="The maximum size of a request.")
-    ] = 8.0,
-    max_rows: Annotated[int, _limit_count(help="The maximum number of texts or rows in a request.")] = 1000,
-    max_k: Annotated[int, _limit_count(help="The maximum number of labels per row.")] = 1000,
-    max_text: Annotated[int, _limit_count(help="The maximum number of characters in a text.")] = 1_000_000,
-    max_seconds: Annotated[
-        float, _limit(min=0.001, metavar="S", help="The maximum time for a request.")
-    ] = 30.0,
+    max_body_mb: Annotated[float, _limit("The maximum size of a request.", min=0.001, metavar="MB")] = 8.0,
+    max_rows: Annotated[int, _limit_count("The maximum number of texts or rows in a request.")] = 1000,
+    max_k: Annotated[int, _limit_count("The maximum number of labels per row.")] = 1000,
+    max_text: Annotated[int, _limit_count("The maximum number of characters in a text.")] = 1_000_000,
+    max_seconds: Annotated[float, _limit("The maximum time for a request.", min=0.001, metavar="S")] = 30.0,
     max_in_flight: Annotated[
-        int,
-        _limit_count(help="The maximum number of concurrent requests in a process; more are told to retry."),
+        int, _limit_count("The maximum number of concurrent requests in a process; more are told to retry.")
     ] = 64,
     grace: Annotated[
-        float, typer.Option(min=1, metavar="S", help="The time to finish requests when the server stops.")
+        float, option("The time to finish requests when the server stops.", min=1, metavar="S")
     ] = 10.0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Log only warnings and errors, not every request.")
-    ] = False,
+    quiet: Annotated[bool, option("Log only warnings and errors, not every request.", "--quiet")] = False,
 ) -> None:
     """Serve models over HTTP, with a web page to try them.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from functools import partial
+from types import FrameType, SimpleNamespace
 from typing import BinaryIO, cast
 
 from labeltree.data.lines import read_what_is_there
@@ -28,16 +29,18 @@ class StopSignals:
 
     @contextmanager
     def open(self, source: Source) -> Iterator[BinaryIO]:
-        """Open a source, and handle the signals until it is closed: reading then raises `Stopped`."""
+        """Open a source, and handle the signals until it is closed: its `read` then raises `Stopped`."""
         before = {number: signal.signal(number, self._receive) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             with open_stream(source) as file:
-                yield cast(BinaryIO, _StoppableFile(file, source_name(source), self))
+                # Streams need no more of a file than this.
+                read = partial(self._read, file)
+                yield cast(BinaryIO, SimpleNamespace(name=source_name(source), read=read))
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def read(self, file: BinaryIO, n_bytes: int) -> bytes:
+    def _read(self, file: BinaryIO, n_bytes: int) -> bytes:
         """Read what has come, or wait for it until a signal comes."""
         self._is_reading = True
         try:
@@ -51,15 +54,3 @@ class StopSignals:
         self.received = signal.Signals(number)
         if self._is_reading:
             raise Stopped
-
-
-class _StoppableFile:
-    """The part of a file's interface that streams need."""
-
-    def __init__(self, file: BinaryIO, name: str, signals: StopSignals) -> None:
-        self.name = name
-        self._file = file
-        self._signals = signals
-
-    def read(self, n_bytes: int) -> bytes:
-        return self._signals.read(self._file, n_bytes)

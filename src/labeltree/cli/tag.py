@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import option, probability_option
 
 
 def tag(
@@ -20,13 +21,9 @@ def tag(
             show_default=False,
         ),
     ] = None,
-    k: Annotated[
-        int, typer.Option("--k", "-k", min=1, metavar="K", help="The maximum number of labels per text.")
-    ] = 5,
-    threshold: Annotated[
-        float, options.probability(help="Leave out labels with a smaller probability.")
-    ] = 0.0,
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON object per text, for scripts.")] = False,
+    k: Annotated[int, option("The maximum number of labels per text.", "--k", "-k", min=1, metavar="K")] = 5,
+    threshold: Annotated[float, probability_option("Leave out labels with a smaller probability.")] = 0.0,
+    json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
     """Tag texts: print the most probable labels of each, with their probabilities.
 

@@ -1,19 +1,16 @@
-"""`labeltree train`: one command for every method in `labeltree.kinds`, with the options of that method."""
+"""`labeltree train`: one command for every method in `labeltree.kinds`."""
 
 from __future__ import annotations
 
-import inspect
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperCommand
 
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, range_text, seconds_text
-from labeltree.cli.help_page import reflowed
-from labeltree.cli.parameters import is_given, options_of, set_options, text_options
+from labeltree.cli.options import file_option, option
+from labeltree.cli.parameters import is_given, text_options
 from labeltree.kinds import METHODS, Kind
 
 DEFAULT_METHOD = "label-tree"
@@ -24,14 +21,13 @@ def train(
     data: options.Data,
     model: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR",
-            help="The directory to save the model in. It is created or replaced when training ends.",
+        option(
+            "The directory to save the model in. It is created or replaced when training ends.", metavar="DIR"
         ),
     ],
     method: Annotated[
-        Literal[tuple(METHODS)],  # type: ignore[valid-type] # the registry knows the methods
-        typer.Option(metavar="METHOD", help="The method to train. Add --help to see its options."),
+        Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
+        option("The method to train. Add --help to see its options.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
     format: options.TrainingFormat = "auto",
     one_based: options.OneBased = None,
@@ -40,19 +36,19 @@ def train(
     labels: options.LabelNames = None,
     preset: Annotated[
         Literal["parabel", "bonsai", "napkinxc"] | None,
-        typer.Option(help="Use the settings of a published system. Options that you give override them."),
+        option("Use the settings of a published system. Options that you give override them."),
     ] = None,
     parameters_file: Annotated[
         Path | None,
-        options.file(
-            "--parameters",
-            help="A JSON file with parameters by name, as 'labeltree tune' writes it. Options that you give override "
+        file_option(
+            "A JSON file with parameters by name, as 'labeltree tune' writes it. Options that you give override "
             "them.",
+            "--parameters",
         ),
     ] = None,
     weights: Annotated[
         options.WeightType,
-        typer.Option(help="The type of the stored weights. The smaller types cost a little precision."),
+        option("The type of the stored weights. The smaller types cost a little precision."),
     ] = "float32",
     json: options.Json = False,
     **parameters: Any,
@@ -102,7 +98,7 @@ def train(
     rows.fit(classifier)
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
-        classifier.save(model, **({"weights": weights} if _has_option(kind, "weights") else {}))
+        classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
     stored, n_labels = read_info(model), len(classifier.classes_)
     if json:
         print_json(
@@ -182,83 +178,3 @@ def _untrained(
         made = {name: made[name] for name in (*given, "n_jobs")}
         return untrained(getattr(estimator, preset), made), parameters
     return untrained(estimator, made), parameters
-
-
-class TrainCommand(TyperCommand):
-    """`train` with the options of the method that ``--method`` names."""
-
-    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        method = _method_in(args)
-        command = _command(method) if method in METHODS else self
-        return super(TrainCommand, command).make_context(info_name, args, parent, **extra)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for flag in (word.partition("=")[0] for word in args if word.startswith("--")):
-            if flag not in self.flags:
-                others = [method for method in METHODS if flag in _command(method).flags]
-                if others:
-                    ctx.fail(f"{flag} is an option of {' and '.join(others)}, not of {_method_in(args)}")
-        return super().parse_args(ctx, args)
-
-    @property
-    def flags(self) -> set[str]:
-        """The names of all options."""
-        return {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
-
-
-def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
-    """Add `train` with the options of one kind to an application."""
-
-    @wraps(train)
-    def command(**given: Any) -> None:
-        train(**given)
-
-    signature = inspect.signature(train, eval_str=True)
-    own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
-    options = [*options_of(kind.estimator, kind.panels), *text_options()]
-    set_options(command, signature.replace(parameters=own), options)
-    app.command("train", cls=TrainCommand, help=_help_page(kind))(command)
-
-
-def _has_option(kind: Kind, name: str) -> bool:
-    """Return whether an option of `train` makes sense for a kind."""
-    if name == "preset":
-        return kind.method == DEFAULT_METHOD
-    if name == "weights":
-        return kind.section == "linear_trees"
-    if name == "labels":  # the names of the leaves of --tree
-        return any("tree" in names for names in kind.panels.values())
-    return True
-
-
-def _command(method: str) -> TrainCommand:
-    """Return `train` with the options of one method."""
-    app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-    add_train(app, METHODS[method])
-    command = typer.main.get_command(app)
-    assert isinstance(command, TrainCommand)
-    return command
-
-
-def _method_in(args: list[str]) -> str:
-    """Return the value of ``--method`` among arguments that are not parsed yet."""
-    method = DEFAULT_METHOD
-    for word, following in zip(args, [*args[1:], ""], strict=True):
-        if word == "--method":
-            method = following
-        elif word.startswith("--method="):
-            method = word.partition("=")[2]
-    return method
-
-
-def _help_page(kind: Kind) -> str:
-    """Return the docstring of `train` and the methods, or a page about another method."""
-    page = inspect.cleandoc(train.__doc__ or "")
-    if kind.method == DEFAULT_METHOD:
-        methods = [f"[bold]--method {other.method}[/bold]: {other.help}" for other in METHODS.values()]
-        return reflowed(
-            "\n\n".join([page, "[bold]Methods[/bold] (add --help to see the options of a method)", *methods])
-        )
-    summary = page.partition("\n\n")[0]
-    example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"
-    return reflowed("\n\n".join([summary, kind.help, "[bold]Examples[/bold]", example]))

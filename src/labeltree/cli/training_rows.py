@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from labeltree.cli.data_file import DataFile, format_of, is_json_lines
+from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.options import StreamFormat
 from labeltree.cli.parameters import option_name
@@ -48,7 +48,8 @@ def read_training_rows(
     given_text_parameters: set[str],
 ) -> TrainingRows:
     """Read a file of rows, or of JSON lines with texts."""
-    if is_json_lines(data, format):
+    detected = format_of(data, format)
+    if detected == "jsonl":
         if one_based is not None or n_labels is not None:
             raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
         return _read_texts(data, {**text_parameters, "n_features": n_features})
@@ -57,7 +58,7 @@ def read_training_rows(
             f"is an option for texts, but {data} has rows of numbers",
             param_hint=option_name(min(given_text_parameters)),
         )
-    source = DataFile(data, format_of(data, format), one_based)
+    source = DataFile(data, detected, one_based)
     return TrainingRows(*source.read(n_features, n_labels), source.first_label)
 
 

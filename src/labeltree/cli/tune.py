@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
 from labeltree.cli.evaluate import positive
+from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import with_parameters
 
 #: Parameters that are searched unless they are given.
@@ -37,23 +37,21 @@ _SHARED = (
 @with_parameters(*_SEARCHED, *_SHARED)
 def tune(
     data: options.Data,
-    budget: Annotated[
-        float, typer.Option(metavar="MINUTES", callback=positive, help="The time for the search.")
-    ],
+    budget: Annotated[float, option("The time for the search.", metavar="MINUTES", callback=positive)],
     out: Annotated[
-        Path, options.file(help="The file to write the chosen parameters to, for 'train --parameters'.")
+        Path, file_option("The file to write the chosen parameters to, for 'train --parameters'.")
     ],
     valid: Annotated[
         str | None,
-        options.file(
-            help="Rows to measure models on. By default a fifth of DATA, at most 10,000 rows, is held out."
+        file_option(
+            "Rows to measure models on. By default a fifth of DATA, at most 10,000 rows, is held out."
         ),
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(
+        option(
+            "The metric to maximise: P, nDCG, recall, coverage, PSP or PSnDCG, averaged over the cut-offs.",
             metavar="NAME@K,K,…",
-            help="The metric to maximise: P, nDCG, recall, coverage, PSP or PSnDCG, averaged over the cut-offs.",
         ),
     ] = "P@1,3,5",
     format: options.Format = "auto",
@@ -109,7 +107,8 @@ def tune(
         raise ValueError(
             f"{data}: reading the data took all of the {budget:g} minutes; give a longer --budget"
         )
-    with TuningDisplay(60 * budget, metric, started, enabled=not json) as display:
+    display = TuningDisplay(60 * budget, metric, started)
+    with nullcontext() if json else display.opened():
         found = search(
             X,
             y,
@@ -150,11 +149,11 @@ def tune(
 def _read_alike(source: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Read rows with as many features and labels as the training data has."""
     X_valid, y_valid = source.read()
-    for matrix, like, option in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
+    for matrix, like, flag in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
         if matrix.nnz and matrix.indices.max() >= like.shape[1]:
             raise ValueError(
                 f"{source.path}: has ids that the training data has not; if the files belong together, give "
-                f"{option} {int(matrix.indices.max()) + 1}"
+                f"{flag} {int(matrix.indices.max()) + 1}"
             )
         matrix.resize(matrix.shape[0], like.shape[1])
     if X_valid.shape[0] == 0:

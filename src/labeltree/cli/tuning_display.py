@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console, Group
@@ -21,26 +22,20 @@ _CHOSEN, _START = "→", "·"
 
 
 class TuningDisplay:
-    """Shows the time and the best trials on the most rows so far, while it is open and standard error is a terminal."""
+    """Shows the time and the best trials on the most rows so far, if standard error is a terminal."""
 
-    def __init__(self, budget: float, metric: str, started: float, *, enabled: bool) -> None:
+    def __init__(self, budget: float, metric: str, started: float) -> None:
         self._budget = budget
         self._metric = metric
         self._started = started
         self._trials: list[Trial] = []
-        self._live: Live | None = None
-        if enabled and sys.stderr is not None and sys.stderr.isatty():
-            # It redraws itself four times a second: the time passes during a trial.
-            self._live = Live(self, console=Console(stderr=True), transient=True, refresh_per_second=4)
 
-    def __enter__(self) -> TuningDisplay:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+    def opened(self) -> AbstractContextManager[object]:
+        """Return a context in which trials are shown."""
+        if sys.stderr is None or not sys.stderr.isatty():
+            return nullcontext()
+        # It redraws itself four times a second: the time passes during a trial.
+        return Live(self, console=Console(stderr=True), transient=True, refresh_per_second=4)
 
     def show(self, trial: Trial) -> None:
         """Show a finished trial."""
