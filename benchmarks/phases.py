@@ -162,9 +162,7 @@ def _part_assignment(model: LabelTreeClassifier, labels: LabelRows, ledger: Ledg
     """Part the assignment of rows from the plan, by doing it once more alone."""
     started = time.perf_counter()
     for tree in model.trees_:
-        _native.assign_to_nodes(
-            tree.child_begin, tree.label, tree.n_labels, labels.indptr, labels.indices, threads
-        )
+        _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, threads)
     alone = time.perf_counter() - started
     parted = {}
     for phase, seconds in ledger.seconds.items():

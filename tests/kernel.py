@@ -25,9 +25,7 @@ def positive_rows(tree: LabelTree, rows: list[list[int]], n_threads: int) -> lis
     """The kernel's list of rows of every node."""
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     indices = np.array([label for row in rows for label in row], dtype=np.int32)
-    begin, found = _native.assign_to_nodes(
-        tree.child_begin, tree.label, tree.n_labels, indptr, indices, n_threads
-    )
+    begin, found = _native.assign_to_nodes(tree.native, indptr, indices, n_threads)
     assert len(begin) == tree.n_nodes + 1
     assert begin[-1] == len(found)
     return [found[begin[v] : begin[v + 1]].tolist() for v in range(tree.n_nodes)]

@@ -65,7 +65,9 @@ def incrementally_trained(
     _, label = grown.structure()
     child_begin = np.cumsum([1, *(len(children[v]) for v in order)], dtype=np.int32)
     tree = _native.OnlineTree.of_shape(
-        model._model.settings.options(), _native.FixedPolicy(), child_begin, label[order], grown.n_labels
+        model._model.settings.options(),
+        _native.FixedPolicy(),
+        _native.Tree(child_begin, label[order], grown.n_labels),
     )
     X, y = matrices(stream)
     numbers = {name: number for number, name in enumerate(model._model.labels.labels)}
@@ -75,11 +77,7 @@ def incrementally_trained(
         ),
         np.cumsum([0, *map(len, y)], dtype=np.int64),
         np.array([numbers[name] for row in y for name in row], dtype=np.int32),
-        None,
         np.arange(len(y), dtype=np.int64),
-        None,
-        None,
-        False,
     )
     return tree, order
 

@@ -5,18 +5,31 @@
 
 namespace labeltree {
 
-void bind_clustering(nanobind::module_& m);
-void bind_exchange(nanobind::module_& m);
-void bind_fastxml(nanobind::module_& m);
-void bind_features(nanobind::module_& m);
+void bind_block_solver(nanobind::module_& m);
+void bind_block_store(nanobind::module_& m);
+void bind_decoding(nanobind::module_& m);
+void bind_enumeration(nanobind::module_& m);
+void bind_example_forest(nanobind::module_& m);
+void bind_example_tree(nanobind::module_& m);
+void bind_examples(nanobind::module_& m);
+void bind_feature_matrix(nanobind::module_& m);
+void bind_forest(nanobind::module_& m);
+void bind_guided_search(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
+void bind_label_clustering(nanobind::module_& m);
+void bind_label_tree(nanobind::module_& m);
+void bind_label_vectors(nanobind::module_& m);
+void bind_link(nanobind::module_& m);
 void bind_max_margin(nanobind::module_& m);
+void bind_node_assignment(nanobind::module_& m);
 void bind_one_vs_rest(nanobind::module_& m);
-void bind_online(nanobind::module_& m);
-void bind_prediction(nanobind::module_& m);
-void bind_text_format(nanobind::module_& m);
-void bind_texts(nanobind::module_& m);
-void bind_training(nanobind::module_& m);
+void bind_online_tree(nanobind::module_& m);
+void bind_progress(nanobind::module_& m);
+void bind_search(nanobind::module_& m);
+void bind_softmax_trainer(nanobind::module_& m);
+void bind_solver_options(nanobind::module_& m);
+void bind_tree_policy(nanobind::module_& m);
 void bind_vectorizer(nanobind::module_& m);
+void bind_xmlc(nanobind::module_& m);
 
 }  // namespace labeltree

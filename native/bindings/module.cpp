@@ -1,18 +1,32 @@
-#include "bindings.h"
+#include "bindings/bindings.h"
 
 NB_MODULE(_native, m) {
   m.doc() = "The compiled kernel of labeltree. Private: everything public is re-exported by the package.";
-  labeltree::bind_features(m);
+  // A type is bound before the functions that take it.
+  labeltree::bind_progress(m);
+  labeltree::bind_feature_matrix(m);
+  labeltree::bind_label_tree(m);
+  labeltree::bind_examples(m);
   labeltree::bind_kernels(m);
-  labeltree::bind_prediction(m);
-  labeltree::bind_exchange(m);
-  labeltree::bind_text_format(m);
-  labeltree::bind_texts(m);
-  labeltree::bind_vectorizer(m);
-  labeltree::bind_training(m);
+  labeltree::bind_link(m);
+  labeltree::bind_solver_options(m);
+  labeltree::bind_block_store(m);
+  labeltree::bind_search(m);
+  labeltree::bind_forest(m);
+  labeltree::bind_example_forest(m);
+  labeltree::bind_tree_policy(m);
+  labeltree::bind_online_tree(m);
+  labeltree::bind_enumeration(m);
+  labeltree::bind_guided_search(m);
+  labeltree::bind_node_assignment(m);
+  labeltree::bind_block_solver(m);
+  labeltree::bind_softmax_trainer(m);
   labeltree::bind_max_margin(m);
   labeltree::bind_one_vs_rest(m);
-  labeltree::bind_online(m);
-  labeltree::bind_clustering(m);
-  labeltree::bind_fastxml(m);
+  labeltree::bind_label_vectors(m);
+  labeltree::bind_label_clustering(m);
+  labeltree::bind_example_tree(m);
+  labeltree::bind_xmlc(m);
+  labeltree::bind_decoding(m);
+  labeltree::bind_vectorizer(m);
 }

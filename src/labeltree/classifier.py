@@ -28,9 +28,9 @@ from labeltree.training.plan import Run
 from labeltree.training.presets import preset
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
 from labeltree.training.tree_plan import TreePlan, builder
-from labeltree.trees import LabelTree
+from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TREE_WORDS, TreeRecipe, TreeSource, check_tree, more_trees
+from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -89,10 +89,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
     ----------
     n_trees : int
         Trees to train, each from another seed; their probabilities are averaged.
-    tree : {"kmeans", "unbalanced_kmeans", "complete", "huffman", "random", "flat"}, LabelTree, Taxonomy, or a list
-        How labels are arranged: clustered into parts of equal size, clustered as they come, in a complete tree with
-        frequent labels first, in Huffman's tree, at random in parts of equal size, all under the root (1-vs-all), or as
-        given. A list or tuple has one of these for each of `n_trees`.
+    tree : str, LabelTree, Taxonomy, or a list of these
+        How labels are arranged: the word of a tree builder (`labeltree.trees.TREE_WORDS`), or a tree or a taxonomy of
+        your own. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
+        or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         A node with more children than this gets nodes in between, by clustering its children into parts of equal size:
         what a given hierarchy with wide levels needs.

@@ -1,150 +1,144 @@
-"""The door: features and parameters are checked here, once; behind it, code assumes."""
+"""Checks of features and parameters. Public functions check their arguments here once; other code relies on it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import cpu_count
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, validate_data
 
 from labeltree import _native
 
 #: The kernel counts in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
-#: Each has tables of its own; more would only cost memory.
+#: Every thread has its own tables; more threads would only cost memory.
 MOST_THREADS = 1024
+#: The types of features in the kernel.
+_FLOATS = [np.float32, np.float64]
+
+#: The first dense feature of a matrix and the one after the last; None if it is not known.
+DenseRange = tuple[int, int] | None
 
 
 @dataclass(frozen=True)
-class Number:
-    """A parameter that is a finite number within bounds (`low` excluded where `open_low`)."""
+class Constraint:
+    """The values that a parameter may have: a description for error messages, and a test for values but None."""
 
-    low: float = -math.inf
-    high: float = math.inf
-    integer: bool = False
-    open_low: bool = False
+    description: str
+    test: Callable[[Any], bool]
     optional: bool = False
 
     def __str__(self) -> str:
-        style = "," if self.integer else "g"
-        bounds = []
-        if self.low > -math.inf:
-            bounds.append(f"{'above' if self.open_low else 'of at least'} {self.low:{style}}")
-        if self.high < math.inf:
-            bounds.append(f"{'at most' if bounds else 'of at most'} {self.high:{style}}")
-        kind = "an integer" if self.integer else "a finite number"
-        return " ".join([kind, " and ".join(bounds)]).rstrip() + (" or None" if self.optional else "")
+        return self.description + (" or None" if self.optional else "")
 
     def accepts(self, value: Any) -> bool:
-        if value is None:
-            return self.optional
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Integral if self.integer else Real):
-            return False
-        number: Any = value  # what Real promises, the type checker does not know
-        above = self.low < number if self.open_low else self.low <= number
-        return bool(above and number <= self.high and math.isfinite(number))
+        return self.optional if value is None else self.test(value)
 
 
-@dataclass(frozen=True)
-class Choice:
+class Number(Constraint):
+    """A parameter that is a finite number from `low` to `high`; `open_low` excludes `low` itself."""
+
+    def __init__(
+        self,
+        low: float = -math.inf,
+        high: float = math.inf,
+        integer: bool = False,
+        open_low: bool = False,
+        optional: bool = False,
+    ) -> None:
+        style = "," if integer else "g"
+        words = ["an integer" if integer else "a finite number"]
+        if low > -math.inf:
+            words.append(f"{'above' if open_low else 'of at least'} {low:{style}}")
+        if high < math.inf:
+            words.append(f"and at most {high:{style}}")
+
+        kind: Any = Integral if integer else Real
+
+        def test(value: Any) -> bool:
+            if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
+                return False
+            above = low < value if open_low else low <= value
+            return bool(above and value <= high and math.isfinite(value))
+
+        super().__init__(" ".join(words), test, optional)
+
+
+class Choice(Constraint):
     """A parameter that is one of some words, or an instance of one of some types."""
 
-    words: Sequence[str]
-    types: tuple[type, ...] = ()
-    optional: bool = False
+    def __init__(self, words: Sequence[str], types: tuple[type, ...] = (), optional: bool = False) -> None:
+        names = [*map(repr, words), *(f"a {kind.__name__}" for kind in types)]
 
-    def __str__(self) -> str:
-        names = [repr(word) for word in self.words] + [f"a {kind.__name__}" for kind in self.types]
-        return "one of " + ", ".join(names) + (" or None" if self.optional else "")
+        def test(value: Any) -> bool:
+            return isinstance(value, types) or _is_one_of(words, value)
 
-    def accepts(self, value: Any) -> bool:
-        if value is None:
-            return self.optional
-        return (isinstance(value, str) and value in self.words) or isinstance(value, self.types)
+        super().__init__("one of " + ", ".join(names), test, optional)
 
 
-@dataclass(frozen=True)
-class WordOrNumber:
-    """A parameter that is one of some words, or a number, or (`or_sequence`) a sequence of such numbers."""
+class WordOrNumber(Constraint):
+    """A parameter that is one of some words or a number; with `or_sequence`, also a sequence of such numbers."""
 
-    words: Sequence[str]
-    number: Number
-    or_sequence: bool = False
+    def __init__(self, words: Sequence[str], number: Number, or_sequence: bool = False) -> None:
+        def test(value: Any) -> bool:
+            if or_sequence and isinstance(value, list | tuple | np.ndarray):
+                return np.ndim(value) == 1 and len(value) > 0 and all(map(number.test, value))
+            return _is_one_of(words, value) or number.test(value)
 
-    def __str__(self) -> str:
-        several = " or a sequence of such numbers" if self.or_sequence else ""
-        return ", ".join(map(repr, self.words)) + f", {self.number}{several}"
-
-    def accepts(self, value: Any) -> bool:
-        if self.or_sequence and isinstance(value, list | tuple | np.ndarray):
-            return (
-                np.ndim(value) == 1
-                and len(value) > 0
-                and all(map(replace(self.number, optional=False).accepts, value))
-            )
-        return (isinstance(value, str) and value in self.words) or self.number.accepts(value)
+        names = [*map(repr, words), number.description]
+        several = " or a sequence of such numbers" if or_sequence else ""
+        super().__init__(", ".join(names) + several, test, number.optional)
 
 
-@dataclass(frozen=True)
-class Flag:
-    """A parameter that is True or False."""
-
-    def __str__(self) -> str:
-        return "True or False"
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, bool | np.bool_)
-
-
-@dataclass(frozen=True)
-class WordOrMatrix:
+class WordOrMatrix(Constraint):
     """A parameter that is one of some words, or a sparse matrix or 2-d array of numbers."""
 
-    words: Sequence[str]
-    optional: bool = False
+    def __init__(self, words: Sequence[str], optional: bool = False) -> None:
+        def test(value: Any) -> bool:
+            is_array = sp.issparse(value) or isinstance(value, np.ndarray)
+            is_matrix = is_array and value.ndim == 2 and value.dtype.kind in "fiub"
+            return is_matrix or _is_one_of(words, value)
 
-    def __str__(self) -> str:
-        names = [repr(word) for word in self.words] + ["a sparse matrix or 2-d array of numbers"]
-        return "one of " + ", ".join(names) + (" or None" if self.optional else "")
-
-    def accepts(self, value: Any) -> bool:
-        if value is None or isinstance(value, str):
-            return value in self.words or (value is None and self.optional)
-        if not (sp.issparse(value) or isinstance(value, np.ndarray)):
-            return False
-        return bool(value.ndim == 2 and value.dtype.kind in "fiub")
+        names = [*map(repr, words), "a sparse matrix or 2-d array of numbers"]
+        super().__init__("one of " + ", ".join(names), test, optional)
 
 
-class Constraint(Protocol):
-    """What a parameter may be; as a string, in words."""
+class Flag(Constraint):
+    """A parameter that is True or False."""
 
-    def accepts(self, value: Any) -> bool: ...
+    def __init__(self) -> None:
+        super().__init__("True or False", lambda value: isinstance(value, bool | np.bool_))
+
+
+def _is_one_of(words: Sequence[str], value: Any) -> bool:
+    return isinstance(value, str) and value in words
 
 
 def check_parameters(estimator: BaseEstimator, constraints: Mapping[str, Constraint]) -> None:
-    """Raise `ValueError` for the first parameter that is not what it must be."""
+    """Raise `ValueError` for the first parameter of an estimator that its constraint does not accept."""
     # Attributes, not get_params: a subclass may take fewer parameters than it has.
     check_arguments(type(estimator).__name__, vars(estimator), constraints)
 
 
 def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
-    """Raise `ValueError` for the first of the owner's arguments that is not what it must be."""
+    """Raise `ValueError` for the first argument of a class or function that its constraint does not accept."""
     for name, constraint in constraints.items():
         if name in arguments and not constraint.accepts(arguments[name]):
             raise ValueError(f"{owner}: the parameter {name!r} must be {constraint}, got {arguments[name]!r}")
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """How many threads `n_jobs` means, as in scikit-learn: None is 1, -1 is one per processor."""
-    # Not joblib's effective_n_jobs: it speaks of processes, and warns where those cannot be started.
+    """Return the number of threads for `n_jobs`, as in scikit-learn: 1 for None, one per processor for -1."""
+    # Not joblib's effective_n_jobs: it counts processes, and warns where it cannot start them.
     if n_jobs is None:
         return 1
     if n_jobs == 0:
@@ -153,39 +147,27 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def check_features(
-    estimator: BaseEstimator,
-    X: Any,
-    *,
-    normalize: bool,
-    reset: bool,
-    dense_features: tuple[int, int] | None = None,
+    estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool, dense_features: DenseRange = None
 ) -> _native.FeatureMatrix:
-    """X as the kernel reads it, without a copy where none is needed.
+    """Return X for the kernel, without a copy where possible.
 
-    With `reset` (in ``fit``) the number and names of the features are recorded, else compared. The range
-    `dense_features` is what the model was trained with; None to tell it from X.
+    With `reset` (in ``fit``) the number and names of the features are recorded, otherwise they are compared with the
+    recorded ones. `dense_features` is the range of dense features that the model was trained with; None to take it
+    from X.
     """
-    if isinstance(X, tuple | list) and len(X) == 2 and any(map(sp.issparse, X)) and not is_pair(X):
+    if is_pair(X):
+        return _check_pair(estimator, X, normalize, reset, dense_features)
+    if isinstance(X, tuple | list) and len(X) == 2 and any(map(sp.issparse, X)):
         raise ValueError(
             "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
             f"got a {type(X).__name__} of {type(X[0]).__name__} and {type(X[1]).__name__}"
         )
-    if is_pair(X):
-        return _check_pair(estimator, X, normalize, reset, dense_features)
-    # scikit-learn's own checks take longer than a prediction: what a plain CSR matrix needs of them is done here.
+    # scikit-learn's checks take longer than a prediction, so a plain CSR matrix is checked here.
     is_plain = (
         sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
     )
     if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float32, np.float64],
-            order="C",
-        )
+        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C")
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -194,25 +176,29 @@ def check_features(
     if not sp.issparse(X):
         return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize), dense_features)
 
-    def view(X: Any) -> _native.FeatureMatrix:
+    def make(X: Any) -> _native.FeatureMatrix:
         return _native.FeatureMatrix.csr(*_csr_arrays(X), X.shape[1], bool(normalize), dense_features)
 
-    features = view(X)
-    return features if features.canonical else view(_canonical(X))
+    return _canonical(X, make)
 
 
 def is_pair(X: Any) -> bool:
-    """Whether X is a sparse and a dense matrix side by side, rather than rows."""
+    """Return whether X is a pair of a sparse and a dense matrix with the same rows."""
     return isinstance(X, tuple) and len(X) == 2 and sp.issparse(X[0])
 
 
 def is_rows_of_names(X: Any) -> bool:
-    """Whether X is a list of dictionaries."""
+    """Return whether X is a list of dictionaries from names of features to values."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
 
 
+def take_rows(X: Any, rows: ArrayLike) -> Any:
+    """Return some rows of X, in the form of X."""
+    return tuple(_safe_indexing(part, rows) for part in X) if is_pair(X) else _safe_indexing(X, rows)
+
+
 def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
-    """Take over the number and names of the features that `check_features` recorded in another estimator."""
+    """Copy the number and names of the features that `check_features` recorded in another estimator."""
     vars(estimator).pop("feature_names_in_", None)
     for name in ("n_features_in_", "feature_names_in_"):
         if name in vars(checked):
@@ -220,24 +206,16 @@ def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
 
 
 def _check_pair(
-    estimator: BaseEstimator,
-    pair: tuple[Any, Any],
-    normalize: bool,
-    reset: bool,
-    dense_features: tuple[int, int] | None,
+    estimator: BaseEstimator, X: tuple[Any, Any], normalize: bool, reset: bool, dense_features: DenseRange
 ) -> _native.FeatureMatrix:
-    """The features of both parts, the sparse ones first. They have no names."""
-    if sp.issparse(pair[1]):
+    """Return the features of both parts, the sparse ones first. They have no names."""
+    if sp.issparse(X[1]):
         raise ValueError(
             "X is a pair of two sparse matrices; the second one must be dense: join them with "
-            "scipy.sparse.hstack, or give X[1].toarray() if it is dense in truth"
+            "scipy.sparse.hstack, or pass X[1].toarray() if most of its values are not 0"
         )
-    sparse = check_array(
-        pair[0], accept_sparse="csr", dtype=[np.float32, np.float64], input_name="X[0]", estimator=estimator
-    )
-    dense = check_array(
-        pair[1], order="C", dtype=[np.float32, np.float64], input_name="X[1]", estimator=estimator
-    )
+    sparse = check_array(X[0], accept_sparse="csr", dtype=_FLOATS, input_name="X[0]", estimator=estimator)
+    dense = check_array(X[1], order="C", dtype=_FLOATS, input_name="X[1]", estimator=estimator)
     if sparse.shape[0] != dense.shape[0]:
         raise ValueError(
             f"the two parts of X must have equally many rows, got {sparse.shape[0]} and {dense.shape[0]}"
@@ -254,35 +232,34 @@ def _check_pair(
             + (f"those from {begin} to {end - 1} are dense" if end > begin else "none are dense")
         )
 
-    def view(X: Any) -> _native.FeatureMatrix:
+    def make(X: Any) -> _native.FeatureMatrix:
         return _native.FeatureMatrix.pair(
             *_csr_arrays(X), X.shape[1], np.ascontiguousarray(dense), bool(normalize)
         )
 
-    features = view(sparse)
-    return features if features.canonical else view(_canonical(sparse))
+    return _canonical(sparse, make)
+
+
+def _canonical(X: Any, make: Callable[[Any], _native.FeatureMatrix]) -> _native.FeatureMatrix:
+    """Make the kernel's matrix, after sorting the rows of X and merging duplicates if necessary."""
+    features = make(X)
+    if not features.canonical:
+        X = X.copy()
+        X.sum_duplicates()
+        features = make(X)
+    return features
 
 
 def _csr_arrays(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """indptr, indices and data in types that the kernel has."""
+    """Return indptr, indices and data in types that the kernel has."""
     data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
     index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64
-    return (
-        np.ascontiguousarray(X.indptr, dtype=index),
-        np.ascontiguousarray(X.indices, dtype=index),
-        np.ascontiguousarray(data),
-    )
-
-
-def _canonical(X: Any) -> Any:
-    """A copy whose rows are sorted and free of duplicates."""
-    X = X.copy()
-    X.sum_duplicates()
-    return X
+    indptr, indices = (np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices))
+    return indptr, indices, np.ascontiguousarray(data)
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:
-    """One finite weight of at least 0 per row, not all 0; None stays None."""
+    """Return one finite weight of at least 0 per row, not all 0; None stays None."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float32, order="C")
@@ -302,19 +279,19 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
 
 
 def check_count(name: str, value: Any, otherwise: str = "", least: int = 1) -> None:
-    """Raise `ValueError` unless a value is a count."""
+    """Raise `ValueError` unless a value is an integer of at least `least`."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}{otherwise}, got {value!r}")
 
 
 def check_threshold(threshold: Any) -> None:
-    """Raise `ValueError` unless a value can be a probability."""
+    """Raise `ValueError` unless a value is a number from 0 to 1."""
     if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
 
 
 def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
-    """One finite number above 0 for each tree."""
+    """Return one finite number above 0 for each tree."""
     is_sequence = isinstance(tree_weight, list | tuple | np.ndarray)
     weight = np.asarray(tree_weight, dtype=np.float64) if is_sequence else np.empty(0)
     if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():

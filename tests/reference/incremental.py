@@ -85,7 +85,7 @@ def example_order(seed: int, epoch: int, n_rows: int) -> list[int]:
 
 
 def _mix_seed(seed: int, part: int) -> int:
-    """SplitMix64, as in native/random.h."""
+    """SplitMix64, as in native/core/random.h."""
     mask = 2**64 - 1
     z = seed ^ ((part * 0xD1342543DE82EF95 + 0x632BE59BD9B4E019) & mask)
     z = (z + 0x9E3779B97F4A7C15) & mask

@@ -1,6 +1,6 @@
 """A_online of section 5 of the paper: binary classifiers that learn one example after another, in float32.
 
-The formulas are those of native/online_kernel.h, in the same order, so that even the last bit can be compared.
+The formulas are those of native/lanes/online_kernel.h, in the same order, so that even the last bit can be compared.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Learner:
         return f32(h.penalty) * total if self.solver == "sgd" else total
 
     def probability(self, h: Classifier, x: Row) -> Any:
-        """By the link that goes with the loss unless another is asked for; rounded as in native/block_store.cpp."""
+        """By the link of the loss unless another is asked for; rounded as in native/model/link.cpp."""
         score = self.score(h, x)
         if self.loss == "logistic":
             return f32(1) / (f32(1) + f32(math.exp(-score)))
@@ -114,7 +114,7 @@ class Learner:
 
 
 def _exponential(x: Any) -> Any:
-    """e^x as native/simd.h computes it."""
+    """e^x as native/lanes/simd.h computes it."""
     x = min(max(x, f32(-87)), f32(87))
     rounder = f32(12582912)  # 1.5 * 2^23: adding it rounds to an integer
     n = (x * f32(1.44269504) + rounder) - rounder

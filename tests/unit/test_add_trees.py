@@ -131,7 +131,7 @@ def test_node_estimators() -> None:
         ({}, {"n_trees": 0}, "n_trees must be an integer of at least 1"),
         ({"loss": "logistic"}, {}, "all trees of a model have the same loss: set it to 'squared_hinge'"),
         ({"normalize": False}, {}, "all trees of a model have the same normalize: set it to True"),
-        ({"tree": LabelTree.flat(20)}, {}, "say how those to add are made"),
+        ({"tree": LabelTree.flat(20)}, {}, "choose a builder for the new trees"),
         ({}, {"tree": "oak"}, "tree must hold LabelTree objects or the words .*, got 'oak'"),
         ({}, {"tree": ["kmeans"], "n_trees": 2}, "expected 2 trees, got 1"),
         ({}, {"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 20"),

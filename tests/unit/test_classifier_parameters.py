@@ -29,7 +29,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "C",
             [0, -1.0, "1", np.nan, np.inf, True, 1e11],
-            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or None",
+            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or a sequence of such numbers",
         ),
         ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
@@ -52,7 +52,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "tree",
             ["oak", None, 3],
-            "one of 'kmeans', 'unbalanced_kmeans', 'complete', 'huffman', 'random', 'flat', a LabelTree",
+            "one of 'complete', 'flat', 'huffman', 'kmeans', 'random', 'unbalanced_kmeans', a LabelTree",
         ),
         ("collapse", [0, 1.5, None], "an integer of at least 1"),
         (
@@ -96,7 +96,7 @@ def test_every_parameter_is_checked() -> None:
         ({"loss": "exponential", "link": "sigmoid"}, "link 'sigmoid' does not go with loss 'exponential'"),
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
-        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects or the words 'kmeans', .*, got \[0, 1\]"),
+        ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects or the words 'complete', .*, got \[0, 1\]"),
         ({"tree": ["kmeans", "oak"], "n_trees": 2}, "tree must hold .*, got 'oak'"),
         ({"tree": ["kmeans"], "n_trees": 2}, "expected n_trees = 2 trees, got 1"),
         ({"label_vectors": np.ones((7, 3))}, "a row for each of the 8 labels of y, but has 7"),

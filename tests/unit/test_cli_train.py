@@ -169,7 +169,7 @@ class TestMistakes:
             (["--C", "-1"], "the parameter 'C' must be 'auto', 'auto_per_level', a finite number"),
             (["--label-weight", "frequency"], "frequency"),
             (["--preset", "fasttext"], "fasttext"),
-            (["--tree", "no-such-file.json"], "is neither a file nor one of kmeans"),
+            (["--tree", "no-such-file.json"], "is neither a file nor one of complete"),
             (["--n-trees", "many"], "'--n-trees'"),
             (["--frobnicate"], "No such option"),
         ],

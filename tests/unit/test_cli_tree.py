@@ -152,7 +152,7 @@ class TestShow:
 
     def test_taxonomy(self, folder: Path, taxonomy: Taxonomy) -> None:
         shown = run("tree", "show", folder / "taxonomy.csv").stdout
-        assert "13; those with none below them are the labels" in shown
+        assert "11 of 11 labels are among 13 concepts, by id" in shown
         assert "├── low numbers (6 labels): zero, L1, L2" in shown
         named = run("tree", "show", folder / "taxonomy.csv", "--labels", folder / "labels.txt").stdout
         tree = taxonomy.label_tree(NAMES)
@@ -181,7 +181,7 @@ class TestShow:
         (tmp_path / "t.tsv").write_text("id\tparent\n4\t1\n5\t4\n6\t4\n")
         assert "root (2 labels): 5, 6" not in run("tree", "show", tmp_path / "t.tsv", "--root", 1).stdout
         assert "4 (2 labels): 5, 6" in run("tree", "show", tmp_path / "t.tsv", "--root", 1).stdout
-        assert "t.tsv:2: '4' is below '1'" in text_of("tree", "show", tmp_path / "t.tsv", exit_code=1)
+        assert "t.tsv:2: the parent '1' of '4'" in text_of("tree", "show", tmp_path / "t.tsv", exit_code=1)
         (tmp_path / "t.ttl").write_text(
             "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . "
             '<a:1> a skos:Concept; skos:prefLabel "cat"@en, "Katze"@de . <a:2> a skos:Concept; skos:prefLabel "x" .'
@@ -222,7 +222,7 @@ class TestImport:
         [
             ("a,\n", [], "no id in the taxonomy is a number"),
             ("123456789,\n", [], "go up to 123,456,789"),
-            ("1,\n", ["--n-labels", 3, "--labels", "x"], "--labels has as many as there are"),
+            ("1,\n", ["--n-labels", 3, "--labels", "x"], "--labels has all labels"),
         ],
     )
     def test_mistakes(self, tmp_path: Path, rows: str, options: list[object], message: str) -> None:

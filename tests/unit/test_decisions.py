@@ -272,7 +272,7 @@ def test_fit_for_sets_nothing_aside_where_nothing_is_tuned() -> None:
     ("call", "message"),
     [
         (lambda m: m.decide_for("micro_f1"), "micro_f1 are tuned on validation rows: pass X_valid and y_valid"),
-        (lambda m: m.decide_for("accuracy", *VALID), "metric must be hamming"),
+        (lambda m: m.decide_for("accuracy", *VALID), "metric must be a name such as"),
         (lambda m: m.decide_for("micro_f1", *VALID, method="best"), "'method' must be one of 'auto', 'fixed'"),
         (lambda m: m.decide_for("micro_f1", *VALID, method="fixed"), "micro_f1 depends on the data"),
         (lambda m: m.decide_for("hamming", *VALID, method="ofo"), "not for hamming; use method='exact'"),

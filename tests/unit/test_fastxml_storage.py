@@ -148,7 +148,7 @@ def ask(arrays: dict[str, Any]) -> Any:
     forest = _native.ExampleForest(arrays, 3, 4, 30.0, 0.8)
     features = _native.FeatureMatrix.dense(np.array([[1, 0, 0, 0], [0, 0, 0, 1]], dtype=np.float32), False)
     labels, probabilities = np.empty((2, 3), np.int32), np.empty((2, 3), np.float32)
-    forest.top_k(features, 0.0, None, 1, labels, probabilities, None)
+    forest.top_k(features, _native.Search(labels.shape[1]), labels, probabilities)
     return labels, probabilities
 
 

@@ -200,7 +200,7 @@ def test_a_learner_that_fails_can_be_asked_again() -> None:
         (lambda: search_topk(TREE, lambda r, n: [], n_rows=1, link="clip"), "a score for each of 1 entries"),
         (lambda: pair_probabilities(TREE, KNOWN, [1], [0]), "rows must be integers from 0 to 0"),
         (lambda: pair_probabilities(TREE, KNOWN, [0], [4]), "labels must be integers from 0 to 3"),
-        (lambda: pair_probabilities(TREE, KNOWN, [0, 0], [1]), "rows and labels must be of one length"),
+        (lambda: pair_probabilities(TREE, KNOWN, [0, 0], [1]), "rows and labels must have the same length"),
         (lambda: pair_probabilities(TREE, KNOWN * 2, [0], [1]), "row 0, node 0: expected a probability"),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.small_models import N_FEATURES, small_data, small_model
 
-from labeltree import ModelFileError, _native
+from labeltree import _native
 
 
 @pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"])
@@ -35,8 +35,6 @@ def test_a_score_that_is_not_a_number_has_probability_0(link):
 def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
     n_blocks = sum(value < 0 for value in label) + 1
     arrays = {
-        "child_begin": np.array(child_begin, dtype=np.int32),
-        "label": np.array(label, dtype=np.int32),
         "block_begin": np.zeros(n_blocks + 1, dtype=np.int64),
         "block_entry_begin": np.zeros(n_blocks + 1, dtype=np.int64),
         "feature": np.zeros(0, dtype=np.int32),
@@ -45,8 +43,9 @@ def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
         "weight": np.zeros(0, dtype=np.float32),
         "bias": np.zeros(len(label), dtype=np.float32),
     }
-    with pytest.raises(ModelFileError):
-        _native.BlockStore(arrays, n_labels, 5, _native.Link.exp3)
+    begin, labels = np.array(child_begin, dtype=np.int32), np.array(label, dtype=np.int32)
+    with pytest.raises(ValueError, match=r"child_begin|node \d+ |leaves"):
+        _native.BlockStore(_native.Tree(begin, labels, n_labels), arrays, 5, _native.Link.exp3)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +61,9 @@ def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
     ],
 )
 def test_the_loss_of_labels_that_are_none(indptr, indices, message):
-    model = small_model(n_trees=1)
-    store = model.weights_[0].store(N_FEATURES, "exp4")
-    features = model.model_.read(small_data()[0][:2])
-    loss = np.empty((2, model.tree_.depth + 1))
+    features = small_model(n_trees=1).model_.read(small_data()[0][:2])
     with pytest.raises(ValueError, match=message):
-        store.held_out_loss(features, np.array(indptr), np.array(indices, dtype=np.int32), None, 1, loss)
+        _native.Examples(features, np.array(indptr), np.array(indices, dtype=np.int32), 12)
 
 
 def test_the_loss_of_rows_with_other_dense_features():
@@ -75,6 +71,6 @@ def test_the_loss_of_rows_with_other_dense_features():
     store = model.weights_[0].store(N_FEATURES, "exp4")
     features = _native.FeatureMatrix.dense(np.ones((1, N_FEATURES), dtype=np.float32), True, (0, N_FEATURES))
     loss = np.empty((1, model.tree_.depth + 1))
-    labels = np.array([0, 1]), np.array([0], dtype=np.int32)
+    examples = _native.Examples(features, np.array([0, 1]), np.array([0], dtype=np.int32), 12)
     with pytest.raises(ValueError, match="X has other dense features than the model"):
-        store.held_out_loss(features, *labels, None, 1, loss)
+        store.held_out_loss(examples, 1, loss)

@@ -38,30 +38,28 @@ def kernel_tree(
     label_vectors: Any = "features",
 ) -> LabelTree:
     labels = read_labels(sp.csr_matrix(y))
-    options = _native.ClusteringOptions()
-    options.arity = how.arity
-    options.max_leaves = how.max_leaves
-    options.max_depth = how.max_depth or 0
-    options.frequent_share = how.frequent_share
-    options.kmeans.balanced = how.balanced
-    options.kmeans.first_sample = how.first_sample
-    options.kmeans.sample = how.sample
-    options.kmeans.max_iter = how.max_iter
-    options.kmeans.eps = how.eps
-    options.seed = how.seed
-    options.n_threads = n_threads
-    vectors = make_label_vectors(
-        label_vectors,
-        prune,
+    options = _native.ClusteringOptions(
+        arity=how.arity,
+        max_leaves=how.max_leaves,
+        max_depth=how.max_depth or 0,
+        frequent_share=how.frequent_share,
+        balanced=how.balanced,
+        first_sample=how.first_sample,
+        sample=how.sample,
+        max_iter=how.max_iter,
+        eps=how.eps,
+        seed=how.seed,
+        n_threads=n_threads,
+    )
+    examples = _native.Examples(
         check_features(BaseEstimator(), sp.csr_matrix(X), normalize=True, reset=True),
-        labels,
+        labels.indptr,
+        labels.indices,
+        labels.n_labels,
         None if sample_weight is None else sample_weight.astype(np.float32),
-        n_threads,
-        _native.Progress(),
     )
-    return LabelTree(
-        *_native.cluster_labels(vectors, labels.indptr, labels.indices, options, _native.Progress())
-    )
+    vectors = make_label_vectors(label_vectors, prune, examples, n_threads, _native.Progress())
+    return LabelTree(*_native.cluster_labels(vectors, examples, options, _native.Progress()))
 
 
 WAYS = [

@@ -160,8 +160,21 @@ def test_metrics_have_names(name: str, metric: Any) -> None:
     "name", ["f1", "micro_f0", "micro_f", "macro_hamming", "precision@0", "x@5", "", 5, None]
 )
 def test_unknown_names_are_refused(name: Any) -> None:
-    with pytest.raises(ValueError, match="metric must be hamming, micro_ or macro_"):
+    with pytest.raises(ValueError, match="metric must be a name such as hamming, micro_f1, "):
         get_metric(name)
+
+
+def test_a_class_declares_its_names() -> None:
+    class Recall(ThresholdMetric):
+        names = ("micro_recall", "macro_recall")
+
+        def coefficients(self, prior: Any) -> Coefficients:
+            return Coefficients(prior, 0.0, -1.0, prior, 0.0, 0.0)
+
+    assert get_metric("Macro_Recall") == Recall("macro")
+    assert Recall().name == "micro_recall"
+    with pytest.raises(ValueError, match="macro_recall"):
+        get_metric("recall")
 
 
 def test_metrics_at_k_are_the_functions() -> None:
@@ -187,7 +200,7 @@ def test_metrics_at_k_are_the_functions() -> None:
         (lambda: LinearFractional(a0=float("nan")), "must be finite numbers"),
         (lambda: CutOffMetric("accuracy", 5), "kind must be one of 'precision', 'recall'"),
         (lambda: CutOffMetric("precision", 0), "k must be an integer of at least 1, got 0"),
-        (lambda: CutOffMetric("precision", 1, [1.0]), "has no use for inverse_propensity"),
+        (lambda: CutOffMetric("precision", 1, [1.0]), "does not use inverse_propensity"),
     ],
 )
 def test_impossible_metrics_are_refused(make: Any, message: str) -> None:

@@ -207,18 +207,14 @@ def test_arrays_that_lie_are_refused_or_do_no_harm(kind: str, data: st.DataObjec
     features = model.model_.read(X)
     labels = np.empty((X.shape[0], 3), dtype=np.int32)
     probabilities = np.empty((X.shape[0], 3), dtype=np.float32)
-    tree.top_k(features, 0.0, False, 0, None, 1, labels, probabilities, None)
+    tree.top_k(features, _native.Search(3), labels, probabilities)
     indptr = np.arange(X.shape[0] + 1, dtype=np.int64)
     try:  # every row has a new label
         tree.learn(
             features,
             indptr,
             np.arange(12, 12 + X.shape[0], dtype=np.int32),
-            None,
             indptr[:-1].copy(),
-            None,
-            None,
-            False,
         )
     except ValueError:
         return

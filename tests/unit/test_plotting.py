@@ -122,7 +122,7 @@ class TestProfile:
     [
         ({"names": ["a"]}, "one name per label, that is 7, but has 1"),
         ({"node_names": ["a"]}, r"one name \(or None\) per node, that is 11, but has 1"),
-        ({"counts": [1]}, r"one entry per label, that is 7, but the shape is \(1,\)"),
+        ({"counts": [1]}, r"one entry per label, that is 7, but has 1"),
         ({"counts": [-1] * 7}, "counts must be finite and at least 0"),
         ({"counts": [np.nan] * 7}, "counts must be finite and at least 0"),
     ],

@@ -114,9 +114,7 @@ def test_losses_of_levels_are_those_of_the_nodes(weighted: bool) -> None:
         found = level_losses(store, tree, held_out, n_threads)
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="one column per level of the tree"):
-        store.held_out_loss(
-            held_out.features, held_out.labels.indptr, held_out.labels.indices, None, 1, np.empty((30, 2))
-        )
+        store.held_out_loss(held_out.native, 1, np.empty((30, 2)))
 
 
 def test_missed_precision_is_what_the_metrics_say() -> None:

@@ -19,11 +19,11 @@ from labeltree.labels.reading import LabelRows
 from labeltree.metrics.label_sets import LabelSets
 from labeltree.metrics.outcomes import Outcomes
 from labeltree.report import Report, measure_report
+from labeltree.report.curves import rank_curve
 from labeltree.report.frequency import frequency_bands
 from labeltree.report.label_errors import worst_labels
 from labeltree.report.node_costs import node_costs
 from labeltree.report.queries import QueryTimes
-from labeltree.report.ranks import rank_curve
 from labeltree.trees import LabelTree
 
 K = 3
@@ -272,7 +272,7 @@ def test_online_models_have_no_nodes_to_ask(held_out: Any) -> None:
 class TestMistakes:
     def test_no_label_that_is_known(self, held_out: Any) -> None:
         X, y = held_out
-        with pytest.raises(ValueError, match="needs a row with a label that the model knows"):
+        with pytest.raises(ValueError, match="needs at least one row with a label that the model knows"):
             measure_report(small_model(), X, [["other"] for _ in y])
 
     def test_rows_must_agree(self, held_out: Any) -> None:

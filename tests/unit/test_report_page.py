@@ -16,7 +16,7 @@ from tests.small_models import small_data, small_model
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.data import read_xmlc, write_xmlc
 from labeltree.report import measure_report, report_page
-from labeltree.report.charts import Axis, Series, bar_chart, line_chart
+from labeltree.report.charts import Axis, bar_chart, line_chart
 from labeltree.report.markup import table
 
 VOID = {"meta", "line", "path", "circle", "rect"}
@@ -106,26 +106,25 @@ def test_one_row_and_two_labels() -> None:
 class TestCharts:
     def test_points_are_where_they_belong(self) -> None:
         axis = Axis("", 0, 1, [])
-        chart = line_chart("Title", axis, axis, [Series("one", [0, 0.5, 1], [0, np.nan, 1])])
+        chart = line_chart("Title", axis, axis, [0, 0.5, 1], {"one": [0, np.nan, 1]})
         (path,) = ElementTree.fromstring(chart).iter("path")
         assert path.get("d") == "M52.0 254.0L460.0 50.0"
 
     def test_heights_of_bars(self) -> None:
-        chart = bar_chart("Title", ["a", "b"], Axis.upwards("", [4]), [Series("one", [0, 1], [1, 4])])
+        chart = bar_chart("Title", ["a", "b"], Axis.upwards("", [4]), {"one": [1, 4]})
         heights = [float(bar.get("height", "")) for bar in ElementTree.fromstring(chart).iter("rect")]
         assert heights == [51, 204]
 
     def test_what_there_is_to_see_is_also_said(self) -> None:
         axis = Axis.upwards("", [1])
-        chart = line_chart("A < B", axis, axis, [Series("one", [0, 1], [0.25, 0.5]), Series("two", [0], [1])])
+        chart = line_chart("A < B", axis, axis, [0, 1], {"one": [0.25, 0.5], "two": [1, np.nan]})
         svg = ElementTree.fromstring(chart)
         assert svg.get("aria-label") == "A < B. one: from 0.250 to 0.500; two: from 1 to 1"
         assert [text.text for text in svg.iter("text")][:3] == ["A < B", "one", "two"]
 
     def test_names_that_need_room_are_thinned(self) -> None:
-        chart = bar_chart(
-            "", [f"a long name {i}" for i in range(10)], Axis.upwards("", [1]), [Series("", [0], [1])]
-        )
+        groups = [f"a long name {i}" for i in range(10)]
+        chart = bar_chart("", groups, Axis.upwards("", [1]), {"": [1] * 10})
         names = [text.text for text in ElementTree.fromstring(chart).iter("text") if "long" in str(text.text)]
         assert 2 <= len(names) < 5
 
@@ -139,7 +138,7 @@ class TestCharts:
 
 
 def test_tables_have_heads_and_captions() -> None:
-    html = ElementTree.fromstring(table("A & B", ["name", "n"], [["x", "1"]]))
+    html = ElementTree.fromstring(table("A & B", {"name": ["x"], "n": ["1"]}))
     assert html.findtext("table/caption") == "A & B"
     assert [cell.get("scope") for cell in html.iter("th")] == ["col", "col"]
     assert [cell.get("class") for cell in html.iter("td")] == [None, "n"]

@@ -93,7 +93,7 @@ class TestMatching:
         assert columns.names_of([1, 0]) == ["stone", "oak"]
         for labels in ([4], [-1], ["oak"], [0.5]):
             with pytest.raises(
-                ValueError, match="what 4 columns are called, so labels must be numbers from 0 to 3"
+                ValueError, match="the names of 4 columns, so labels must be numbers from 0 to 3"
             ):
                 columns.label_tree(labels)
         assert columns != PETS
@@ -184,9 +184,9 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (([1, "1"], [None, None]), "concept 1: the id '1' has been there before"),
+            (([1, "1"], [None, None]), "concept 1: the id '1' occurs twice"),
             (([1, ""], [None, None]), "concept 1: the id is empty"),
-            (([1, 2], [None, 7]), "concept 1: '2' is below '7', which is not the id of a concept.*root='7'"),
+            (([1, 2], [None, 7]), "concept 1: the parent '7' of '2' is not the id of a concept.*root='7'"),
             (([1, 2, 3], [2, 3, 2]), "below each other in a circle: '2' below '3' below '2'"),
             (([1], [1]), "circle: '1' below '1'"),
             ((range(20), [19, *range(19)]), "circle: '0' below '19' .* below … below '0'"),
@@ -219,7 +219,7 @@ class TestDictionary:
             ({"a": "b"}, "below 'a': expected a dictionary, a list of concepts or None, got 'b'"),
             ({"a": [["b"]]}, r"below 'a': a concept must be a text or an integer, got \['b'\]"),
             ({None: {}}, "below None: a concept must be a text or an integer, got None"),
-            ({"a": ["c"], "b": ["c"]}, "'c' is there twice, below 'a' and below 'b'"),
+            ({"a": ["c"], "b": ["c"]}, "'c' occurs twice, below 'a' and below 'b'"),
         ],
     )
     def test_mistakes(self, nested: Any, message: str) -> None:
@@ -229,7 +229,7 @@ class TestDictionary:
     def test_dictionary_that_contains_itself(self) -> None:
         nested: dict[str, Any] = {}
         nested["a"] = nested
-        with pytest.raises(ValueError, match="'a' is there twice"):
+        with pytest.raises(ValueError, match="'a' occurs twice"):
             Taxonomy.from_dict(nested)
 
 

@@ -77,10 +77,10 @@ class TestTable:
             ("", "t.csv:1: expected a first line that names the columns, .* got an empty file"),
             ("1,,cat\n", "t.csv:1: expected a first line that names the columns, .* got '1', '', 'cat'"),
             ("id,parent\n", "t.csv: expected at least one concept"),
-            ("id,parent\n1,\n\n2,1,cat\n", "t.csv:4: expected 2 fields, as many as there are columns, got 3"),
+            ("id,parent\n1,\n\n2,1,cat\n", "t.csv:4: expected 2 fields, one for each column, got 3"),
             ('id,parent\n1,\n"2\n"x,1\n', "t.csv:3: this is not CSV"),
-            ("id,parent\n1,\n1,\n", "t.csv:3: the id '1' has been there before"),
-            ("id,parent\n1,\n\n2,7\n", "t.csv:4: '2' is below '7', which is not the id of a concept"),
+            ("id,parent\n1,\n1,\n", "t.csv:3: the id '1' occurs twice"),
+            ("id,parent\n1,\n\n2,7\n", "t.csv:4: the parent '7' of '2' is not the id of a concept"),
             (
                 "id,parent\n1,\n2,3\n3,2\n",
                 "t.csv:3: concepts are below each other in a circle: '2' below '3'",

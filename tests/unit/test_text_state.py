@@ -62,8 +62,8 @@ def terms(*words: bytes) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"text": None}, "expected text as a row of uint8, got NoneType"),
-        ({"text": np.zeros(7, dtype=np.int8)}, "expected text as a row of uint8, got int8"),
+        ({"text": None}, "expected text as a 1-d array of uint8, got NoneType"),
+        ({"text": np.zeros(7, dtype=np.int8)}, "expected text as a 1-d array of uint8, got int8"),
         ({"text": np.zeros((7, 1), dtype=np.uint8)}, r"got uint8 of shape \(7, 1\)"),
         ({"text": np.zeros(6, dtype=np.uint8)}, "do not span"),
         ({"text_begin": np.zeros(0, dtype=np.int64)}, "do not span"),
@@ -72,7 +72,7 @@ def terms(*words: bytes) -> dict[str, Any]:
         ({"text_begin": np.array([0, 9, 7])}, "term 1 is empty or its offsets decrease"),
         ({"text_begin": np.array([0, -(2**62), 7])}, "term 0 is empty or its offsets decrease"),
         ({"text_begin": np.array([0, 0, 7])}, "term 0 is empty"),
-        ({"text_begin": np.array([0, 4, 7], dtype=np.int32)}, "expected text_begin as a row of int64"),
+        ({"text_begin": np.array([0, 4, 7], dtype=np.int32)}, "expected text_begin as a 1-d array of int64"),
         (terms(b"sea", b"boat"), "term 1 does not come after the one before"),
         (terms(b"sea", b"sea"), "term 1 does not come after the one before"),
         (terms(b"boat", b"\xff\xff"), "term 1 is not UTF-8"),
@@ -85,7 +85,7 @@ def terms(*words: bytes) -> dict[str, Any]:
         ({"idf": np.array([1, np.nan])}, "finite and above 0"),
         ({"idf": np.array([1, np.inf])}, "finite and above 0"),
         ({"idf": np.array([1.0, 0.0])}, "finite and above 0"),
-        ({"idf": np.ones(2, dtype=np.float32)}, "expected idf as a row of float64"),
+        ({"idf": np.ones(2, dtype=np.float32)}, "expected idf as a 1-d array of float64"),
         ({"more": np.ones(2)}, r"expected the arrays \['text', 'text_begin', 'idf'\]"),
     ],
 )

@@ -98,9 +98,9 @@ class TestText:
             assert len(listed.split(", ")) <= max_labels
 
     def test_limits_must_be_positive(self) -> None:
-        with pytest.raises(ValueError, match="max_nodes must be 1 or more, but is 0"):
+        with pytest.raises(ValueError, match="max_nodes must be an integer of at least 1, got 0"):
             LabelTree.flat(2).draw(max_nodes=0)
-        with pytest.raises(ValueError, match="max_labels_per_node must be 1 or more, but is -1"):
+        with pytest.raises(ValueError, match="max_labels_per_node must be an integer of at least 1, got -1"):
             LabelTree.flat(2).draw(max_labels_per_node=-1)
 
     def test_names_must_fit(self) -> None:
@@ -144,7 +144,7 @@ class TestGraphviz:
         assert '1 [label="\\"R&amp;D\\" \\\\N\\nsecond", shape=plain];' in source
 
     def test_limits_and_names_are_checked(self) -> None:
-        with pytest.raises(ValueError, match="max_nodes must be 1 or more, but is 0"):
+        with pytest.raises(ValueError, match="max_nodes must be an integer of at least 1, got 0"):
             LabelTree.flat(2).to_graphviz(max_nodes=0)
         with pytest.raises(ValueError, match="one name per label, that is 2, but has 1"):
             LabelTree.flat(2).to_graphviz(names=["a"])

@@ -16,7 +16,8 @@ from tests.documents import documents
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import write_xmlc
 from labeltree.model_file import load
-from labeltree.trees import complete_tree, huffman_tree, kmeans_tree, random_tree
+from labeltree.trees import TREE_WORDS, complete_tree, huffman_tree, kmeans_tree, random_tree
+from labeltree.trees.builders import BUILDERS, builder
 
 pytestmark = pytest.mark.native
 
@@ -46,6 +47,26 @@ def test_words_are_builders() -> None:
         collapsed = LabelTreeClassifier(tree=word, **how, collapse=2, random_state=7).fit(X, Y).tree_
         assert collapsed == tree.collapse(2)
     assert len({tree.to_json() for tree in trees.values()}) == 6
+    assert sorted(trees) == list(TREE_WORDS)
+
+
+def test_help_pages_name_all_builders() -> None:
+    text = " ".join(run("train", "--help").stdout.replace("│", " ").split())
+    assert f"Here: {', '.join(TREE_WORDS)}, a tree (.json)" in text
+
+
+def test_a_builder_is_registered_by_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUILDERS, "ordered", BUILDERS["flat"])  # is removed after the test
+
+    @builder("ordered", extra=1)
+    def ordered_tree(n_labels: int, arity: int, extra: int) -> LabelTree:
+        assert (arity, extra) == (3, 1)
+        return LabelTree.flat(n_labels)
+
+    assert LabelTreeClassifier(tree=["ordered"], arity=3).build_tree(X, Y) == LabelTree.flat(30)
+    with pytest.raises(TypeError, match="no tree parameter or input has the name 'n_leaves'"):
+        builder("other")(lambda n_leaves: LabelTree.flat(n_leaves))
+    assert "other" not in BUILDERS
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class TestSuccessiveHalving:
         figures = [(0.5, 9.0), (0.9, 5.0), (0.8, 6.0), (0.7, 1.0), (0.6, 7.0), (0.6, 7.5)]
         for candidate, (score, size) in enumerate(figures):
             halving.record(Job(candidate, 0), score, size)
-        jobs = list(halving._jobs())
+        jobs = list(halving.jobs())
         assert [job.candidate for job in jobs if job.rung == 1] == [1, 3]
 
     def test_what_does_not_fit_is_passed_over(self) -> None:

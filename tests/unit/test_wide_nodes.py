@@ -79,9 +79,9 @@ def test_inner_children_stand_for_the_sum_of_their_labels() -> None:
     [
         (1, None, "max_arity must be 2 or more, but is 1"),
         (2, np.ones((3, 2)), r"a row per label, that is 4, but the shape is \(3, 2\)"),
-        (2, np.ones(4), r"a row per label, that is 4, but the shape is \(4,\)"),
-        (2, np.full((4, 2), np.nan), "vectors must be finite numbers"),
-        (2, sp.csr_matrix(np.full((4, 2), np.inf)), "vectors must be finite numbers"),
+        (2, np.ones(4), "Expected 2D array, got 1D array"),
+        (2, np.full((4, 2), np.nan), "Input vectors contains NaN"),
+        (2, sp.csr_matrix(np.full((4, 2), np.inf)), "Input vectors contains infinity"),
     ],
 )
 def test_mistakes(max_arity: int, vectors: Any, message: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-#: The arrays that make up the maps of a tree, by the method that fits them; `native/level_maps.h` says what they mean.
+#: The arrays of the maps of a tree, by the method that fits them; see `native/model/level_maps.h`.
 LEVEL_ARRAYS: dict[str, dict[str, str]] = {
     "platt": {"slope": "float32", "intercept": "float32"},
     "isotonic": {"knot_begin": "int64", "knot_score": "float32", "knot_probability": "float32"},

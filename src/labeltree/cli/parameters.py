@@ -18,8 +18,9 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-import labeltree
 from labeltree.kinds import KINDS, METHODS, Kind, Panels
+
+_PACKAGE = Path(__file__).parents[1]
 
 #: The options of label trees, by panel.
 PANELS = METHODS["label-tree"].panels
@@ -53,13 +54,19 @@ def _count_or_share(value: Any) -> Any:
         raise typer.BadParameter(f"expected a number, got {value!r}") from None
 
 
+def _tree_words() -> list[str]:
+    """Return the words of the tree builders, as ``labeltree.trees.TREE_WORDS`` has them."""
+    sources = (path.read_text(encoding="utf-8") for path in (_PACKAGE / "trees").glob("*.py"))
+    return sorted(word for text in sources for word in re.findall(r'^@builder\("(\w+)"', text, re.MULTILINE))
+
+
 #: Where an option differs from the parameter: types that can be typed, and all processors by default.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "type": str,
         "metavar": "WORD|FILE",
-        "note": "Here: kmeans, unbalanced_kmeans, complete, huffman, random, flat, a tree (.json), a taxonomy "
-        "(.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos), or several of these with commas, one for each tree.",
+        "note": f"Here: {', '.join(_tree_words())}, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, "
+        ".nt, .skos), or several of these with commas, one for each tree.",
     },
     "tree_weight": {
         "type": list[float] | None,
@@ -102,7 +109,7 @@ def option_name(parameter: str) -> str:
 def classifier_parameters(estimator: str = "LabelTreeClassifier") -> dict[str, Parameter]:
     """Return the parameters of an estimator by name, in the order of its signature."""
     folders = _MODULES[estimator].split(".")[1:]
-    source = Path(labeltree.__file__).parent.joinpath(*folders).with_suffix(".py").read_text(encoding="utf-8")
+    source = _PACKAGE.joinpath(*folders).with_suffix(".py").read_text(encoding="utf-8")
     (definition,) = (
         node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == estimator
     )

@@ -73,7 +73,7 @@ def train(
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.training_rows import read_training_rows
-    from labeltree.cli.tree.hierarchy import check_names_are_of_use, describe_matching, fit_for_columns
+    from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
     from labeltree.model_file import read_info
     from labeltree.model_file.directory import check_replaceable
 
@@ -86,7 +86,7 @@ def train(
     tree, told = getattr(classifier, "tree", None), {}
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
-    check_names_are_of_use(tree, labels)
+    check_names_are_used(tree, labels)
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):

@@ -69,7 +69,7 @@ def _read_texts(data: str, parameters: dict[str, Any]) -> TrainingRows:
     from labeltree.text import TextVectorizer
 
     vectorizer = TextVectorizer(**parameters, n_jobs=-1)
-    refuse_wrong(vectorizer._check_parameters)
+    refuse_wrong(vectorizer.check_parameters)
     texts, labels = read_jsonl(data)
     if not texts:
         raise ValueError(f"{source_name(data)}: expected at least one text, got none")

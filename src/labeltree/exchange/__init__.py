@@ -1,4 +1,4 @@
-"""The exchange with other learners: what the nodes of a tree should learn, and search over what they answer."""
+"""The exchange with other learners: targets for the nodes of a tree, and search over their scores."""
 
 from labeltree.exchange.blocks import NodeBlocks
 from labeltree.exchange.guided_search import GuidedSearch

@@ -1,4 +1,4 @@
-"""Sibling blocks asked about rows: the unit in which trees and learners speak to each other."""
+"""Blocks of siblings for rows: the unit of exchange between a tree and a learner."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from labeltree import _native
 from labeltree.trees import LabelTree
+from labeltree.trees.checks import first_true
 
 Int64Array = NDArray[np.int64]
 
 
 class BlockRows(NamedTuple):
-    """All rows that ask for one block."""
+    """All rows of one block."""
 
     nodes: range
     """The block's nodes."""
     rows: Int64Array
     """The rows, shape (n,)."""
     entries: Int64Array
-    """Where each row's nodes are in the flat arrays, shape (n, number of nodes)."""
+    """The positions of each row's nodes in the flat arrays, shape (n, number of nodes)."""
 
 
 @dataclass(frozen=True)
 class NodeBlocks:
     """Pairs of a row and a block of siblings, and the nodes of these blocks one after another.
 
-    A block is named by the parent of its nodes; -1 is the block of the root alone. All arrays are int64, so that they
-    can be indices of tensors as they are.
+    The parent of its nodes identifies a block; -1 is the block of the root alone. All arrays are int64, as indices of
+    tensors must be.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class NodeBlocks:
 
     @classmethod
     def of(cls, tree: LabelTree, block_row: ArrayLike, parent: ArrayLike) -> NodeBlocks:
-        """Lay out the nodes of these blocks."""
+        """Return the layout of the nodes of these blocks."""
         rows, parents = np.asarray(block_row, dtype=np.int64), np.asarray(parent, dtype=np.int64)
         first = first_nodes(tree, parents)
         n_nodes = np.where(parents < 0, 1, tree.child_begin[parents + 1] - first)
@@ -78,26 +79,24 @@ class NodeBlocks:
         return len(self.node)
 
     def check_probabilities(self, values: ArrayLike, normalize_siblings: bool = False) -> NDArray[np.float32]:
-        """One probability for each entry as float32; those of siblings scaled to sum to 1 or more if told so."""
+        """Return a probability for each entry as float32; `normalize_siblings` scales siblings to sum to 1 or more."""
         given = np.array(values, dtype=np.float32, order="C")
         if given.shape != self.node.shape:
             raise ValueError(
                 f"expected a probability for each of {len(self)} entries, got an array of shape {given.shape}"
             )
-        bad = ~((given >= 0) & (given <= 1))
-        if bad.any():
-            at = int(np.argmax(bad))
+        if (at := first_true(~((given >= 0) & (given <= 1)))) is not None:
             raise ValueError(
                 f"row {self.row[at]}, node {self.node[at]}: expected a probability from 0 to 1, got {given[at]}"
             )
         if normalize_siblings:
             roots = given[self.node == 0]
             _native.normalize_blocks(self.begin, given)
-            given[self.node == 0] = roots  # which have no siblings
+            given[self.node == 0] = roots  # a root has no siblings
         return given
 
     def by_parent(self) -> Iterator[BlockRows]:
-        """All rows of a block together, for learners that score whole blocks.
+        """Yield all rows of each block, for learners that score whole blocks.
 
         Examples
         --------
@@ -119,7 +118,7 @@ class NodeBlocks:
 
 
 def first_nodes(tree: LabelTree, parent: Int64Array) -> Int64Array:
-    """The first node of each block."""
+    """Return the first node of each block."""
     return np.where(parent < 0, 0, tree.child_begin[parent]).astype(np.int64)
 
 
@@ -129,10 +128,10 @@ class Paths:
     Parameters
     ----------
     tree : LabelTree
-    rows, labels : arrays of one length
-        The label of each path and the row it is for.
+    rows, labels : arrays of the same length
+        The row and the label of each path.
     n_rows : int, optional
-        With it, rows 0 to `n_rows` - 1 all have the block of the root, those without labels too.
+        If given, rows 0 to `n_rows` - 1 all have the block of the root, even without labels.
     """
 
     def __init__(
@@ -144,7 +143,7 @@ class Paths:
         while len(nodes) > 0:
             waves.append(rows * tree.n_nodes + nodes)
             nodes = tree.parent[nodes]
-            if nodes.min(initial=0) < 0:  # some were at the root
+            if nodes.min(initial=0) < 0:  # some paths are complete
                 rows, nodes = rows[nodes >= 0], nodes[nodes >= 0]
         keys = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *waves]))
         keys = keys[np.diff(keys, prepend=-1) > 0]
@@ -160,11 +159,11 @@ class Paths:
         self.blocks = NodeBlocks.of(tree, block_row[order], parent[order])
 
     def entries(self, rows: Int64Array, nodes: NDArray[np.integer]) -> Int64Array:
-        """Where nodes that lie on the paths of these rows, or beside them, are in the entries of `blocks`."""
+        """Return the entries of `blocks` for nodes on the paths of these rows, or for siblings of such nodes."""
         parent = self._tree.parent[nodes].astype(np.int64)
         block = np.searchsorted(self._known, self._block_keys(rows, parent))
         return self.blocks.begin[block] + nodes - first_nodes(self._tree, parent)
 
     def _block_keys(self, rows: Int64Array, parent: Int64Array) -> Int64Array:
-        """One number for a block of a row, ordered by row, then by parent."""
+        """Return a number for each block of a row, ordered by row, then by parent."""
         return rows * (self._tree.n_nodes + 1) + parent + 1

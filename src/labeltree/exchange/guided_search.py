@@ -1,4 +1,4 @@
-"""The way up: search in a tree for many rows at once, over probabilities that a learner gives when asked."""
+"""Search in a tree for many rows at once, with probabilities that a learner computes on request."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from labeltree.validation import check_count, check_threshold
 
 
 class GuidedSearch:
-    """Finds the best labels of many rows in lock step, asking only for blocks that it needs.
+    """Finds the best labels of many rows in parallel, and requests only the blocks that it needs.
 
-    It says which blocks of which rows it wants, is given their probabilities, and says what it wants next, until it
-    wants nothing. So a learner scores a batch of promising blocks at a time, and never the whole tree. What is found
-    is what `LabelTreeClassifier` would find with these probabilities, ties included.
+    `wanted` returns the blocks to score next, and `give` takes their probabilities, until no block is wanted. So a
+    learner scores batches of promising blocks and never the whole tree. The result is that of `LabelTreeClassifier`
+    with the same probabilities, ties included.
 
     Parameters
     ----------
     tree : LabelTree
     n_rows : int
     k : int, optional
-        Find the k best labels of each row; by default all with at least the `threshold`.
+        Find the k best labels of each row. By default find all labels that reach the `threshold`.
     threshold : float or array of shape (n_labels,)
-        Labels with a smaller probability are left out; one for each label takes a search without `beam`.
+        Minimum probability of a label, one for all labels or one for each. With `beam` it must be one for all.
     beam : int, optional
-        Instead of exact search follow only so many best nodes of every level. Then, as without `k`, the learner is
-        asked once per level; in exact search of the k best about as often as a row has promising blocks.
+        Number of best nodes to follow on every level, instead of exact search. Beam search and search without `k` call
+        the learner once per level; exact search of the k best about as often as a row has promising blocks.
     allowed : array of shape (n_labels,), optional
-        Labels where this is 0 are not considered.
+        0 excludes a label.
     label_weight : array of shape (n_labels,), optional
-        Finite and at least 0. The best labels are those with the largest weight times probability; without it, the
-        most probable.
+        Weights, finite and at least 0. The best labels have the largest weight times probability. By default they are
+        the most probable labels.
     normalize_siblings : bool
         Scale the probabilities of siblings that sum to less than 1.
 
     Attributes
     ----------
     n_evaluations : array of shape (n_rows,)
-        How many probabilities of nodes each row was given.
+        The number of node probabilities that each row has received.
 
     Examples
     --------
@@ -80,14 +80,13 @@ class GuidedSearch:
     ) -> None:
         strategies = _native.GuidedStrategy
         check_count("n_rows", n_rows, least=0)
-        if k is not None:
-            check_count("k", k, " or None")
-        if beam is not None:
-            check_count("beam", beam, " or None")
-            if k is None:
-                raise ValueError("beam needs k: all labels above a threshold are found exactly")
+        for name, count in (("k", k), ("beam", beam)):
+            if count is not None:
+                check_count(name, count, " or None")
         per_label = np.ndim(threshold) > 0
-        if per_label and beam is not None:
+        if beam is not None and k is None:
+            raise ValueError("beam needs k: all labels above a threshold are found exactly")
+        if beam is not None and per_label:
             raise ValueError("with beam, threshold must be one number for all labels")
         if not per_label:
             check_threshold(threshold)
@@ -100,29 +99,29 @@ class GuidedSearch:
         weight = None
         if label_weight is not None:
             weight = weight_of_each(label_weight, LabelNames(np.arange(tree.n_labels)), np.float64)
-        self._search = _native.GuidedSearch(
-            tree.child_begin,
-            tree.label,
-            tree.n_labels,
-            n_rows,
-            strategy if beam is None else strategies.beam,
+        allow = None
+        if allowed is not None:
+            allow = (self._of_labels("allowed", allowed, np.float64) != 0).astype(np.uint8)
+        search = _native.Search(
             self.k,
-            1 if beam is None else int(beam),
-            0.0 if per_label else float(threshold),  # type: ignore[arg-type] # a number then
-            self._below("threshold", threshold, np.minimum, np.float32) if per_label else None,
-            None if allowed is None else self._below("allowed", allowed, np.maximum, np.uint8),
-            weight,
-            None if weight is None else self._below("label_weight", weight, np.maximum, np.float64),
+            threshold=0.0 if per_label else float(threshold),  # type: ignore[arg-type] # a number then
+            label_threshold=self._of_labels("threshold", threshold, np.float32) if per_label else None,
+            label_weight=weight,
+            allowed=allow,
+            beam=0 if beam is None else int(beam),
+        )
+        self._search = _native.GuidedSearch(
+            tree.native, n_rows, strategy if beam is None else strategies.beam, search
         )
 
     def wanted(self) -> NodeBlocks:
-        """The blocks to score next; none when the search is over."""
+        """Return the blocks to score next; it is empty at the end of the search."""
         if self._wanted is None:
             self._wanted = NodeBlocks.of(self.tree, *self._search.wanted())
         return self._wanted
 
     def give(self, probabilities: ArrayLike) -> None:
-        """Go on with the probability of every entry of `wanted()`: of its node, given its node's parent.
+        """Continue with the probability of every entry of `wanted()`: of its node, given the node's parent.
 
         Parameters
         ----------
@@ -135,13 +134,13 @@ class GuidedSearch:
         self._wanted = None
 
     def run(self, ask: Callable[[NodeBlocks], ArrayLike]) -> GuidedSearch:
-        """Call ``ask(wanted)`` for the probabilities of what is wanted, until nothing is."""
+        """Call ``ask(wanted)`` for probabilities until no block is wanted."""
         while len(wanted := self.wanted()) > 0:
             self.give(ask(wanted))
         return self
 
     def top_labels(self) -> TopLabels:
-        """The labels of every row, best first, and their probabilities, filled up to k with -1 and 0."""
+        """Return the labels of every row, best first, and their probabilities, filled up to k with -1 and 0."""
         indptr, labels, probabilities = self._search.found()
         top = TopLabels(
             np.full((len(indptr) - 1, self.k), -1, dtype=np.int32),
@@ -152,26 +151,16 @@ class GuidedSearch:
         return top
 
     def matrix(self) -> csr_matrix:
-        """The probabilities of the labels that were found, shape (n_rows, n_labels); rows are best first."""
+        """Return the probabilities of the labels found, shape (n_rows, n_labels); a row has its best label first."""
         indptr, labels, probabilities = self._search.found()
         return csr_matrix((probabilities, labels, indptr), shape=(len(indptr) - 1, self.tree.n_labels))
 
-    def _below(self, name: str, values: Any, combine: np.ufunc, dtype: type) -> NDArray[Any]:
-        """For every node `combine` of the values of the labels below it."""
-        per_label = np.asarray(values)
-        if per_label.shape != (self.tree.n_labels,) or np.isnan(per_label.astype(np.float64)).any():
+    def _of_labels(self, name: str, values: Any, dtype: type) -> NDArray[Any]:
+        """Return a value for each label, checked."""
+        per_label: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype)
+        if per_label.shape != (self.tree.n_labels,) or np.isnan(per_label).any():
             raise ValueError(
                 f"{name}: expected a number for each of {self.tree.n_labels} labels, "
                 f"got an array of shape {per_label.shape}"
             )
-        if dtype == np.uint8:
-            per_label = per_label != 0
-        tree = self.tree
-        below: NDArray[Any] = np.empty(tree.n_nodes, dtype=dtype)
-        below[tree.is_leaf] = per_label[tree.label[tree.is_leaf]]
-        for level in reversed(tree.levels()[:-1]):
-            inner = np.arange(level.start, level.stop)[~tree.is_leaf[level.start : level.stop]]
-            first = int(tree.child_begin[level.start])
-            children = below[first : tree.child_begin[level.stop]]
-            below[inner] = combine.reduceat(children, tree.child_begin[inner] - first)
-        return below
+        return per_label

@@ -1,4 +1,4 @@
-"""The way down: what the nodes of a tree should learn from examples."""
+"""The targets of a tree's nodes: what they learn from examples."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class NodeTargets(NodeBlocks):
 
 
 def node_targets(tree: LabelTree, y: Any, *, classes: Collection[Any] | None = None) -> NodeTargets:
-    """The nodes that learn from each row, and what they should say.
+    """Return the nodes that learn from each row, and their targets.
 
-    An example trains the root, and the children of every node that has one of its labels below (algorithm 2 of the
-    paper): for these, and no others, it says something about P(node | parent). `tree.training_cost(y)` counts them.
+    An example trains the root and the children of every node with one of its labels below (algorithm 2 of the paper).
+    Only for these nodes it is an example of P(node | parent). `tree.training_cost(y)` counts them.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def node_targets(tree: LabelTree, y: Any, *, classes: Collection[Any] | None = N
     y : labels of a batch of rows, in any form that `LabelTreeClassifier.fit` takes
         A 0/1 matrix has a column for every label of the tree. Rows without labels train the root alone.
     classes : array of shape (n_labels,), optional
-        The names of the tree's labels, where `y` has lists of labels or one label per row; by default labels are
-        their numbers in the tree.
+        The names of the tree's labels, if `y` has lists of labels or one label per row. By default labels are their
+        numbers in the tree.
 
     Returns
     -------

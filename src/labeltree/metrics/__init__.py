@@ -1,12 +1,13 @@
 """Metrics for multi-label prediction, on sparse input and never densified.
 
-Rankings are judged at a cut-off `k` (`precision_at_k`, `recall_at_k`, `ndcg_at_k`, `coverage_at_k` and the
-propensity-scored `psprecision_at_k` and `psndcg_at_k`; `evaluate` gives all of them at once), decided label
-sets by `f_beta`, `jaccard` and `hamming_loss`.
+Metrics of rankings have a cut-off `k`: `precision_at_k`, `recall_at_k`, `ndcg_at_k`, `coverage_at_k` and the
+propensity-scored `psprecision_at_k` and `psndcg_at_k`. `evaluate` computes all of them at once. Metrics of decided
+label sets are `f_beta`, `jaccard` and `hamming_loss`.
 
-The same as objects, the larger the better, know how to decide for them: `get_metric` gives them by name. Those of
-decided label sets are ratios of linear functions of false positives and negatives (`ThresholdMetric`): `Hamming`,
-`FBeta`, `Jaccard`, `AM`, and `LinearFractional` with coefficients of your own; those of rankings are `CutOffMetric`.
+Metric objects know the best decision for themselves, and the larger they are, the better. `get_metric` returns them by
+name. The metrics of label sets are ratios of linear functions of false positives and negatives (`ThresholdMetric`):
+`Hamming`, `FBeta`, `Jaccard`, `AM`, and `LinearFractional` with any coefficients. The metrics of rankings are
+`CutOffMetric`.
 
 Every function takes `y_true` as a sparse or dense 0/1 matrix, or as a list of lists of labels.
 """

@@ -22,10 +22,10 @@ def f_beta(
         Predicted labels: 0/1 like `y_true`, or lists of labels, or an integer array with fewer columns than
         `y_true` whose rows are label ids (-1 for none), as `predict_topk` gives.
     beta : float, default 1.0
-        How much more recall weighs than precision; 0 gives the precision.
+        The weight of recall relative to precision; 0 gives the precision.
     average : {"micro", "macro"}, default "micro"
         Count over all labels together, or take the mean over labels. A label that is neither true nor
-        predicted anywhere counts as 0 in the mean. With lists, the labels are those that occur.
+        predicted in any row counts as 0 in the mean. In lists, only labels that occur count.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def f_beta(
 def jaccard(
     y_true: Labels, y_pred: Labels, average: Literal["micro", "macro", "samples"] = "samples"
 ) -> float:
-    """Compute the Jaccard index: labels both true and predicted, divided by those true or predicted.
+    """Compute the Jaccard index: labels that are true and predicted, divided by labels that are true or predicted.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def hamming_loss(y_true: Labels, y_pred: Labels) -> float:
     Parameters
     ----------
     y_true, y_pred : sparse matrix, 2-d array or list of lists
-        As for `f_beta`. With lists, the labels are those that occur in either.
+        As for `f_beta`. In lists, only labels that occur count.
 
     Returns
     -------
@@ -112,6 +112,6 @@ def _mean_ratio(
     numerator: NDArray[np.integer] | NDArray[np.floating],
     denominator: NDArray[np.integer] | NDArray[np.floating],
 ) -> float:
-    """Take the mean of the ratios, of which 0/0 is 0."""
+    """Return the mean of the ratios; 0/0 counts as 0."""
     ratios = np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)
     return float(ratios.mean()) if ratios.size else 0.0

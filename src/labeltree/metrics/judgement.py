@@ -1,4 +1,4 @@
-"""Ranked predictions laid against the true labels: which rank of which row is a hit."""
+"""Ranked predictions compared with the true labels: which rank of which row is a hit."""
 
 from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
@@ -11,21 +11,23 @@ from scipy.sparse import issparse
 
 from labeltree.metrics.label_sets import NO_LABEL, IntArray, LabelLists, LabelSets, row_numbers
 from labeltree.metrics.reading import Labels, SparseMatrix, canonical_csr, read_both
+from labeltree.validation import check_count
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The first ranks of every row: the label at each, or `NO_LABEL`, and whether it is true."""
+    """The first ranks of every row: the label at each rank, or `NO_LABEL`, and whether it is true."""
 
     truth: LabelSets
     labels: IntArray
     hits: NDArray[np.bool_]
     names: list[Hashable] | None
-    """The user's own labels where `y_true` was a list of lists; else labels are columns of `y_true`."""
+    """The user's labels if `y_true` is a list of lists; None if labels are columns of `y_true`."""
 
 
 def judge(y_true: Labels, y_pred: Labels, depth: int) -> Judgement:
     """Compare the first `depth` ranks of `y_pred` with `y_true`."""
+    check_count("k", depth)
     _check_ordered(y_pred)
     truth, predicted, names = read_both(y_true, y_pred)
     if isinstance(predicted, LabelLists):
@@ -53,7 +55,7 @@ def check_columns(n_pred: int, n_true: int) -> None:
 
 
 def check_known(labels: IntArray, n_labels: int, rows: IntArray | None = None) -> None:
-    """Refuse labels that are not columns of `y_true`; `rows` are those of a flat array of labels."""
+    """Refuse labels that are not columns of `y_true`; a flat array of labels needs the row of each."""
     wrong = np.argwhere((labels < NO_LABEL) | (labels >= n_labels))
     if wrong.size:
         at = tuple(wrong[0])
@@ -64,7 +66,7 @@ def check_known(labels: IntArray, n_labels: int, rows: IntArray | None = None) -
 
 
 def check_unique(labels: IntArray, names: list[Hashable] | None = None) -> None:
-    """Refuse a label that a row holds twice, because it would count twice."""
+    """Refuse a row with the same label twice, because it would count twice."""
     ordered = np.sort(labels, axis=1)
     twice = np.argwhere((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_LABEL))
     if twice.size:
@@ -77,14 +79,14 @@ def check_unique(labels: IntArray, names: list[Hashable] | None = None) -> None:
 
 
 def top_positions(sizes: IntArray, scores: NDArray[Any], depth: int) -> IntArray:
-    """Give the positions of the highest scores of each row, best first, ties in the order they are stored.
+    """Return the positions of the highest scores of each row, best first; ties keep their order.
 
-    `scores` are those of the first row, then of the second, and so on; `sizes` tells how many each row has.
-    Rows with fewer than `depth` are filled up with -1.
+    `scores` holds the scores of the first row, then of the second, and so on; `sizes` is the number of scores of
+    each row. Rows with fewer than `depth` scores are filled with -1.
     """
     starts = np.cumsum(sizes) - sizes
     positions = np.full((len(sizes), depth), -1, dtype=np.int64)
-    # Rows of one size form a rectangle: sorting it row by row beats a sort of everything by (row, score).
+    # Rows of the same size form a rectangle. Sorting it row by row is faster than sorting all by (row, score).
     by_size = np.argsort(sizes, kind="stable")
     for rows in np.split(by_size, np.flatnonzero(np.diff(sizes[by_size])) + 1):
         stored = starts[rows, None] + np.arange(sizes[rows[0]])
@@ -99,7 +101,7 @@ def _rank_scores(scores: SparseMatrix, depth: int) -> IntArray:
     sizes = np.diff(csr.indptr).astype(np.int64)
     if (nan := np.flatnonzero(np.isnan(values))).size:
         raise ValueError(f"y_pred holds NaN in row {row_numbers(sizes)[nan[0]]}; scores must be numbers")
-    # The position -1, no more labels, fetches the last place.
+    # The position -1 means no more labels and selects the last entry.
     columns = np.append(csr.indices.astype(np.int64), NO_LABEL)
     labels: IntArray = columns[top_positions(sizes, values, depth)]
     return labels
@@ -119,7 +121,7 @@ def _check_ordered(y_pred: Labels) -> None:
 
 
 def _check_width(y_pred: Labels, depth: int, n_labels: int) -> None:
-    """Refuse a cut-off beyond the columns of an array; a list may be short, an array is a mistake."""
+    """Refuse an array with fewer columns than the cut-off; rows of a list may be shorter."""
     shape: tuple[int, ...] = () if issparse(y_pred) else getattr(y_pred, "shape", ())
     if len(shape) == 2 and (width := shape[1]) < min(depth, n_labels):
         raise ValueError(

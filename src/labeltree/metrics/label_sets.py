@@ -1,4 +1,4 @@
-"""The labels of rows as flat arrays of integers, in order or as sets, and the numbering of other labels."""
+"""The labels of rows as flat arrays of integers, in order or as sets, and the numbering of labels of any kind."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 IntArray: TypeAlias = NDArray[np.int64]
 
 NO_LABEL = -1
-"""Stands where a row has no label, or no more."""
+"""Fills the ranks of a row without a label."""
 
 
 @dataclass(frozen=True)
 class LabelLists:
-    """The labels of each row in the order given: all of them, row after row, and how many each row has."""
+    """The labels of all rows, row after row in the given order, and the number of labels of each row."""
 
     sizes: IntArray
     labels: IntArray
@@ -29,7 +29,7 @@ class LabelLists:
         return row_numbers(self.sizes)
 
     def first(self, depth: int) -> IntArray:
-        """Lay the first labels of each row out as an array of `depth` columns."""
+        """Return the first labels of each row as an array of `depth` columns."""
         starts = np.cumsum(self.sizes) - self.sizes
         filled = np.arange(depth) < self.sizes[:, None]
         array = np.full(filled.shape, NO_LABEL, dtype=np.int64)
@@ -48,7 +48,7 @@ class LabelSets:
 
     @classmethod
     def from_pairs(cls, rows: IntArray, labels: IntArray, n_rows: int, n_labels: int) -> "LabelSets":
-        """Sort pairs given in any order, leaving out repetitions and `NO_LABEL`."""
+        """Make sets of pairs in any order, without repetitions and `NO_LABEL`."""
         present = labels != NO_LABEL
         keys = np.sort(rows[present] * n_labels + labels[present])
         keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
@@ -65,18 +65,18 @@ class LabelSets:
         return self.rows * self.n_labels + self.labels
 
     def contains(self, rows: IntArray, labels: IntArray) -> NDArray[np.bool_]:
-        """Whether each of the pairs, given as arrays that broadcast, is there; `NO_LABEL` never is."""
+        """Return whether each pair is in the sets, for arrays that broadcast; `NO_LABEL` never is."""
         wanted = rows * self.n_labels + labels
         if self._keys.size == 0:
             return np.zeros(wanted.shape, dtype=np.bool_)
         nearest = np.minimum(np.searchsorted(self._keys, wanted), self._keys.size - 1)
-        # Without the second test NO_LABEL would be taken for the last label of the row above.
+        # Without the second test NO_LABEL would match the last label of the row above.
         found: NDArray[np.bool_] = (self._keys[nearest] == wanted) & (labels != NO_LABEL)
         return found
 
 
 class Vocabulary:
-    """Numbers labels of any hashable kind in the order they come; `None` and -1 stand for no label."""
+    """Numbers labels of any hashable kind in the order of their first use; `None` and -1 mean no label."""
 
     def __init__(self) -> None:
         no_label: dict[Hashable, int] = {None: NO_LABEL, NO_LABEL: NO_LABEL}
@@ -88,11 +88,11 @@ class Vocabulary:
 
     @property
     def labels(self) -> list[Hashable]:
-        """The labels, each at the index that is its number."""
+        """The labels in the order of their numbers."""
         return list(self._numbers)[self._reserved :]
 
     def encode(self, rows: Sequence[Iterable[Hashable]], name: str) -> LabelLists:
-        """Replace labels by numbers; `name` is what error messages call the rows."""
+        """Replace labels by numbers; error messages call the rows `name`."""
         sizes: list[int] = []
         numbers: list[int] = []
         for row_number, row in enumerate(rows):
@@ -106,7 +106,7 @@ class Vocabulary:
         return LabelLists(np.array(sizes, dtype=np.int64), np.array(numbers, dtype=np.int64))
 
     def encode_true(self, rows: Sequence[Iterable[Hashable]], name: str) -> LabelLists:
-        """Encode true labels, which are never missing."""
+        """Encode true labels; refuse missing labels."""
         encoded = self.encode(rows, name)
         if (missing := np.flatnonzero(encoded.labels == NO_LABEL)).size:
             raise ValueError(
@@ -117,7 +117,7 @@ class Vocabulary:
 
 
 def check_row(row: object, number: int, name: str) -> None:
-    """Refuse what is not a row of labels; a string would be taken for a row of letters."""
+    """Refuse a row that is not a collection of labels; a string would be a row of letters."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise ValueError(
             f"{name}[{number}] must be a list of labels, got {row!r}; "
@@ -126,5 +126,5 @@ def check_row(row: object, number: int, name: str) -> None:
 
 
 def row_numbers(sizes: NDArray[np.integer[Any]]) -> IntArray:
-    """Give the row of each entry, where `sizes` are the numbers of entries of the rows."""
+    """Return the row of each entry; `sizes` is the number of entries of each row."""
     return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)

@@ -1,16 +1,18 @@
 """Metrics as objects that know their best threshold: ratios of linear functions of false positives and negatives.
 
-With FP and FN the rates of false positives and false negatives and P that of positives, per label ("macro", the mean
-over labels is taken) or on average over labels ("micro"), the metric is
-``(a0 + a1 FP + a2 FN) / (b0 + b1 FP + b2 FN)``, whose coefficients may depend on P. It is largest if every label is
-predicted whose probability exceeds a threshold, which follows from the coefficients and the largest value.
+FP and FN are the rates of false positives and false negatives, P is the rate of positives. A "macro" metric computes
+them for each label and takes the mean of the metric over labels; a "micro" metric averages the rates over labels first.
+The metric is ``(a0 + a1 FP + a2 FN) / (b0 + b1 FP + b2 FN)``. Its coefficients may depend on P. It is largest if all
+labels with a probability above a threshold are predicted. The threshold follows from the coefficients and the largest
+value.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,7 @@ from labeltree.metrics.outcomes import Outcomes, count_outcomes, read_decided
 from labeltree.metrics.reading import Labels
 
 Average: TypeAlias = Literal["micro", "macro"]
+AVERAGES: tuple[Average, Average] = ("micro", "macro")
 FloatArray: TypeAlias = NDArray[np.float64]
 Rate: TypeAlias = float | FloatArray
 """A number, or one for each label."""
@@ -39,7 +42,7 @@ class Coefficients(NamedTuple):
 class ThresholdMetric(ABC):
     """A metric of decided label sets, the larger the better, that thresholds on probabilities maximise.
 
-    Subclasses say what the coefficients are; all else follows from these.
+    A subclass defines the coefficients and, for `get_metric`, declares two names: the "micro" and the "macro" one.
 
     Parameters
     ----------
@@ -47,31 +50,38 @@ class ThresholdMetric(ABC):
         Whether FP, FN and P are averaged over labels, or the metric is.
     """
 
+    #: The names that `get_metric` takes, in lower case; one with another parameter is an example.
+    names: ClassVar[tuple[str, ...]] = ()
     average: Average = "micro"
 
     def __post_init__(self) -> None:
-        if self.average not in ("micro", "macro"):
+        if self.average not in AVERAGES:
             raise ValueError(f"average must be 'micro' or 'macro', got {self.average!r}")
 
     @property
-    @abstractmethod
     def name(self) -> str:
-        """What `get_metric` knows it by."""
+        """The name that `get_metric` takes."""
+        return self.names[AVERAGES.index(self.average)]
+
+    @classmethod
+    def from_name(cls, name: str) -> ThresholdMetric | None:
+        """Return the metric with a name in lower case, None if the class does not have the name."""
+        return cls(AVERAGES[cls.names.index(name)]) if name in cls.names else None
 
     @abstractmethod
     def coefficients(self, prior: Rate) -> Coefficients:
-        """The coefficients where a share `prior` of the rows is positive."""
+        """Return the coefficients if the share `prior` of the rows is positive."""
 
     @property
     def has_fixed_threshold(self) -> bool:
-        """Whether the best threshold is known before any data: the denominator depends on no error."""
+        """Whether the best threshold is known without data, because the denominator does not depend on errors."""
         _, _, _, _, b1, b2 = self.coefficients(0.5)
         return bool(b1 == 0 and b2 == 0)
 
     def value(
         self, false_positives: ArrayLike, false_negatives: ArrayLike, positives: ArrayLike, n: int
     ) -> FloatArray:
-        """The metric of counts out of n: one value for each entry of the arrays; 0/0 counts as 0."""
+        """Return the metric of counts out of n, a value for each entry of the arrays; 0/0 counts as 0."""
         fp, fn = np.asarray(false_positives) / n, np.asarray(false_negatives) / n
         a0, a1, a2, b0, b1, b2 = self.coefficients(np.asarray(positives) / n)
         above, below = np.broadcast_arrays(a0 + a1 * fp + a2 * fn, b0 + b1 * fp + b2 * fn)
@@ -79,7 +89,7 @@ class ThresholdMetric(ABC):
         return values
 
     def value_of(self, outcomes: Outcomes, n_rows: int) -> float:
-        """The metric of the outcomes of all labels."""
+        """Return the metric of the outcomes of all labels."""
         n = n_rows
         if self.average == "micro":
             n, outcomes = n_rows * len(outcomes.both), outcomes.total()
@@ -87,12 +97,12 @@ class ThresholdMetric(ABC):
         return float(self.value(outcomes.only_pred, outcomes.only_true, positives, n).mean())
 
     def optimal_threshold(self, best_value: Rate, prior: Rate) -> FloatArray:
-        """The threshold that is best for true probabilities: alpha* of the paper.
+        """Return the best threshold on true probabilities: alpha* of the paper.
 
         Parameters
         ----------
         best_value : float or array
-            The largest value that the metric can have; with a fixed threshold any.
+            The largest value that the metric can have. A fixed threshold does not depend on it.
         prior : float or array
             The share of positives: of each label, or on average over labels.
         """
@@ -100,19 +110,19 @@ class ThresholdMetric(ABC):
         return np.asarray((best_value * b1 - a1) / (best_value * (b1 + b2) - (a1 + a2)))
 
     def smallest_denominator(self, prior: Rate) -> FloatArray:
-        """The smallest that the denominator can be: gamma of the paper."""
+        """Return the smallest possible denominator: gamma of the paper."""
         _, _, _, b0, b1, b2 = self.coefficients(prior)
         # It is linear in FP, from 0 to 1 - P, and FN, from 0 to P.
         return np.asarray(b0 + np.minimum(0, b1 * (1 - prior)) + np.minimum(0, b2 * prior))
 
     def regret_factor(self, best_value: Rate, prior: Rate) -> FloatArray:
-        """What the regret of probabilities is multiplied with to bound that of the metric: C of the paper."""
+        """Return the factor from the regret of probabilities to the bound on the metric's regret: C of the paper."""
         _, a1, a2, _, b1, b2 = self.coefficients(prior)
         slope = best_value * (b1 + b2) - (a1 + a2)
         return np.asarray(slope / self.smallest_denominator(prior))
 
     def __call__(self, y_true: Labels, y_pred: Labels) -> float:
-        """The metric of predicted label sets, in any form that `f_beta` takes."""
+        """Return the metric of predicted label sets, in any form that `f_beta` takes."""
         truth, predicted = read_decided(y_true, y_pred)
         return self.value_of(count_outcomes(truth, predicted, per="label"), truth.n_rows)
 
@@ -132,6 +142,7 @@ class Hamming(ThresholdMetric):
     0.25
     """
 
+    names: ClassVar = ("hamming",)
     false_positive_cost: float = 1.0
     false_negative_cost: float = 1.0
 
@@ -147,6 +158,10 @@ class Hamming(ThresholdMetric):
         if self.false_positive_cost == self.false_negative_cost == 1:
             return "hamming"
         return f"hamming({self.false_positive_cost:g}, {self.false_negative_cost:g})"
+
+    @classmethod
+    def from_name(cls, name: str) -> Hamming | None:
+        return cls() if name == "hamming" else None
 
     def coefficients(self, prior: Rate) -> Coefficients:
         return Coefficients(1.0, -self.false_positive_cost, -self.false_negative_cost, 1.0, 0.0, 0.0)
@@ -165,6 +180,7 @@ class FBeta(ThresholdMetric):
     0.16
     """
 
+    names: ClassVar = ("micro_f1", "macro_f1")
     beta: float = 1.0
 
     def __post_init__(self) -> None:
@@ -176,6 +192,13 @@ class FBeta(ThresholdMetric):
     def name(self) -> str:
         return f"{self.average}_f{self.beta:g}"
 
+    @classmethod
+    def from_name(cls, name: str) -> FBeta | None:
+        match = re.fullmatch(r"(micro|macro)_f([0-9]+(?:\.[0-9]+)?)", name, re.ASCII)
+        if match is None or float(match[2]) == 0:
+            return None
+        return cls("micro" if match[1] == "micro" else "macro", float(match[2]))
+
     def coefficients(self, prior: Rate) -> Coefficients:
         weight = 1 + self.beta**2
         return Coefficients(weight * prior, 0.0, -weight, weight * prior, 1.0, -1.0)
@@ -183,7 +206,7 @@ class FBeta(ThresholdMetric):
 
 @dataclass(frozen=True)
 class Jaccard(ThresholdMetric):
-    """The Jaccard index. As it rises with F1, the same thresholds are best for both.
+    """The Jaccard index. It rises with F1, so the same thresholds are best for both.
 
     Examples
     --------
@@ -192,9 +215,7 @@ class Jaccard(ThresholdMetric):
     0.5
     """
 
-    @property
-    def name(self) -> str:
-        return f"{self.average}_jaccard"
+    names: ClassVar = ("micro_jaccard", "macro_jaccard")
 
     def coefficients(self, prior: Rate) -> Coefficients:
         return Coefficients(prior, 0.0, -1.0, prior, 1.0, 0.0)
@@ -211,9 +232,7 @@ class AM(ThresholdMetric):
     0.75
     """
 
-    @property
-    def name(self) -> str:
-        return f"{self.average}_am"
+    names: ClassVar = ("micro_am", "macro_am")
 
     def coefficients(self, prior: Rate) -> Coefficients:
         both = 2 * prior * (1 - prior)
@@ -224,8 +243,8 @@ class AM(ThresholdMetric):
 class LinearFractional(ThresholdMetric):
     """A metric of your own: ``(a0 + a1 FP + a2 FN) / (b0 + b1 FP + b2 FN)`` with coefficients that are numbers.
 
-    It must not rise with FP or FN, and the denominator must be positive wherever FP + FN is at most 1. For coefficients
-    that depend on the share of positives make a subclass of `ThresholdMetric`.
+    It must not rise with FP or FN, and the denominator must be positive if FP + FN is at most 1. Make a subclass of
+    `ThresholdMetric` if the coefficients depend on the share of positives.
 
     Examples
     --------
@@ -251,7 +270,7 @@ class LinearFractional(ThresholdMetric):
             raise ValueError(
                 f"b0, b0 + b1 and b0 + b2 must be above 0: the denominator is positive, got {self}"
             )
-        # The signs of the derivatives are those of functions linear in the other rate: their ends decide.
+        # The sign of each derivative is that of a linear function of the other rate, so its ends decide.
         with_fp, cross, with_fn = a1 * b0 - a0 * b1, a1 * b2 - a2 * b1, a2 * b0 - a0 * b2
         if max(with_fp, with_fp + cross, with_fn, with_fn - cross) > 0:
             raise ValueError(f"the metric must not rise with FP or FN, but this one does: {self}")

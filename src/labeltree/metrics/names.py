@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import TypeAlias
 
-from labeltree.metrics.cut_off import KINDS, CutOffMetric
-from labeltree.metrics.linear_fractional import AM, Average, FBeta, Hamming, Jaccard, ThresholdMetric
+from labeltree.metrics.cut_off import CutOffMetric
+from labeltree.metrics.linear_fractional import ThresholdMetric
 
 Metric: TypeAlias = ThresholdMetric | CutOffMetric
 
-#: The names that tables have for metrics at k.
-_SHORT = {"p": "precision", "r": "recall", "psp": "psprecision"}
-
 
 def get_metric(name: str | Metric) -> Metric:
-    """The metric of this name; an object that is one is returned as it is.
+    """Return the metric with this name. A metric object is returned unchanged.
 
     Parameters
     ----------
     name : str
         ``hamming``; ``micro_f1``, ``macro_f1`` and so on with any beta, as ``micro_f0.5``; ``micro_jaccard``,
         ``macro_jaccard``; ``micro_am``, ``macro_am``; or ``precision@5``, ``recall@5``, ``ndcg@5``, ``psprecision@5``,
-        ``psndcg@5`` with any cut-off. Upper and lower case are the same, and so are P, R and PSP for the longer words.
+        ``psndcg@5`` with any cut-off. Case does not matter, and P, R and PSP are short for the longer words. A subclass
+        of `ThresholdMetric` adds its own names.
 
     Examples
     --------
@@ -34,27 +31,12 @@ def get_metric(name: str | Metric) -> Metric:
     """
     if isinstance(name, ThresholdMetric | CutOffMetric):
         return name
-    metric = _parse(name.lower()) if isinstance(name, str) else None
-    if metric is None:
-        raise ValueError(
-            "metric must be hamming, micro_ or macro_ followed by f1 (or another beta), jaccard or am, "
-            f"{', '.join(KINDS)} followed by @ and a number, or an object of labeltree.metrics, got {name!r}"
-        )
-    return metric
-
-
-def _parse(name: str) -> Metric | None:
-    if name == "hamming":
-        return Hamming()
-    kind, at, k = name.partition("@")
-    if at:
-        kind = _SHORT.get(kind, kind)
-        known = kind in KINDS and re.fullmatch(r"[1-9][0-9]{0,8}", k, re.ASCII)
-        return CutOffMetric(kind, int(k)) if known else None
-    match = re.fullmatch(r"(micro|macro)_(jaccard|am|f([0-9]+(?:\.[0-9]+)?))", name, re.ASCII)
-    if match is None:
-        return None
-    average: Average = "micro" if match[1] == "micro" else "macro"
-    if match[3] is not None:
-        return FBeta(average, float(match[3])) if float(match[3]) > 0 else None
-    return Jaccard(average) if match[2] == "jaccard" else AM(average)
+    kinds: list[type[Metric]] = [*ThresholdMetric.__subclasses__(), CutOffMetric]
+    for kind in kinds:
+        if isinstance(name, str) and (metric := kind.from_name(name.lower())) is not None:
+            return metric
+    names = ", ".join(known for kind in kinds for known in kind.names)
+    raise ValueError(
+        f"metric must be a name such as {names} (with any beta or cut-off), or an object of labeltree.metrics, "
+        f"got {name!r}"
+    )

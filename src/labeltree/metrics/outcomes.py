@@ -1,4 +1,4 @@
-"""Decided label sets laid against the true ones: how many labels were found, missed and invented."""
+"""Decided label sets compared with the true sets: true positives, false negatives and false positives."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Outcomes:
     only_pred: IntArray
 
     def total(self) -> Outcomes:
-        """All of them together, as arrays of one number."""
+        """Return the sums, as arrays of one number."""
         return Outcomes(
             self.both.sum(keepdims=True), self.only_true.sum(keepdims=True), self.only_pred.sum(keepdims=True)
         )
 
 
 def count_outcomes(truth: LabelSets, predicted: LabelSets, per: Literal["label", "row"]) -> Outcomes:
-    """Compare label sets of the same rows."""
+    """Count the outcomes of label sets of the same rows."""
     correct = truth.contains(predicted.rows, predicted.labels)
     if per == "label":
         of_true, of_pred, n = truth.labels, predicted.labels, truth.n_labels
@@ -57,5 +57,5 @@ def read_decided(y_true: Labels, y_pred: Labels) -> tuple[LabelSets, LabelSets]:
 
 
 def _holds_label_ids(predicted: LabelMatrix, n_labels: int) -> bool:
-    """Tell an array of label ids, such as the top k, from a 0/1 matrix with a column for every label."""
+    """Return whether an array holds label ids, such as the top k, rather than 0 and 1 in a column for every label."""
     return not issparse(predicted) and predicted.dtype.kind in "iu" and predicted.shape[1] < n_labels

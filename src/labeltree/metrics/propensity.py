@@ -1,4 +1,4 @@
-"""How likely a true label is to be recorded at all, after Jain, Prabhu and Varma (2016)."""
+"""Propensities: the probability that a true label is recorded, after Jain, Prabhu and Varma (2016)."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -13,11 +13,11 @@ from labeltree.metrics.reading import LabelMatrix, LabelRows, Labels, read_true
 InversePropensity: TypeAlias = ArrayLike | Mapping[Hashable, float]
 
 FEWEST_ROWS = 3
-"""Below, log(N) - 1 is negative and rare labels would weigh less than frequent ones."""
+"""With fewer rows, log(N) - 1 is negative and rare labels would weigh less than frequent labels."""
 
 
 class LabelWeights(dict[Hashable, float]):
-    """Weights by label; a label that is not among the keys has the weight `unseen`."""
+    """Weights by label; other labels have the weight `unseen`."""
 
     def __init__(self, weights: Mapping[Hashable, float], unseen: float) -> None:
         super().__init__(weights)
@@ -36,13 +36,13 @@ def inverse_propensity(
 ) -> NDArray[np.float64] | LabelWeights:
     """Weight labels by their rarity in the training data, for `psprecision_at_k` and `psndcg_at_k`.
 
-    With N rows, of which N_l have the label l, the weight of l is
+    The data has N rows, and N_l of them have the label l. The weight of l is
     ``1 / p_l = 1 + C * (N_l + B) ** -A``, where ``C = (log(N) - 1) * (B + 1) ** A``.
 
     Parameters
     ----------
     y_train : sparse matrix, 2-d array or list of lists
-        Labels of the training rows, at least three of them.
+        Labels of the training rows, at least three rows.
     A, B : float, default 0.55 and 1.5
         Both positive. The literature uses 0.5 and 0.4 for data from Wikipedia, 0.6 and 2.6 for data from
         Amazon, and the defaults for everything else.
@@ -50,8 +50,8 @@ def inverse_propensity(
     Returns
     -------
     numpy.ndarray of shape (n_labels,) or LabelWeights
-        An array for a matrix; for lists a dictionary from label to weight, which also has a weight for labels
-        that did not occur.
+        An array for a matrix; a dictionary from label to weight for lists, which also has a weight for labels
+        that do not occur.
 
     Examples
     --------
@@ -71,12 +71,12 @@ def inverse_propensity(
 def inverse_propensity_of_counts(
     counts: ArrayLike, n_rows: int, A: float = 0.55, B: float = 1.5
 ) -> NDArray[np.float64]:
-    """Weight labels as `inverse_propensity` does, where only their numbers of training rows are known.
+    """Weight labels as `inverse_propensity` does, from the number of training rows of each label.
 
     Parameters
     ----------
     counts : array of shape (n_labels,)
-        How many of the training rows have each label: `label_counts_` of a model.
+        The number of training rows with each label: `label_counts_` of a model.
     n_rows : int
         The number of training rows, at least three: `n_samples_fit_` of a model.
     A, B : float, default 0.55 and 1.5
@@ -107,7 +107,7 @@ def inverse_propensity_of_counts(
 def weights_of(
     truth: LabelSets, names: list[Hashable] | None, inverse_propensity: InversePropensity
 ) -> NDArray[np.float64]:
-    """Check inverse propensities and bring them into the order of the labels of `truth`."""
+    """Return checked inverse propensities in the order of the labels of `truth`."""
     if names is None:
         if isinstance(inverse_propensity, Mapping):
             raise ValueError(

@@ -9,6 +9,7 @@ from labeltree.metrics.judgement import Judgement, judge, top_positions
 from labeltree.metrics.label_sets import IntArray
 from labeltree.metrics.propensity import InversePropensity, weights_of
 from labeltree.metrics.reading import Labels
+from labeltree.validation import check_count
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
         list; -1 (or None) where there is no prediction. In a sparse matrix, scores: the stored entries of a
         row are ranked from high to low, equal scores by column.
     k : int, default 5
-        How many ranks count. A rank without a prediction is a miss: the divisor is always k.
+        The number of ranks that count. A rank without a prediction is a miss: the divisor is always k.
 
     Returns
     -------
@@ -37,7 +38,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> precision_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=2)
     0.75
     """
-    return _precision(judge(y_true, y_pred, _checked(k)), k)
+    return _precision(judge(y_true, y_pred, k), k)
 
 
 def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -58,7 +59,7 @@ def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> recall_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=1)
     0.75
     """
-    return _recall(judge(y_true, y_pred, _checked(k)), k)
+    return _recall(judge(y_true, y_pred, k), k)
 
 
 def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -81,7 +82,7 @@ def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> round(ndcg_at_k([["cat"], ["cat", "dog"]], [["emu", "cat"], ["dog", "cat"]], k=2), 4)
     0.8155
     """
-    return _ndcg(judge(y_true, y_pred, _checked(k)), k)
+    return _ndcg(judge(y_true, y_pred, k), k)
 
 
 def coverage_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -102,7 +103,7 @@ def coverage_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> coverage_at_k([["cat"], ["cat", "dog"]], [["cat"], ["cat"]], k=1)
     0.5
     """
-    return _coverage(judge(y_true, y_pred, _checked(k)), k)
+    return _coverage(judge(y_true, y_pred, k), k)
 
 
 def psprecision_at_k(
@@ -110,15 +111,15 @@ def psprecision_at_k(
 ) -> float:
     """Compute the propensity-scored precision: hits count by their weight, rare labels most.
 
-    The sum of the weights of all hits in the first k ranks, divided by the largest sum that any ranking could
-    reach; both are sums over all rows, as is usual in the literature, so that 1 is perfect.
+    The sum of the weights of all hits in the first k ranks is divided by the largest possible sum, so that 1 is
+    perfect. Both are sums over all rows, as is usual in the literature.
 
     Parameters
     ----------
     y_true, y_pred, k
         As for `precision_at_k`.
     inverse_propensity : array of shape (n_labels,) or mapping from label to weight
-        The weights: what `inverse_propensity` makes of the *training* labels; a mapping if `y_true` is a
+        The weights: the result of `inverse_propensity` for the *training* labels, a mapping if `y_true` is a
         list.
 
     Returns
@@ -132,7 +133,7 @@ def psprecision_at_k(
     >>> psprecision_at_k([["cat"], ["cat", "dog"]], [["cat"], ["cat"]], k=1, inverse_propensity=weights)
     0.5
     """
-    judgement = judge(y_true, y_pred, _checked(k))
+    judgement = judge(y_true, y_pred, k)
     return _psprecision(*_weighted_gains(judgement, inverse_propensity), k)
 
 
@@ -142,8 +143,7 @@ def psndcg_at_k(
     """Compute the propensity-scored nDCG: the gain of a hit is multiplied by the weight of its label.
 
     Each row's gain is divided by ``sum(1 / log2(r + 1))`` over the ranks r up to k or the number of true
-    labels, whichever is less; the sum over rows is then divided by the largest sum that any ranking could
-    reach, so that 1 is perfect.
+    labels, whichever is less. The sum over rows is divided by the largest possible sum, so that 1 is perfect.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def psndcg_at_k(
     >>> round(psndcg_at_k([["cat", "dog"]], [["cat", "dog"]], k=2, inverse_propensity=weights), 4)
     0.7967
     """
-    judgement = judge(y_true, y_pred, _checked(k))
+    judgement = judge(y_true, y_pred, k)
     return _psndcg(judgement.truth.sizes, *_weighted_gains(judgement, inverse_propensity), k)
 
 
@@ -196,7 +196,9 @@ def evaluate(
     """
     if not isinstance(ks, Sequence | np.ndarray) or len(ks) == 0:
         raise ValueError(f"ks must be a sequence of at least one cut-off, got {ks!r}")
-    judgement = judge(y_true, y_pred, max(_checked(k) for k in ks))
+    for k in ks:
+        check_count("k", k)
+    judgement = judge(y_true, y_pred, max(ks))
     values = {f"P@{k}": _precision(judgement, k) for k in ks}
     values |= {f"nDCG@{k}": _ndcg(judgement, k) for k in ks}
     if inverse_propensity is not None:
@@ -206,12 +208,6 @@ def evaluate(
     values |= {f"recall@{k}": _recall(judgement, k) for k in ks}
     values |= {f"coverage@{k}": _coverage(judgement, k) for k in ks}
     return values
-
-
-def _checked(k: int) -> int:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    return int(k)
 
 
 def _precision(judgement: Judgement, k: int) -> float:
@@ -238,14 +234,14 @@ def _n_distinct(labels: IntArray) -> int:
 def _weighted_gains(
     judgement: Judgement, inverse_propensity: InversePropensity
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the weight of the hit at each rank, and of the hits of the ranking that would gain most."""
+    """Return the weight of the hit at each rank, and of the hits of the best ranking."""
     truth = judgement.truth
     weights = weights_of(truth, judgement.names, inverse_propensity)
     earned = np.zeros(judgement.hits.shape)
     earned[judgement.hits] = weights[judgement.labels[judgement.hits]]
     true_weights = weights[truth.labels]
     best = top_positions(truth.sizes, true_weights, judgement.hits.shape[1])
-    attainable = np.append(true_weights, 0.0)[best]  # -1, no more labels, fetches the 0
+    attainable = np.append(true_weights, 0.0)[best]  # -1 means no more labels and selects the 0
     return earned, attainable
 
 
@@ -268,12 +264,12 @@ def _discounts(k: int) -> FloatArray:
 
 
 def _discounted(gains: NDArray[np.bool_] | FloatArray, k: int) -> FloatArray:
-    # Added in the order in which the ideal gain is, so that a perfect ranking scores exactly 1.
+    # Summed in the same order as the ideal gain, so that a perfect ranking scores exactly 1.
     discounted: FloatArray = np.cumsum(gains[:, :k] * _discounts(k), axis=1)[:, -1]
     return discounted
 
 
 def _ideal_gain(sizes: IntArray, k: int) -> FloatArray:
-    """Give the discounted gain of a perfect ranking; 1 for rows without labels, which gain nothing."""
+    """Return the discounted gain of a perfect ranking; 1 for rows without labels, whose gain is 0."""
     ideal: FloatArray = np.cumsum(_discounts(k))[np.clip(sizes, 1, k) - 1]
     return ideal

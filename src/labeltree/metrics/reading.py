@@ -1,4 +1,4 @@
-"""Reads the forms in which users hold labels, and checks them: matrices, arrays, lists."""
+"""Reads and checks labels in every form: matrices, arrays, lists."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ Labels: TypeAlias = LabelMatrix | LabelRows
 
 
 def read_true(y: Labels, name: str) -> tuple[LabelSets, list[Hashable] | None]:
-    """Read true labels; the second value are the user's labels, or None where labels are columns."""
+    """Read true labels. The second value holds the user's labels; it is None if labels are columns."""
     form = _true_form(y, name)
     if not isinstance(form, list):
         return read_matrix(form, name), None
@@ -32,8 +32,8 @@ def read_both(
 ) -> tuple[LabelSets, LabelLists | LabelMatrix, list[Hashable] | None]:
     """Read true and predicted labels with the same numbering.
 
-    Predictions that come as rows of labels are returned as `LabelLists`; in a matrix or an array they are
-    returned as they are, for the caller to interpret. The third value is as for `read_true`.
+    Predictions in rows of labels are returned as `LabelLists`. A matrix or an array is returned unchanged, for the
+    caller to interpret. The third value is the second value of `read_true`.
     """
     true_form, pred_form = _true_form(y_true, "y_true"), _form_of(y_pred, "y_pred")
     n_true, n_pred = _n_rows(true_form), _n_rows(pred_form)
@@ -58,7 +58,7 @@ def read_both(
 
 
 def read_matrix(y: LabelMatrix, name: str) -> LabelSets:
-    """Read a 0/1 matrix; `name` is what error messages call it."""
+    """Read a 0/1 matrix; error messages call it `name`."""
     rows: IntArray
     labels: IntArray
     if issparse(y):
@@ -79,7 +79,7 @@ def read_matrix(y: LabelMatrix, name: str) -> LabelSets:
 
 
 def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
-    """Convert to CSR with sorted column indices, each once; the user's matrix stays as it is."""
+    """Return a CSR matrix with sorted and unique column indices; the user's matrix is not changed."""
     csr = csr_array(matrix)
     try:
         csr.check_format(full_check=True)
@@ -92,17 +92,15 @@ def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
 
 
 def _true_form(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
-    """As `_form_of`; lists of 0 and 1 are a matrix, as they are to a classifier's ``fit``."""
+    """Return `_form_of` true labels; lists of 0 and 1 are a matrix, as in a classifier's ``fit``."""
     form = _form_of(y, name)
-    return np.asarray(form) if isinstance(form, list) and _is_matrix_in_lists(form) else form
-
-
-def _is_matrix_in_lists(rows: list[Any]) -> bool:
-    return all(isinstance(row, list | np.ndarray) for row in rows) and is_indicator(rows)
+    if not isinstance(form, list) or not all(isinstance(row, list | np.ndarray) for row in form):
+        return form
+    return np.asarray(form) if is_indicator(form) else form
 
 
 def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
-    """Tell a matrix (sparse, or a 2-d array of numbers) from rows of labels, which come back as a list."""
+    """Return a matrix (sparse, or a 2-d array of numbers) unchanged, and rows of labels as a list."""
     if isinstance(y, tuple):
         raise ValueError(
             f"{name} must be a matrix or a list, got a tuple of {len(y)}; "
@@ -127,7 +125,7 @@ def _n_rows(form: LabelMatrix | list[Iterable[Hashable]]) -> int:
 
 
 def _read_columns(rows: list[Iterable[Hashable]]) -> LabelLists:
-    """Read predictions in lists for true labels in a matrix, whose labels are column numbers."""
+    """Read lists of predictions for true labels in a matrix: the labels are column numbers."""
     sizes: list[int] = []
     columns: list[Hashable] = []
     for number, row in enumerate(rows):

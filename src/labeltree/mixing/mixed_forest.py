@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
-from labeltree.model.explanation import Explanation
+from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer
 from labeltree.model.model import Model
 from labeltree.trees import LabelTree
@@ -161,7 +161,7 @@ class MixedForest:
         label: int,
         search: Search,
         n_features: int,
-        feature_names: Sequence[Any] | NDArray[Any] | None,
+        feature_names: FeatureNames,
     ) -> Explanation:
         """Return the paths of all members, one after another."""
         parts = []

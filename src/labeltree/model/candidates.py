@@ -15,7 +15,9 @@ def pooled(
     rows: Sequence[NDArray[np.int64]], labels: Sequence[NDArray[Any]], n_labels: int
 ) -> NDArray[np.int64]:
     """Return each proposed pair of a row and a label once, as ``row * n_labels + label``, ascending."""
-    return np.unique(np.concatenate([row * n_labels + label for row, label in zip(rows, labels, strict=True)]))
+    return np.unique(
+        np.concatenate([row * n_labels + label for row, label in zip(rows, labels, strict=True)])
+    )
 
 
 def weighted_mean(parts: Sequence[NDArray[np.float32]], weights: Sequence[float]) -> NDArray[np.float32]:

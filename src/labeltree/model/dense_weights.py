@@ -1,6 +1,6 @@
 """The weights of dense features: panels of 16 columns of a block, each with a row of 16 weights per dense feature.
 
-`native/block_arrays.h` says which panel belongs to which block.
+`native/model/block_arrays.h` says which panel belongs to which block.
 """
 
 from __future__ import annotations

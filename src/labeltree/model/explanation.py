@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
+
+#: The names of features by number; None where features have none.
+FeatureNames: TypeAlias = Sequence[Any] | NDArray[Any] | None
 
 
 class Contribution(NamedTuple):
@@ -70,7 +73,9 @@ class Explanation:
 
 
 def strongest(
-    triples: Iterable[tuple[int, float, float]], n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+    triples: Iterable[tuple[int, float, float]],
+    n_features: int,
+    feature_names: FeatureNames,
 ) -> tuple[Contribution, ...]:
     """Return the `n_features` largest contributions of triples of a feature, its value and its weight."""
     known = [

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
-from labeltree.model.explanation import Explanation
+from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
@@ -86,7 +86,12 @@ class Forest(Protocol):
         """Return the labels of the only row one by one, best first."""
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: FeatureNames,
     ) -> Explanation:
         """Explain the probability of a label for the only row; raises `ValueError` if that is not possible."""
 

@@ -12,7 +12,7 @@ from labeltree import _native
 from labeltree.calibration.level_maps import Calibration
 from labeltree.labels.reading import LabelRows
 from labeltree.model.block_weights import BlockWeights
-from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
@@ -132,7 +132,12 @@ class LinearForest:
         return iter(_native.Enumeration(self._native, features, 0, search).next, None)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: FeatureNames,
     ) -> Explanation:
         if any(of_tree.is_joint for of_tree in self.weights):
             raise ValueError(
@@ -167,7 +172,7 @@ def _path(
     label: int,
     normalize_siblings: bool,
     n_features: int,
-    feature_names: Sequence[Any] | NDArray[Any] | None,
+    feature_names: FeatureNames,
 ) -> list[Step]:
     """The steps from the root to a label in one tree."""
     tree = weights.tree

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
-from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
 from labeltree.trees import LabelTree
 
@@ -100,7 +100,12 @@ class GrowingForest:
         return zip(labels.tolist(), probabilities.tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: FeatureNames,
     ) -> Explanation:
         number = int(self._numbers()[label])
         if number < 0:

@@ -165,6 +165,7 @@ class GrowingModel:
             n_before = len(self.labels)
             self.labels.note_form(labels)
             self.features.adopt(features)
+        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
         n_added = 0
         for begin in range(0, len(order), ROWS_PER_TURN):
             turn = slice(begin, begin + ROWS_PER_TURN)

@@ -1,7 +1,7 @@
-"""One page that says how good a model is, and where it goes wrong.
+"""An HTML page about the quality of a model and its errors.
 
-`measure_report` measures a model on held-out rows, `report_page` writes what it found as a page of HTML that needs
-nothing else. On the command line both are `labeltree evaluate --report`.
+`measure_report` measures a model on held-out rows, and `report_page` writes the result as a single HTML file. On the
+command line both are `labeltree evaluate --report`.
 """
 
 from labeltree.report.measures import Report, TreeMeasures, measure_report

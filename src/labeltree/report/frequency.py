@@ -1,4 +1,4 @@
-"""Labels in bands of how many training rows they had: from head to tail."""
+"""Labels in bands by their number of training rows: from head to tail."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from labeltree.metrics.label_sets import IntArray, LabelSets
 
 @dataclass(frozen=True)
 class FrequencyBand:
-    """The labels that had about so many training rows, and how well they are found among the best k.
+    """Labels with a similar number of training rows, and how often they are found among the best k.
 
     Attributes
     ----------
     least, most : int
-        So many training rows they had.
+        The range of the number of training rows of these labels.
     n_labels : int
-        The labels of the model in this band.
+        The number of labels of the model in this band.
     n_true, n_predicted, n_hits : int
-        Pairs of a held-out row and a label of the band: the true ones, those among the best k, and both.
+        The number of pairs of a held-out row and a label of the band that are true, among the best k, and both.
     """
 
     least: int
@@ -33,35 +33,33 @@ class FrequencyBand:
 
     @property
     def name(self) -> str:
-        if self.most == 0:
-            return "none"
-        return f"{self.least:,}–{self.most:,}"
+        return f"{self.least:,}–{self.most:,}" if self.most else "none"
 
     @property
     def short_name(self) -> str:
-        """The least of the band, for a narrow place: 3k for 3,000."""
+        """The lower end of the band, short: 3k for 3,000."""
         return f"{self.least}" if self.least < 1000 else f"{self.least // 1000:,}k"
 
     @property
     def precision(self) -> float:
-        """The share of predictions of these labels that are right; NaN without any."""
+        """The share of predictions of these labels that are right; NaN if there are none."""
         return self.n_hits / self.n_predicted if self.n_predicted else float("nan")
 
     @property
     def recall(self) -> float:
-        """The share of true pairs with these labels that are found; NaN without any."""
+        """The share of true pairs with these labels that are found; NaN if there are none."""
         return self.n_hits / self.n_true if self.n_true else float("nan")
 
 
 def frequency_bands(
     label_counts: NDArray[np.int64], truth: LabelSets, ranking: NDArray[np.int32]
 ) -> list[FrequencyBand]:
-    """Judge the best k labels of every row band by band, from the most frequent labels to those without any row.
+    """Count true and predicted pairs by band, from the most frequent labels to labels without training rows.
 
     Parameters
     ----------
     label_counts : array of shape (n_labels,)
-        The training rows of each label.
+        The number of training rows of each label.
     truth : LabelSets
     ranking : array of shape (n_rows, k)
         Positions of labels, -1 for none.
@@ -69,7 +67,7 @@ def frequency_bands(
     Returns
     -------
     list of FrequencyBand
-        Those with any label: 3 to 9 training rows, 10 to 29, 30 to 99 and so on.
+        Bands that have a label: 1 to 2 training rows, 3 to 9, 10 to 29, 30 to 99 and so on.
 
     Examples
     --------
@@ -82,28 +80,16 @@ def frequency_bands(
     """
     edges = _edges(int(label_counts.max(initial=0)))
     band = np.searchsorted(edges, label_counts, side="right") - 1
-    n_bands = len(edges) - 1
     hits = truth.contains(np.arange(truth.n_rows)[:, None], ranking.astype(np.int64))
-    n_labels = np.bincount(band, minlength=n_bands)
-    n_true = np.bincount(band[truth.labels], minlength=n_bands)
-    n_predicted = np.bincount(band[ranking[ranking >= 0]], minlength=n_bands)
-    n_hits = np.bincount(band[ranking[hits]], minlength=n_bands)
-    return [
-        FrequencyBand(
-            int(edges[i]),
-            int(edges[i + 1]) - 1,
-            int(n_labels[i]),
-            int(n_true[i]),
-            int(n_predicted[i]),
-            int(n_hits[i]),
-        )
-        for i in reversed(range(n_bands))
-        if n_labels[i] > 0
-    ]
+    parts = (band, band[truth.labels], band[ranking[ranking >= 0]], band[ranking[hits]])
+    counts = [np.bincount(part, minlength=len(edges) - 1) for part in parts]
+    rows = np.column_stack([edges[:-1], edges[1:] - 1, *counts]).tolist()
+    found = [FrequencyBand(*row) for row in reversed(rows)]
+    return [one for one in found if one.n_labels > 0]
 
 
 def _edges(most: int) -> IntArray:
-    """0, 1, 3, 10, 30, 100 and so on, until the last is more than the most frequent label has."""
+    """Return 0, 1, 3, 10, 30, 100 and so on, up to the first number above `most`."""
     edges = [0, 1]
     while edges[-1] <= most:
         edges.append(edges[-1] * 3 if str(edges[-1])[0] == "1" else edges[-1] // 3 * 10)

@@ -1,4 +1,4 @@
-"""Which labels are decided worst."""
+"""The labels with the smallest F1."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from labeltree.metrics import FBeta
 from labeltree.metrics.label_sets import IntArray
 from labeltree.metrics.outcomes import Outcomes
 
-#: Of labels with fewer true rows, little can be said.
+#: The F1 of labels with fewer true rows is mostly noise.
 FEWEST_ROWS = 10
 
 
 def worst_labels(outcomes: Outcomes, n: int, fewest_rows: int = FEWEST_ROWS) -> IntArray:
-    """The n labels of the smallest F1, among those of at least so many true rows; of equal ones, the more frequent.
+    """Return the n labels with the smallest F1 and at least `fewest_rows` true rows; ties go to frequent labels.
 
     Examples
     --------
@@ -29,6 +29,6 @@ def worst_labels(outcomes: Outcomes, n: int, fewest_rows: int = FEWEST_ROWS) -> 
 
 
 def f1_of_labels(outcomes: Outcomes) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The F1 of every label; 0 where there is nothing."""
+    """Return the F1 of every label; 0 for a label that is neither true nor predicted."""
     n_true = outcomes.both + outcomes.only_true
     return FBeta(average="macro").value(outcomes.only_pred, outcomes.only_true, n_true, 1)

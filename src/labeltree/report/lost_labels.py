@@ -1,4 +1,4 @@
-"""Where on the path from the root true labels are lost."""
+"""The levels of the tree at which true labels are lost."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from labeltree.trees import LabelTree
 
 FloatArray = NDArray[np.float64]
 
-#: Products along a path differ by so much, relative to each other, without meaning anything.
+#: Relative rounding error of products along a path.
 ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
 class LostLabels:
-    """True labels that are not among the best k of their row, by the level of the tree at which they fall behind.
+    """True labels that are not among the best k of their row, counted by the level at which they fall behind.
 
     Attributes
     ----------
     k : int
     n_true, n_found : int
-        Pairs of a row and a true label, and those of them where the label is among the best k.
+        The number of pairs of a row and a true label, and of pairs whose label is among the best k.
     n_lost : array of shape (n_levels,)
-        Of the others, those whose path is less probable than the k-th best label from this level on.
+        The number of other pairs whose path is less probable than the k-th best label from this level on.
     n_left_out : int
-        Those that are probable enough at the leaf, too: a beam that was too narrow has left them out.
+        The number of other pairs that are probable enough even at the leaf: the beam was too narrow to find them.
     mean_probability : array of shape (n_levels,)
-        The mean probability of a node given its parent, over true labels that get there.
+        The mean probability of a node given its parent, over true labels with a node at this level.
     """
 
     k: int
@@ -49,16 +49,16 @@ def lost_labels(
     ranking: NDArray[np.int32],
     probabilities: NDArray[np.float32],
 ) -> LostLabels:
-    """Follow the path of every true label.
+    """Follow the path of every true label and count where it falls behind.
 
     Parameters
     ----------
     tree : LabelTree
     scores : NodeScores
-        What its nodes say about the rows.
+        The probabilities that its nodes give the rows.
     truth : LabelSets
     ranking, probabilities : arrays of shape (n_rows, k)
-        The best labels of each row by this tree, -1 for none, and how probable they are.
+        The best labels of each row by this tree, -1 for none, and their probabilities.
     """
     conditional = path_probabilities(tree, scores, truth)
     found = (ranking[truth.rows] == truth.labels[:, None]).any(axis=1)
@@ -78,28 +78,25 @@ def lost_labels(
 
 
 def path_probabilities(tree: LabelTree, scores: NodeScores, truth: LabelSets) -> FloatArray:
-    """The probability of each node given its parent along the path of every true pair.
+    """Return the probability of each node given its parent, along the path of every true pair.
 
     Returns
     -------
     array of shape (n_pairs, depth + 1)
-        From the root on; NaN below the leaf.
+        From the root down; NaN below the leaf.
     """
     nodes = path_nodes(tree, truth.labels)
     keys = truth.rows[:, None] * tree.n_nodes + nodes
-    # All positive nodes of a row are on the paths of its labels, so that their number tells rows apart.
+    # The positive nodes of a row are the nodes on the paths of its labels, so the rows of the scores are those of keys.
     known = np.unique(keys[nodes >= 0])
-    positive = scores.positive
-    row = np.repeat(np.arange(truth.n_rows), np.bincount(known // tree.n_nodes, minlength=truth.n_rows))
-    said_about = row * tree.n_nodes + scores.node[positive]
-    order = np.argsort(said_about)
-    said = scores.probability[positive][order].astype(np.float64)
-    at = np.searchsorted(said_about[order], keys)
-    return np.where(nodes >= 0, said[np.minimum(at, len(said) - 1)], np.nan)
+    order = np.lexsort((scores.node[scores.positive], known // tree.n_nodes))
+    probability = scores.probability[scores.positive][order].astype(np.float64)
+    at = np.searchsorted(known, keys)
+    return np.where(nodes >= 0, probability[np.minimum(at, len(known) - 1)], np.nan)
 
 
 def path_nodes(tree: LabelTree, labels: IntArray) -> IntArray:
-    """The nodes on the path of each label, from the root on, and -1 below the leaf: (n_labels, depth + 1).
+    """Return the nodes on the path of each label, from the root down, -1 below the leaf: (n_labels, depth + 1).
 
     Examples
     --------
@@ -118,7 +115,7 @@ def path_nodes(tree: LabelTree, labels: IntArray) -> IntArray:
 
 
 def fallen_behind(path: NDArray[np.floating], bar: NDArray[np.floating]) -> IntArray:
-    """The first level at which the probability of a path is below the bar; the last if it is the bar, else -1.
+    """Return the first level where a path is less probable than the bar, the last if it equals the bar, or -1.
 
     Examples
     --------

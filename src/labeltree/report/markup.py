@@ -1,9 +1,9 @@
-"""Small pieces of HTML: text made harmless, tables, figures with the numbers behind them."""
+"""Small pieces of HTML: escaped text, numbers, tables, figures and sections."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 
 #: Longer names of labels are cut.
@@ -11,7 +11,7 @@ LONGEST_NAME = 60
 
 
 def text(value: object) -> str:
-    """Any value as text that means nothing to a browser but itself.
+    """Return any value as escaped text.
 
     Examples
     --------
@@ -22,12 +22,12 @@ def text(value: object) -> str:
 
 
 def name_text(name: str) -> str:
-    """The name of a label, cut if it is very long."""
+    """Return the name of a label as escaped text, cut if it is very long."""
     return text(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, in thousands; a dash for none.
+def number(value: float) -> str:
+    """Return a number with three significant digits, or all digits of an integer; a dash for NaN.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def number(value: float, digits: int = 3) -> str:
     """
     if math.isnan(value):
         return "–"
-    if value == int(value) or abs(value) >= 10**digits:
+    if value == int(value) or abs(value) >= 1000:
         return f"{round(value):,}"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:.{places}f}" if places <= 6 else f"{value:.{digits - 1}e}"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{places}f}" if places <= 6 else f"{value:.2e}"
 
 
 def percent(share: float) -> str:
-    """A share in per cent, with two places; a dash for none.
+    """Return a share in per cent, with two decimal places; a dash for NaN.
 
     Examples
     --------
@@ -53,15 +53,13 @@ def percent(share: float) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.2f}"
 
 
-def table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, words: Sequence[int] = (0,)
-) -> str:
-    """A table of cells that are HTML already; columns are numbers but those in `words`."""
-    classes = ["" if column in words else ' class="n"' for column in range(len(head))]
-    heads = "".join(f'<th scope="col"{css}>{cell}</th>' for cell, css in zip(head, classes, strict=True))
+def table(caption: str, columns: Mapping[str, Iterable[str]], *, text_column: int | None = 0) -> str:
+    """Return a table from columns of cells that are HTML; all columns but `text_column` are aligned as numbers."""
+    classes = ["" if column == text_column else ' class="n"' for column in range(len(columns))]
+    heads = "".join(f'<th scope="col"{css}>{name}</th>' for css, name in zip(classes, columns, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<td{css}>{cell}</td>" for cell, css in zip(row, classes, strict=True)) + "</tr>\n"
-        for row in rows
+        "<tr>" + "".join(f"<td{css}>{cell}</td>" for css, cell in zip(classes, row, strict=True)) + "</tr>\n"
+        for row in zip(*columns.values(), strict=True)
     )
     return (
         f'<div class="wide"><table><caption>{text(caption)}</caption>\n'
@@ -70,23 +68,23 @@ def table(
 
 
 def figure(picture: str, caption: str = "") -> str:
-    """A picture, and what there is to say about it."""
+    """Return a picture with an optional caption."""
     below = f"<figcaption>{caption}</figcaption>" if caption else ""
     return f"<figure>{picture}{below}</figure>\n"
 
 
 def details(numbers: str) -> str:
-    """The numbers behind a picture, to be opened."""
+    """Return the numbers of a picture, hidden until the reader opens them."""
     return f"<details><summary>The numbers</summary>{numbers}</details>\n"
 
 
 def beside(*parts: str) -> str:
-    """Things side by side where the window is wide enough."""
+    """Return parts side by side, or one below the other in a narrow window."""
     return f'<div class="pair">{"".join(f"<div>{part}</div>" for part in parts)}</div>\n'
 
 
 def section(identifier: str, title: str, *parts: str) -> str:
-    """A section with a heading that can be linked to."""
+    """Return a section with a heading to link to."""
     return (
         f'<section id="{identifier}" aria-labelledby="{identifier}-title">\n'
         f'<h2 id="{identifier}-title">{text(title)}</h2>\n{"".join(parts)}</section>\n'
@@ -94,12 +92,9 @@ def section(identifier: str, title: str, *parts: str) -> str:
 
 
 def cards(figures: Iterable[tuple[str, str, str]]) -> str:
-    """The large figures at the top: value, what it is, and a word more."""
-    return (
-        '<dl class="cards">'
-        + "".join(
-            f'<div><dt>{text(name)}</dt><dd>{text(value)}</dd><dd class="more">{text(more)}</dd></div>\n'
-            for value, name, more in figures
-        )
-        + "</dl>\n"
+    """Return the large figures at the top of the page, given as (value, name, remark)."""
+    items = "".join(
+        f'<div><dt>{text(name)}</dt><dd>{text(value)}</dd><dd class="more">{text(remark)}</dd></div>\n'
+        for value, name, remark in figures
     )
+    return f'<dl class="cards">{items}</dl>\n'

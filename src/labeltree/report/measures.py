@@ -1,4 +1,4 @@
-"""Everything that a report says about a model, measured on held-out rows."""
+"""All measurements of a report, made on held-out rows."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from labeltree.metrics.outcomes import Outcomes, count_outcomes
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
 from labeltree.questions import Questions, decided_labels, validation_pairs
+from labeltree.report.curves import THRESHOLDS, RankCurve, ThresholdCurve, rank_curve, threshold_curve
 from labeltree.report.frequency import FrequencyBand, frequency_bands
 from labeltree.report.lost_labels import LostLabels, lost_labels
 from labeltree.report.node_costs import NodeCosts, node_costs
 from labeltree.report.queries import QueryTimes, query_times
-from labeltree.report.ranks import RankCurve, rank_curve
-from labeltree.report.threshold_curve import THRESHOLDS, ThresholdCurve, threshold_curve
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count
 
-#: Ranks are looked at up to this one.
+#: The curves by rank end at this rank.
 RANKS = 10
 
 
 @dataclass(frozen=True)
 class TreeMeasures:
-    """What is known of single nodes: those of the first tree, asked alone."""
+    """Measurements of single nodes: those of the first tree, evaluated without the other trees."""
 
     tree: LabelTree
     lost: LostLabels
@@ -40,29 +39,29 @@ class TreeMeasures:
 
 @dataclass(frozen=True)
 class Report:
-    """How good a model is, and where it goes wrong.
+    """The quality of a model and its errors.
 
     Attributes
     ----------
     classes : array of shape (n_labels,)
     label_counts : array of shape (n_labels,)
-        The training rows of each label.
+        The number of training rows of each label.
     n_rows, n_unknown : int
-        The held-out rows, and how many of their labels the model does not know. These count as missed.
+        The number of held-out rows, and of their labels that the model does not know. These count as missed.
     n_trees : int
     k : int
-        How many labels of each row are looked at where ranks are not told apart.
+        The number of best labels of each row for measurements that are not by rank.
     ranks : RankCurve
     frequencies : list of FrequencyBand
     calibration : CalibrationReport
     thresholds : ThresholdCurve
     decision : Decision
-        Which labels `predict` gives.
+        How `predict` chooses labels.
     outcomes : Outcomes
-        What it finds, misses and invents, for each label.
+        True positives, false negatives and false positives of `predict`, for each label.
     queries : QueryTimes
     first_tree : TreeMeasures or None
-        None for online models and trees over examples, whose nodes cannot be asked one by one.
+        None for online models and trees over examples: their nodes cannot be evaluated one by one.
     """
 
     classes: NDArray[Any]
@@ -91,9 +90,9 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
         Held-out rows and their labels, in any form that `fit` takes. Labels that the model does not know count as
         missed.
     k : int
-        How many of the best labels to look at by label frequency and by tree level.
+        The number of best labels for measurements by label frequency and by tree level.
     random_state : int
-        The seed of the sample of pairs by which probabilities are judged.
+        The seed of the sample of pairs that calibration is measured on.
 
     Returns
     -------
@@ -150,14 +149,15 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
 
 
 def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
-    """The labels of each row that the model knows, and the number of others."""
+    """Return the known labels of each row, and the number of its unknown labels."""
     names = model.names
     indptr, positions = find_labels(y, names)
     rows, n_rows = row_numbers(np.diff(indptr)), len(indptr) - 1
     known = positions >= 0
     if not known.any():
         raise ValueError(
-            "a report needs a row with a label that the model knows, but y has none: is it of other data?"
+            "a report needs at least one row with a label that the model knows, but y has none: check that y belongs "
+            "to the data of the model"
         )
     truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(names))
     return truth, np.bincount(rows[~known], minlength=n_rows)

@@ -1,9 +1,9 @@
-"""Which nodes can cost most: the weights of the bound on the error of label probabilities, times held-out loss.
+"""The contribution of each node to an upper bound on the error of label probabilities.
 
 The mean over labels of the expected error ``|P(label | x) - estimate|`` is at most the sum over nodes of the share of
 rows at the parent, times the share of labels below, times the expected error of the node there (the paper's bound on
-the L1 error). That error is at most the node's expected log loss: ``-log p >= 1 - p``. So loss can be put in its place,
-and the sum stays an upper bound. The loss has a part that no classifier can avoid; how much is not known.
+the L1 error). That error is at most the node's expected log loss: ``-log p >= 1 - p``. So the log loss can replace it,
+and the sum stays an upper bound. An unknown part of the loss is noise that no classifier can avoid.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """What each node of a tree adds to the bound.
+    """The contribution of each node of a tree to the bound.
 
     Attributes
     ----------
     at_parent : array of shape (n_nodes,)
         The share of rows with a label below the parent; 1 for the root.
     n_labels : array of shape (n_nodes,)
-        The labels below each node.
+        The number of labels below each node.
     loss : array of shape (n_nodes,)
-        The mean log loss over rows at the parent, in nats; 0 where there is none.
+        The mean log loss over rows at the parent, in nats; 0 if there are no rows.
     cost : array of shape (n_nodes,)
-        The product of these, divided by the number of labels.
+        The product of these, divided by the number of labels of the tree.
     """
 
     at_parent: FloatArray
@@ -44,27 +44,27 @@ class NodeCosts:
 
     @property
     def total(self) -> float:
-        """The bound."""
+        """The bound: the sum over all nodes."""
         return float(self.cost.sum())
 
     def costliest(self, n: int) -> IntArray:
-        """The n nodes that add most, and anything at all."""
+        """Return the n nodes with the largest contributions, without nodes that contribute nothing."""
         order = np.argsort(-self.cost, kind="stable")[:n]
         return order[self.cost[order] > 0]
 
     def by_level(self, tree: LabelTree) -> FloatArray:
-        """What the nodes of each level add, from the root on."""
+        """Return the contribution of the nodes of each level, from the root down."""
         return np.asarray(np.bincount(tree.depth_of_node, self.cost, tree.depth + 1), dtype=np.float64)
 
 
 def node_costs(tree: LabelTree, scores: NodeScores, n_rows: int) -> NodeCosts:
-    """Compute the bound from what the nodes of a tree say about held-out rows.
+    """Compute the bound from the probabilities that the nodes of a tree give held-out rows.
 
     Parameters
     ----------
     tree : LabelTree
     scores : NodeScores
-        Of all rows and the nodes whose parent is positive for them.
+        The scores of all rows, at the nodes whose parent is positive for the row.
     n_rows : int
     """
     of_truth = np.where(scores.positive, scores.probability, 1 - scores.probability.astype(np.float64))

@@ -1,4 +1,4 @@
-"""The page: everything that was measured, in one file that needs nothing else."""
+"""The page: all measurements in one HTML file, with its style and pictures."""
 
 from __future__ import annotations
 
@@ -6,28 +6,22 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 import labeltree
-from labeltree.report.markup import cards, number, percent, text
+from labeltree.report import quality_sections as quality
+from labeltree.report import tree_sections as tree
+from labeltree.report.markup import cards, number, percent, section, text
 from labeltree.report.measures import Report
-from labeltree.report.quality_sections import (
-    Names,
-    calibration_section,
-    frequency_section,
-    ranks_section,
-    thresholds_section,
-    worst_labels_section,
-)
-from labeltree.report.tree_sections import lost_labels_section, node_costs_section, queries_section
 
-CONTENTS = {
-    "ranks": "Best labels",
-    "frequency": "Frequent and rare",
-    "calibration": "Calibration",
-    "thresholds": "Thresholds",
-    "levels": "Lost labels",
-    "nodes": "Where the loss is",
-    "labels": "Worst labels",
-    "queries": "Slowest queries",
-}
+#: The identifier of each section, its name in the contents, and the function that writes it.
+SECTIONS = (
+    ("ranks", "Best labels", quality.ranks_section),
+    ("frequency", "Frequent and rare", quality.frequency_section),
+    ("calibration", "Calibration", quality.calibration_section),
+    ("thresholds", "Thresholds", quality.thresholds_section),
+    ("levels", "Lost labels", tree.lost_labels_section),
+    ("nodes", "Where the loss is", tree.node_costs_section),
+    ("labels", "Worst labels", quality.worst_labels_section),
+    ("queries", "Slowest queries", tree.queries_section),
+)
 
 
 def report_page(
@@ -35,19 +29,19 @@ def report_page(
     title: str,
     *,
     headline: Sequence[tuple[str, str, str]] = (),
-    names: Names = str,
+    names: quality.Names = str,
 ) -> str:
-    """Write a report as a page of HTML, with style and pictures inside.
+    """Write a report as an HTML page that includes its style and pictures.
 
     Parameters
     ----------
     report : Report
     title : str
-        What was measured on what.
+        The title of the page, such as the names of the model and of the data.
     headline : sequence of (value, name, remark), optional
-        More figures for the top of the page, beside those that the report has itself.
+        More figures for the top of the page, after those of the report.
     names : callable
-        From a label to the name by which people know it.
+        Returns the name to show for a label.
 
     Returns
     -------
@@ -64,24 +58,15 @@ def report_page(
     ('<!DOCTYPE html>', 8)
     """
     style = files("labeltree.report").joinpath("style.css").read_text(encoding="utf-8")
-    contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name in CONTENTS.items())
-    sections = [
-        ranks_section(report),
-        frequency_section(report),
-        calibration_section(report),
-        thresholds_section(report),
-        lost_labels_section(report),
-        node_costs_section(report, names),
-        worst_labels_section(report, names),
-        queries_section(report),
-    ]
+    contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name, _ in SECTIONS)
+    sections = "".join(section(link, *write(report, names)) for link, _, write in SECTIONS)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header>\n<h1>{text(title)}</h1>\n<p class="lead">{_lead(report)}</p>\n</header>\n'
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav>\n<main>\n'
-        f"{cards([*_headline(report), *headline])}{''.join(sections)}</main>\n"
+        f"{cards([*_headline(report), *headline])}{sections}</main>\n"
         f"<footer>Written by labeltree {text(labeltree.__version__)}.</footer>\n</body>\n</html>\n"
     )
 
@@ -97,14 +82,14 @@ def _headline(report: Report) -> list[tuple[str, str, str]]:
 
 
 def _lead(report: Report) -> str:
+    """Return the sentence below the title: the numbers of rows, labels and trees."""
     n_true = int((report.outcomes.both + report.outcomes.only_true).sum()) + report.n_unknown
-    unknown = (
-        f" {number(report.n_unknown)} of them are labels that the model does not know, and count as missed."
-        if report.n_unknown
-        else ""
-    )
     trees = "1 tree" if report.n_trees == 1 else f"{report.n_trees} trees"
-    return (
+    lead = (
         f"{number(report.n_rows)} rows with {number(n_true)} labels, {number(n_true / report.n_rows)} per row; "
-        f"{number(len(report.classes))} labels to choose from, {trees}.{unknown}"
+        f"{number(len(report.classes))} labels to choose from, {trees}."
     )
+    if report.n_unknown:
+        unknown = number(report.n_unknown)
+        lead += f" {unknown} of them are labels that the model does not know, and count as missed."
+    return lead

@@ -33,8 +33,10 @@ def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
     # Parameters were checked when the model was loaded: not to do it again, and to do without SciPy, halves the time
     # that one text takes.
     vectorizer = model.vectorizer_
-    features: TextFeatures = vectorizer._fitted()
-    indptr, indices, values = features.arrays_of(texts, n_threads(vectorizer.n_jobs) if len(texts) > 1 else 1)
+    features: TextFeatures = vectorizer.features
+    indptr, indices, values = features.csr_arrays(
+        texts, n_threads(vectorizer.n_jobs) if len(texts) > 1 else 1
+    )
     return _matrix(model, indptr, indices, values, features.n_columns)
 
 

@@ -1,4 +1,4 @@
-"""Texts in, names of labels out."""
+"""Features of texts, and `Tagger`, which finds labels for texts."""
 
 from .tagger import Tag, Tagger
 from .text_explanation import Highlight, TextExplanation

@@ -1,4 +1,4 @@
-"""What the running Python knows of characters, for the kernel."""
+"""The properties of characters in the running Python, for the kernel."""
 
 from __future__ import annotations
 
@@ -11,52 +11,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree.text.terms import pack_terms
 
 _SIGMA = "Σ"
 _N_CHARACTERS = 0x110000
-#: What the kernel asks for the table of characters, and to make capital sigmas small where that is needed.
+#: The kernel calls the first for the table of characters, and the second to lower capital sigmas.
 CharacterFunctions = tuple[Callable[[], _native.CharacterTable], Callable[[str], str] | None]
-#: Blocks of so many characters are looked at one by one only if anything in them changes.
+#: Characters are first compared in blocks of this size, because most blocks have no character that changes.
 _BLOCK = 256
 
 
 def character_functions(lowercase: bool, strip_accents: str | None) -> CharacterFunctions:
-    """How the kernel asks about characters, which it does only for texts that are not ASCII."""
+    """Return the functions that the kernel calls for texts that are not ASCII."""
     return partial(character_table, lowercase, strip_accents), with_small_sigma if lowercase else None
 
 
 @cache
 def character_table(lowercase: bool, strip_accents: str | None) -> _native.CharacterTable:
-    """What `re` takes for letters and spaces, and what every character becomes.
+    """Return the ranges of letters and spaces by `re`, and the normalized form of every character.
 
-    What a character becomes does not depend on its neighbours: accents that Unicode's normal form would put into
-    order are left out anyway. The capital sigma alone is different; see `with_small_sigma`.
+    The normalized form of a character does not depend on its neighbours: Unicode's normal form reorders accents, but
+    these are removed. The only exception is the capital sigma; see `with_small_sigma`.
     """
     everything = np.arange(_N_CHARACTERS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    changed: list[int] = []
-    becomes: list[bytes] = []
+    changed: dict[str, str] = {}
     for first in range(0, _N_CHARACTERS, _BLOCK):
         block = everything[first : first + _BLOCK]
-        if normalized(block, lowercase, strip_accents) == block:
-            continue
-        for character in block:
-            result = normalized(character, lowercase, strip_accents)
-            if result != character:
-                changed.append(ord(character))
-                becomes.append(result.encode("utf-8", "surrogatepass"))
-    begin = np.zeros(len(becomes) + 1, dtype=np.int64)
-    np.cumsum([len(one) for one in becomes], out=begin[1:])
+        if normalized(block, lowercase, strip_accents) != block:
+            changed.update((one, normalized(one, lowercase, strip_accents)) for one in block)
+    changed = {character: result for character, result in changed.items() if result != character}
     return _native.CharacterTable(
         _ranges(r"\w+", everything),
         _ranges(r"\s+", everything),
-        np.array(changed, dtype=np.int32),
-        np.frombuffer(b"".join(becomes), dtype=np.uint8),
-        begin,
+        np.array([ord(character) for character in changed], dtype=np.int32),
+        *pack_terms(list(changed.values())),
     )
 
 
 def normalized(text: str, lowercase: bool, strip_accents: str | None) -> str:
-    """A text as its terms have it."""
+    """Return a text in lower case or without accents, as its terms are."""
     if lowercase:
         text = text.lower()
     if strip_accents is None or text.isascii():
@@ -68,7 +61,7 @@ def normalized(text: str, lowercase: bool, strip_accents: str | None) -> str:
 
 
 def with_small_sigma(text: str) -> str:
-    """Make every capital sigma the small one that `str.lower` makes of it, which depends on its neighbours.
+    """Replace every capital sigma by the small one of `str.lower`, which depends on its neighbours.
 
     All other characters stay as they are.
     """
@@ -80,11 +73,11 @@ def with_small_sigma(text: str) -> str:
     at = len(first.lower())
     for piece in others:
         pieces += [lowered[at], piece]
-        at += 1 + len(piece.lower())  # how long it becomes does not depend on neighbours
+        at += 1 + len(piece.lower())  # the length of a lower-case text does not depend on neighbours
     return "".join(pieces)
 
 
 def _ranges(pattern: str, everything: str) -> NDArray[np.int32]:
-    """Begin and end of the runs of characters that match."""
+    """Return begin and end of the runs of characters that match."""
     spans = [match.span() for match in re.finditer(pattern, everything)]
     return np.array(spans, dtype=np.int32).ravel()

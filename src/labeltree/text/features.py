@@ -1,8 +1,7 @@
-"""The features that texts were found to have: what a fitted vectorizer is."""
+"""The vocabulary and the weights of a fitted vectorizer."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,84 +12,80 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labeltree import _native
-from labeltree.text.characters import CharacterFunctions, character_functions
-from labeltree.text.settings import NORMS, Terms, TextSettings
+from labeltree.text.settings import NORMS, TextSettings
+from labeltree.text.terms import Terms, unpack_terms
 from labeltree.validation import LARGEST_INTEGER
 
-#: What the arrays of terms are called in storage: those of the analyzer, and of characters beside words.
+#: The names of the stored arrays of terms: those of the analyzer, and those of characters in addition to words.
 _STORED_TERMS = (("text", "text_begin"), ("char_text", "char_text_begin"))
 
 
 class TextFeatures:
-    """Columns for the terms of texts, and their weights. Nothing in it changes, so any threads may share it.
+    """The columns of terms, and their weights. It never changes, so threads may share it.
 
     Parameters
     ----------
     settings : TextSettings
     terms : sequence of pairs of arrays
-        The terms in their order, a pair for words and one for characters beside them; none where terms are hashed.
+        The terms in the order of their columns: a pair for words, and one for characters in addition to words. Empty
+        if terms are hashed.
     idf : array of float64, optional
-        What columns are multiplied by.
+        The factor of each column.
     """
 
     def __init__(
         self, settings: TextSettings, terms: Sequence[Terms] = (), idf: NDArray[np.float64] | None = None
     ) -> None:
-        self.settings = settings
-        self.terms = terms
-        self.idf = idf
-        hashes = settings.n_features is not None
-        self._parts = settings.new_parts() if hashes else settings.known_parts(terms)
-        self.n_columns = (
-            settings.n_parts * settings.n_features
-            if settings.n_features is not None
-            else sum(len(begin) - 1 for _, begin in terms)
-        )
+        self.settings, self.terms, self.idf = settings, terms, idf
+        if settings.n_features is not None:
+            self._parts = settings.new_parts()
+            self.n_columns = settings.n_parts * settings.n_features
+        else:
+            self._parts = settings.known_parts(terms)
+            self.n_columns = sum(len(begin) - 1 for _, begin in terms)
         if self.n_columns > LARGEST_INTEGER:
             raise ValueError(f"expected at most {LARGEST_INTEGER:,} terms, got {self.n_columns:,}")
-        if idf is not None:
-            _check_idf(idf, self.n_columns)
+        if idf is not None and idf.shape != (self.n_columns,):
+            raise ValueError(f"expected {self.n_columns} numbers of idf, got the shape {idf.shape}")
+        if idf is not None and not (np.isfinite(idf) & (idf > 0)).all():
+            raise ValueError("the numbers of idf must be finite and above 0")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TextFeatures, (self.settings, self.terms, self.idf)
 
     def transform(self, texts: Iterable[str], n_threads: int) -> csr_matrix:
-        """The rows of texts."""
-        return self.rows(self._counted(texts, n_threads))
+        """Return the rows of texts."""
+        return self._matrix(*self.csr_arrays(texts, n_threads))
 
-    def arrays_of(self, texts: Iterable[str], n_threads: int) -> tuple[NDArray[Any], ...]:
-        """The rows of texts as the arrays of a CSR matrix, for those to whom a matrix takes too long to make."""
-        return self._arrays(self._counted(texts, n_threads))
-
-    def _counted(self, texts: Iterable[str], n_threads: int) -> _native.TextCounter:
+    def csr_arrays(self, texts: Iterable[str], n_threads: int) -> tuple[NDArray[Any], ...]:
+        """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
         counter = _native.TextCounter(self._parts, True, False, n_threads)
         count(counter, texts, self.settings)
-        return counter
-
-    def _arrays(self, counter: _native.TextCounter) -> tuple[NDArray[Any], ...]:
-        settings = self.settings
-        arrays: tuple[NDArray[Any], ...] = counter.rows(
-            settings.binary, settings.sublinear_tf, NORMS[settings.norm], self.idf
-        )
-        return arrays
+        return self._counted(counter)
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
-        """The rows of all texts that were counted."""
-        indptr, indices, data = self._arrays(counter)
+        """Return the rows of all texts that were counted."""
+        return self._matrix(*self._counted(counter))
+
+    def _counted(self, counter: _native.TextCounter) -> tuple[NDArray[Any], ...]:
+        settings = self.settings
+        return counter.rows(settings.binary, settings.sublinear_tf, NORMS[settings.norm], self.idf)
+
+    def _matrix(self, indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any]) -> csr_matrix:
         index_type = np.int32 if indptr[-1] <= LARGEST_INTEGER else np.int64
         rows = csr_matrix(
             (data, indices.astype(index_type, copy=False), indptr.astype(index_type, copy=False)),
             shape=(len(indptr) - 1, self.n_columns),
         )
-        rows.has_canonical_format = True  # columns ascend: no need to look
+        rows.has_canonical_format = True  # the kernel sorts columns: SciPy need not check
         return rows
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
-        """Column, begin and end of every known term of a text, in characters of the text as it is."""
-        spans = _native.text_spans(self._parts, text, *_characters(self.settings))
+        """Return column, begin and end of every known term, as positions in the original text."""
+        spans = _native.text_spans(self._parts, text, *self.settings.characters())
         if self.settings.strip_accents is None or text.isascii():
             return spans
-        # Accents that were taken away belong to the letter before them.
+        # Accents that were removed belong to the letter before them.
         ends = np.arange(len(text) + 1)
         for at in range(len(text) - 1, -1, -1):
             if unicodedata.combining(text[at]):
@@ -98,28 +93,27 @@ class TextFeatures:
         return [(column, begin, int(ends[end])) for column, begin, end in spans]
 
     def names(self) -> NDArray[np.object_]:
-        """The terms by column. Characters beside words have ``char:`` before them, which no word has."""
+        """Return the terms by column; n-grams of `char_ngram_range` have the prefix ``char:``, which no word has."""
         if self.settings.n_features is not None:
             return np.array([f"textvectorizer{i}" for i in range(self.n_columns)], dtype=object)
+        prefixes = ("", "char:")
         names = [
-            ("char:" if part == 1 else "") + term
-            for part, terms in enumerate(self.terms)
-            for term in _decoded(*terms)
+            prefix + term
+            for prefix, terms in zip(prefixes, self.terms, strict=False)
+            for term in unpack_terms(terms)
         ]
         return np.array(names, dtype=object)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What `from_arrays` needs besides the settings."""
+        """Return the arrays that `from_arrays` needs in addition to the settings."""
         arrays: dict[str, NDArray[Any]] = {}
         for names, terms in zip(_STORED_TERMS, self.terms, strict=False):
             arrays.update(zip(names, terms, strict=True))
-        if self.idf is not None:
-            arrays["idf"] = self.idf
-        return arrays
+        return arrays if self.idf is None else {**arrays, "idf": self.idf}
 
     @classmethod
     def from_arrays(cls, settings: TextSettings, arrays: Mapping[str, Any]) -> TextFeatures:
-        """What was stored; `ValueError` if arrays are missing, too many, or not what they must be."""
+        """Return stored features; raise `ValueError` if arrays are missing, unknown or not valid."""
         stored = _STORED_TERMS[: settings.n_parts] if settings.n_features is None else ()
         expected = [name for names in stored for name in names] + ["idf"] * settings.use_idf
         if set(arrays) != set(expected):
@@ -133,7 +127,7 @@ class TextFeatures:
 def learn_features(
     settings: TextSettings, texts: Iterable[str], keep_rows: bool, n_threads: int
 ) -> tuple[TextFeatures, _native.TextCounter]:
-    """Find the terms of texts and weigh them; with `keep_rows` the counter can give the rows of the texts."""
+    """Learn the terms of texts and their weights; with `keep_rows` the counter also has the rows of the texts."""
     hashes = settings.n_features is not None
     counter = _native.TextCounter(settings.new_parts(), keep_rows, hashes and settings.use_idf, n_threads)
     count(counter, texts, settings)
@@ -141,8 +135,7 @@ def learn_features(
     if hashes:
         n_texts = counter.hashed_texts()
     else:
-        kept = [_choose_terms(counter, part, settings) for part in range(settings.n_parts)]
-        n_texts = np.concatenate(kept)
+        n_texts = np.concatenate([_choose_terms(counter, part, settings) for part in range(settings.n_parts)])
         terms = [counter.terms(part) for part in range(settings.n_parts)]
     idf = None
     if settings.use_idf:
@@ -152,14 +145,14 @@ def learn_features(
 
 
 def count(counter: _native.TextCounter, texts: Iterable[str], settings: TextSettings) -> None:
-    """Count the terms of texts; `ValueError` for what is not a text."""
+    """Count the terms of texts; raise `ValueError` if one is not a string."""
     if isinstance(texts, str | bytes):
         raise ValueError("expected a sequence of texts, got a single one: put it into a list")
-    counter.add(texts, *_characters(settings))
+    counter.add(texts, *settings.characters())
 
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:
-    """Keep the terms that the settings allow; how many texts have each, in their order."""
+    """Keep the terms that the settings allow, and return the number of texts with each."""
     most, fewest = (
         limit if isinstance(limit, int) else limit * counter.n_texts
         for limit in (settings.max_df, settings.min_df)
@@ -172,10 +165,9 @@ def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSetting
     n_texts, n_times = counter.finish(part, math.ceil(fewest), math.floor(most))
     if settings.max_features is not None and len(n_texts) > settings.max_features:
         frequency = (n_texts if settings.binary else n_times).astype(np.float64)
-        # The very call of scikit-learn, because it decides between terms that are equally frequent.
-        chosen = (-frequency).argsort()[: settings.max_features]
+        # The same call as in scikit-learn, because it decides between equally frequent terms.
         keep = np.zeros(len(n_texts), dtype=np.uint8)
-        keep[chosen] = 1
+        keep[(-frequency).argsort()[: settings.max_features]] = 1
         counter.select(part, keep)
         n_texts = n_texts[keep.astype(bool)]
     if len(n_texts) == 0:
@@ -185,30 +177,10 @@ def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSetting
     return n_texts
 
 
-def _characters(settings: TextSettings) -> CharacterFunctions:
-    return character_functions(settings.lowercase, settings.strip_accents)
-
-
-def _decoded(text: NDArray[np.uint8], begin: NDArray[np.int64]) -> list[str]:
-    try:
-        return list(_native.decode_texts(text, begin))
-    except UnicodeDecodeError:  # sequences of characters may have surrogates among them
-        encoded = text.tobytes()
-        return [encoded[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(begin)]
-
-
 def _stored(arrays: Mapping[str, Any], name: str, dtype: type[np.generic]) -> NDArray[Any]:
     array = arrays[name]
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-        found = (
-            f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        )
-        raise ValueError(f"expected {name} as a row of {np.dtype(dtype)}, got {found}")
+    is_array = isinstance(array, np.ndarray)
+    if not is_array or array.dtype != dtype or array.ndim != 1:
+        found = f"{array.dtype} of shape {array.shape}" if is_array else type(array).__name__
+        raise ValueError(f"expected {name} as a 1-d array of {np.dtype(dtype)}, got {found}")
     return np.require(array, requirements=["C", "A"])
-
-
-def _check_idf(idf: NDArray[np.float64], n_columns: int) -> None:
-    if idf.shape != (n_columns,):
-        raise ValueError(f"expected {n_columns} numbers of idf, got the shape {idf.shape}")
-    if not (np.isfinite(idf) & (idf > 0)).all():
-        raise ValueError("the numbers of idf must be finite and above 0")

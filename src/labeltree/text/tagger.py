@@ -1,4 +1,4 @@
-"""`Tagger`: texts in, names of labels out."""
+"""`Tagger`: labels for texts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.decisions import OFO
 from labeltree.estimator import Estimator
 from labeltree.metrics.names import Metric
 from labeltree.model.top_labels import TopLabels
@@ -22,7 +20,7 @@ _Tagger = TypeVar("_Tagger", bound="Tagger")
 
 
 class Tag(NamedTuple):
-    """A label of a text, and how probable it is."""
+    """A label of a text, and its probability."""
 
     label: Any
     probability: float
@@ -31,19 +29,19 @@ class Tag(NamedTuple):
 class Tagger(BaseEstimator):
     """Tags texts with a few labels out of very many.
 
-    What makes features of texts and what tells labels from features, in one: trained together, saved together.
+    A vectorizer and a classifier in one, which are trained together and saved together.
 
     Parameters
     ----------
     classifier : classifier of this library, optional
-        By default `LabelTreeClassifier()`. Any that is trained on matrices.
+        Any classifier of this library except online ones. By default `LabelTreeClassifier()`.
     vectorizer : TextVectorizer, optional
         By default `TextVectorizer()`: words, weighted by tf-idf.
 
     Attributes
     ----------
     classifier_, vectorizer_
-        The trained ones.
+        The trained classifier and vectorizer.
     classes_ : array of shape (n_labels,)
         The labels.
 
@@ -72,10 +70,10 @@ class Tagger(BaseEstimator):
         ----------
         texts : sequence of str
         labels : sequence of collections of labels
-            One collection for each text; labels are strings, or anything hashable. Or a matrix, or one label for each
-            text, as for `LabelTreeClassifier.fit`.
+            One collection for each text; labels are strings, or anything hashable. A matrix, or one label for each
+            text, is also accepted, as in `LabelTreeClassifier.fit`.
         sample_weight : array of shape (n_texts,), optional
-            How much each text counts, 1 by default.
+            The weight of each text, 1 by default.
         """
         classifier = LabelTreeClassifier() if self.classifier is None else clone(self.classifier)
         if not isinstance(classifier, Estimator) or hasattr(classifier, "partial_fit"):
@@ -84,30 +82,28 @@ class Tagger(BaseEstimator):
                 f"LabelTreeClassifier(); got {type(classifier).__name__}"
             )
         vectorizer = TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
-        X = vectorizer.fit_transform(texts)
         fitted: Any = classifier
-        fitted.fit(X, labels, sample_weight)
+        fitted.fit(vectorizer.fit_transform(texts), labels, sample_weight)
         fitted.vectorizer_ = vectorizer
         self.vectorizer_, self.classifier_ = vectorizer, fitted
         return self
 
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Any:
         """The labels."""
-        check_is_fitted(self, "classifier_")
-        classes: NDArray[Any] = self.classifier_.classes_
-        return classes
+        check_is_fitted(self)
+        return self.classifier_.classes_
 
     def tag(self, text: str | Sequence[str], k: int = 5, threshold: float = 0.0) -> Any:
-        """The most probable labels of a text, best first; of several texts a list of them for each.
+        """Return the most probable labels of a text, best first; for several texts, a list for each.
 
         Parameters
         ----------
         text : str or sequence of str
         k : int
-            At most so many labels.
+            The maximum number of labels.
         threshold : float
-            Labels with a smaller probability are left out.
+            The minimum probability of a label.
         """
         texts = [text] if isinstance(text, str) else text
         top = self.predict_topk(texts, k, threshold=threshold)
@@ -118,18 +114,18 @@ class Tagger(BaseEstimator):
         return tags[0] if isinstance(text, str) else tags
 
     def predict_topk(self, texts: Sequence[str], k: int = 5, **options: Any) -> TopLabels:
-        """The k most probable labels of every text; options are those of the classifier's `predict_topk`."""
-        X = self._features(texts)
+        """Return the k most probable labels of every text; options are those of the classifier's `predict_topk`."""
+        X = self._features(texts)  # which raises NotFittedError before the classifier is needed
         found: TopLabels = self.classifier_.predict_topk(X, k, **options)
         return found
 
     def predict(self, texts: Sequence[str]) -> Any:
-        """The labels of every text: by `decide_for` if that was called, else those of probability 0.5 or more."""
+        """Return the labels of every text: as set by `decide_for`, or with a probability of at least 0.5."""
         X = self._features(texts)
         return self.classifier_.predict(X)
 
     def predict_proba(self, texts: Sequence[str], **options: Any) -> Any:
-        """Probabilities of the most probable labels; options are those of the classifier's `predict_proba`."""
+        """Return the probabilities of the best labels; options are those of the classifier's `predict_proba`."""
         X = self._features(texts)
         return self.classifier_.predict_proba(X, **options)
 
@@ -138,18 +134,16 @@ class Tagger(BaseEstimator):
         metric: str | Metric,
         texts: Sequence[str] | None = None,
         labels: Any = None,
-        *,
-        method: str | OFO = "auto",
-        floor: float = 0.01,
+        **options: Any,
     ) -> _Tagger:
-        """Let `predict` give the labels that make a metric largest: as `LabelTreeClassifier.decide_for`."""
-        check_is_fitted(self, "classifier_")
+        """Let `predict` maximise a metric; options are those of the classifier's `decide_for`."""
+        check_is_fitted(self)
         rows = () if texts is None else (self._features(texts), labels)
-        self.classifier_.decide_for(metric, *rows, method=method, floor=floor)
+        self.classifier_.decide_for(metric, *rows, **options)
         return self
 
     def explain(self, text: str, label: Any, *, n_features: int = 10) -> TextExplanation:
-        """Why a text gets a label: its path through the tree, and the words that weighed most at every node.
+        """Explain a label of a text: its path through the tree, and the words with the most weight at every node.
 
         Examples
         --------
@@ -162,12 +156,12 @@ class Tagger(BaseEstimator):
         """
         if not isinstance(text, str):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
-        check_is_fitted(self, "classifier_")
+        check_is_fitted(self)
         return explain_text(self.classifier_, self.vectorizer_, text, label, n_features)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the whole tagger to a directory, atomically; options are those of the classifier's `save`."""
-        check_is_fitted(self, "classifier_")
+        """Write the tagger to a directory, atomically; options are those of the classifier's `save`."""
+        check_is_fitted(self)
         self.classifier_.save(path, **options)
 
     @classmethod
@@ -177,7 +171,7 @@ class Tagger(BaseEstimator):
         Raises
         ------
         ModelFileError
-            If there is none, or a model that was trained on numbers and not on texts.
+            If there is no model, or one that was trained on numbers and not on texts.
         """
         from labeltree.errors import ModelFileError
         from labeltree.model_file import load
@@ -193,10 +187,7 @@ class Tagger(BaseEstimator):
         return tagger
 
     def _features(self, texts: Sequence[str]) -> Any:
-        check_is_fitted(self, "classifier_")
+        check_is_fitted(self)
         if isinstance(texts, str):
             raise ValueError("texts must be a sequence of strings, got one string: put it into a list")
         return self.vectorizer_.transform(texts)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classifier_")

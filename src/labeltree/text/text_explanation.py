@@ -1,21 +1,22 @@
-"""Why a text got a label: the explanation of its features, with their places in the text."""
+"""Explanations of the labels of a text: the features, with their places in the text."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from labeltree.model.explanation import Explanation
+from labeltree.model.explanation import Explanation, Step
+from labeltree.text.vectorizer import TextVectorizer
 
 if TYPE_CHECKING:
     from labeltree.questions import Questions
-    from labeltree.text.vectorizer import TextVectorizer
 
 
 class Highlight(NamedTuple):
-    """A part of the text from `begin` to before `end`, and what its feature added to the scores on the path."""
+    """The part ``text[begin:end]``, and the amount that its feature adds to the scores on the path."""
 
     begin: int
     end: int
@@ -24,10 +25,10 @@ class Highlight(NamedTuple):
 
 @dataclass(frozen=True)
 class TextExplanation(Explanation):
-    """The path of a label, with words as features, and where in the text they are.
+    """The path of a label, with words as features, and their places in the text.
 
     `highlights` are in the order of the text and may overlap. An amount is the sum over the nodes of the path, averaged
-    over the trees: above 0 it speaks for the label, below 0 against it.
+    over the trees: a positive amount is evidence for the label, a negative one against it.
     """
 
     highlights: Sequence[Highlight] = ()
@@ -36,32 +37,26 @@ class TextExplanation(Explanation):
 def explain_text(
     classifier: Questions, vectorizer: TextVectorizer, text: str, label: Any, n_features: int
 ) -> TextExplanation:
-    """Explain a label of a text; each step keeps the `n_features` that weighed most."""
+    """Explain a label of a text; each step keeps the `n_features` features with the most weight."""
     x = vectorizer.transform([text])
     spans = vectorizer.spans(text)
     names = {feature: text[begin:end] for feature, begin, end in reversed(spans)}
     whole = classifier.explain(x, label, n_features=max(1, x.nnz))
     amounts: dict[int, float] = defaultdict(float)
-    for path in whole.paths:
-        for step in path:
-            for contribution in step.contributions:
-                amounts[contribution.feature] += contribution.amount / len(whole.paths)
-    paths = [
-        [
-            replace(
-                step,
-                contributions=tuple(
-                    c._replace(feature=names.get(c.feature, c.feature))
-                    for c in step.contributions[:n_features]
-                ),
-            )
-            for step in path
-        ]
-        for path in whole.paths
-    ]
-    highlights = [
-        Highlight(begin, end, amounts[feature]) for feature, begin, end in spans if amounts.get(feature)
-    ]
+    for step in chain.from_iterable(whole.paths):
+        for contribution in step.contributions:
+            amounts[contribution.feature] += contribution.amount / len(whole.paths)
+
+    def named(step: Step) -> Step:
+        kept = step.contributions[:n_features]
+        return replace(
+            step, contributions=tuple(c._replace(feature=names.get(c.feature, c.feature)) for c in kept)
+        )
+
+    highlights = [Highlight(begin, end, amounts[at]) for at, begin, end in spans if amounts.get(at)]
     return TextExplanation(
-        whole.label, whole.probability, paths, sorted(highlights, key=lambda h: (h.begin, h.end))
+        whole.label,
+        whole.probability,
+        [[named(step) for step in path] for path in whole.paths],
+        sorted(highlights, key=lambda highlight: (highlight.begin, highlight.end)),
     )

@@ -1,4 +1,4 @@
-"""Texts as any model that takes texts wants them."""
+"""Texts in the form that a model takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def text_features(model: Any, texts: Sequence[str]) -> Any:
-    """Return X for these texts.
+    """Return the features of texts for a model.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def text_features(model: Any, texts: Sequence[str]) -> Any:
     """
     if not model.model_.takes_text:
         raise ValueError(
-            "this model was trained on rows of numbers and cannot be asked about texts; train one on texts with "
+            "this model was trained on rows of numbers and does not take texts; train one on texts with "
             "labeltree.text.Tagger or 'labeltree train texts.jsonl'"
         )
     return model.model_.text_rows(texts)

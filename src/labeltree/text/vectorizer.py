@@ -1,4 +1,4 @@
-"""Texts as sparse rows of their words, sequences of words or of characters."""
+"""Texts as sparse rows of their words, n-grams of words or n-grams of characters."""
 
 from __future__ import annotations
 
@@ -20,54 +20,55 @@ _CONSTRAINTS = {"n_jobs": Number(integer=True, optional=True)}
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
-    """Texts as sparse rows of tf-idf weights, or of hashed counts.
+    """Convert texts to sparse rows of tf-idf weights, or of hashed counts.
 
-    The parameters are those of scikit-learn's ``TfidfVectorizer`` and mean the same; the same settings give the same
-    columns in the same order and the same values, as float32. With `n_features` it is a ``HashingVectorizer``. Texts
-    are split and counted by the compiled kernel, in parallel with `n_jobs`.
+    The parameters are those of scikit-learn's ``TfidfVectorizer``. Equal parameters give the same columns in the same
+    order and the same values, as float32. With `n_features` it is a ``HashingVectorizer``. The compiled kernel splits
+    and counts texts, in parallel with `n_jobs`.
 
     Parameters
     ----------
     analyzer : {"word", "char", "char_wb"}
-        What terms are made of: words of two or more letters, digits or underscores; characters; or characters within
-        words that have a space before and after.
+        The units of terms: words of two or more letters, digits or underscores; characters; or characters within
+        words, with a space before and after each word.
     ngram_range : (int, int)
-        Terms are sequences of so many words or characters: of the smallest to the largest number.
+        The minimum and maximum number of words or characters of a term.
     char_ngram_range : (int, int), optional
-        Also sequences of so many characters within words, as of ``analyzer="char_wb"``, in columns after those of the
-        words. `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters alone, `norm` to
-        the whole row.
+        Add n-grams of characters within words, as of ``analyzer="char_wb"``, in columns after those of the words.
+        `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters separately, `norm` to the
+        whole row.
     lowercase : bool
-        Make texts lower case first.
+        Convert texts to lower case first.
     strip_accents : {"unicode", "ascii"}, optional
-        Take accents away, by Unicode's compatible decomposition; ``"ascii"`` also takes away what is not ASCII then.
+        Remove accents, by Unicode's compatibility decomposition; ``"ascii"`` also removes all other characters that
+        are not ASCII.
     stop_words : "english" or collection of str, optional
-        Words to leave out, before words are joined.
+        Words to remove, before n-grams are made.
     min_df, max_df : int or float
-        Only terms that at least, or at most, so many texts have; a float is a share of the texts.
+        The minimum and maximum number of texts with a term; a float is a share of the texts. Other terms are ignored.
     max_features : int, optional
-        Only so many terms, those that come most often.
+        The maximum number of terms. The most frequent ones are kept.
     binary : bool
-        Whether a text has a term rather than how often.
+        Count a term once per text, however often it occurs.
     use_idf, smooth_idf : bool
-        Weigh terms by how rare they are: log(n / df) + 1 for a term that df of n texts have; smooth as if one more
-        text had every term.
+        Give rare terms more weight: log(n / df) + 1 for a term in df of n texts. `smooth_idf` adds 1 to n and df, as
+        if one more text had every term.
     sublinear_tf : bool
-        A term that comes n times counts log(n) + 1.
+        Replace the count n of a term by log(n) + 1.
     norm : {"l2", "l1"}, optional
-        Divide rows by their norm.
+        Divide rows by this norm.
     n_features : int, optional
-        Hash terms into so many columns instead of learning a vocabulary. With ``use_idf=False`` nothing is learned, and
-        `transform` works without `fit`; with idf, columns are weighed by how many texts have them.
+        Hash terms into this number of columns instead of learning a vocabulary. With ``use_idf=False`` nothing is
+        learned, and `transform` works without `fit`.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 one per processor. The result does not depend on it.
+        The number of threads, as in scikit-learn: None is 1, -1 one per processor. The result does not depend on it.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
         The column of every term, as `get_feature_names_out` names it; only without `n_features`.
     idf_ : array of float64, or None
-        What columns are multiplied by.
+        The factor of each column.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> csr_matrix:
-        """Learn from texts and return their rows, as `fit` and `transform` would.
+        """Learn from texts and return their rows, as `fit` followed by `transform`.
 
         Returns
         -------
@@ -140,37 +141,36 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self._features.rows(counter)
 
     def transform(self, texts: Iterable[str]) -> csr_matrix:
-        """The rows of texts. Terms that `fit` did not keep are passed over; a text without any is an empty row.
+        """Return the rows of texts. Unknown terms are ignored; a text without known terms is an empty row.
 
         Returns
         -------
         CSR matrix of float32 of shape (texts, columns)
         """
-        return self._fitted().transform(texts, self._n_threads())
+        return self.features.transform(texts, self._n_threads())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The terms by column.
+        """Return the terms by column.
 
-        Characters beside words (`char_ngram_range`) have ``char:`` before them. Hashed columns are called
-        ``textvectorizer0`` and so on.
+        Terms of `char_ngram_range` have the prefix ``char:``. Hashed columns have names such as ``textvectorizer0``.
         """
-        return self._fitted().names()
+        return self.features.names()
 
     def spans(self, text: str) -> list[tuple[int, int, int]]:
-        """Where the features of a text are in it.
+        """Return the places of known terms in a text.
 
         Returns
         -------
         list of (column, begin, end)
-            For every occurrence of a known term ``text[begin:end]`` is what it was made of, whatever lower case and
-            accents made of that. In the order of the text; spans may overlap.
+            For every occurrence of a known term, ``text[begin:end]`` is its original, before lower case and the
+            removal of accents. In the order of the text; spans may overlap.
         """
         if not isinstance(text, str):
             raise ValueError(f"expected a string, got {type(text).__name__}")
-        return self._fitted().spans(text)
+        return self.features.spans(text)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What a fitted vectorizer is: parameters that JSON can hold, and plain arrays.
+        """Return the parameters as JSON values, and what was learned as arrays.
 
         Examples
         --------
@@ -181,23 +181,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         >>> TextVectorizer.from_state(settings, arrays).get_feature_names_out()
         array(['old', 'sea'], dtype=object)
         """
-        features = self._fitted()
+        features = self.features
         n_jobs = None if self.n_jobs is None else int(self.n_jobs)
         return {**features.settings.as_json(), "n_jobs": n_jobs}, features.arrays()
 
     @classmethod
     def from_state(cls, settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> TextVectorizer:
-        """The vectorizer that `state` was taken from.
+        """Return the vectorizer of a `state`.
 
-        Nothing is believed: `ValueError` if settings or arrays are not what they must be. Arrays are used where they
-        are, and may be read-only.
+        All settings and arrays are checked: `ValueError` if one is not valid. Arrays are not copied, and may be
+        read-only.
         """
-        known = cls().get_params()
-        if not isinstance(settings, Mapping) or not set(settings) <= set(known):
-            unknown = (
-                sorted(map(str, set(settings) - set(known))) if isinstance(settings, Mapping) else settings
+        if not isinstance(settings, Mapping):
+            raise ValueError(f"expected the parameters of a {cls.__name__}, got {settings!r}")
+        if unknown := settings.keys() - cls().get_params().keys():
+            raise ValueError(
+                f"expected the parameters of a {cls.__name__}, got also {sorted(map(str, unknown))}"
             )
-            raise ValueError(f"expected the parameters of a {cls.__name__}, got also {unknown!r}")
         parameters: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
         vectorizer = cls(**parameters)
         check_parameters(vectorizer, _CONSTRAINTS)
@@ -207,17 +207,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     @property
     def n_features_out(self) -> int:
         """The number of columns."""
-        return self._fitted().n_columns
+        return self.features.n_columns
 
     @property
     def vocabulary_(self) -> dict[str, int]:
         if self.n_features is not None:
             raise AttributeError("hashed features have no vocabulary")
-        return {name: column for column, name in enumerate(self._fitted().names())}
+        return {name: column for column, name in enumerate(self.features.names())}
 
     @property
     def idf_(self) -> NDArray[np.float64] | None:
-        return self._fitted().idf
+        return self.features.idf
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_features")
@@ -229,8 +229,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         tags.requires_fit = self.n_features is None or bool(self.use_idf)
         return tags
 
-    def _check_parameters(self) -> None:
-        """Raise `ValueError` unless all parameters are what they must be."""
+    def check_parameters(self) -> None:
+        """Raise `ValueError` unless all parameters are valid."""
         self._settings()
         self._n_threads()
 
@@ -241,8 +241,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         check_parameters(self, _CONSTRAINTS)
         return n_threads(self.n_jobs)
 
-    def _fitted(self) -> TextFeatures:
-        """What was learned; where nothing is to be learned, what the parameters say."""
+    @property
+    def features(self) -> TextFeatures:
+        """The columns and their weights. They follow from the parameters if there is nothing to learn."""
         if not hasattr(self, "_features"):
             settings = self._settings()
             if not settings.needs_fit:

@@ -1,4 +1,4 @@
-"""Texts as the average, the largest or the smallest of the vectors of their words."""
+"""Texts as the mean, the maximum or the minimum of the vectors of their words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,52 +18,58 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from labeltree.data import WordVectors, read_word_vectors
-from labeltree.validation import LARGEST_INTEGER, Choice, Flag, Number, check_parameters
+from labeltree.validation import LARGEST_INTEGER, Constraint, Flag, Number, check_parameters
 
 POOLINGS = ("mean", "max", "min")
 
-_CONSTRAINTS: dict[str, Number | Choice | Flag] = {
+
+def _is_pooling(value: Any) -> bool:
+    words = [value] if isinstance(value, str) else list(value)
+    return bool(words) and set(words) <= set(POOLINGS) and len(set(words)) == len(words)
+
+
+_CONSTRAINTS = {
+    "pooling": Constraint(f"one or several different of {POOLINGS}", _is_pooling),
     "lowercase": Flag(),
     "idf": Flag(),
+    "vocabulary": Constraint(
+        "'seen', a collection of words", lambda value: not isinstance(value, str) or value == "seen", True
+    ),
     "max_words": Number(1, LARGEST_INTEGER, integer=True, optional=True),
 }
 
-#: So many numbers are gathered at a time when the largest and smallest are looked for.
-_GATHERED_NUMBERS = 1 << 22
-
 
 class WordVectorizer(TransformerMixin, BaseEstimator):
-    """Texts as dense vectors, pooled of pretrained vectors of their words.
+    """Convert texts to dense vectors, by pooling pretrained vectors of their words.
 
-    A text becomes the average of the vectors of its words (a word that comes twice counts twice), their largest or
-    smallest value in every dimension, or several of these one beside the other (De Boom et al., "Representation
-    learning for very short texts using weighted word embedding aggregation", 2016). Words without a vector are passed
-    over; a text without any word that has one becomes the zero vector.
+    A text becomes the mean of the vectors of its words (a word that occurs twice counts twice), their maximum or
+    minimum in every dimension, or several of these side by side (De Boom et al., "Representation learning for very
+    short texts using weighted word embedding aggregation", 2016). Words without a vector are ignored; a text without
+    any known word becomes the zero vector.
 
     Parameters
     ----------
     vectors : str, path-like or WordVectors
-        A file of word2vec, GloVe or fastText vectors, as `labeltree.data.read_word_vectors` reads it, or what that
-        returned.
+        A file of word2vec, GloVe or fastText vectors for `labeltree.data.read_word_vectors`, or the vectors themselves.
     pooling : {"mean", "max", "min"} or sequence of these
-        How the vectors of a text are made one.
+        How to combine the vectors of a text.
     lowercase : bool
-        Make texts lower case first. Turn it off for vectors that tell case apart.
+        Convert texts to lower case first. Turn it off for case-sensitive vectors.
     tokenizer : str or callable
         A regular expression whose matches are the words, by default of two or more letters, digits or underscores
         as in scikit-learn; or a function that takes a text and returns its words.
     idf : bool
-        Weigh words in the mean by how rare they are in the texts of `fit`: log((1 + n) / (1 + df)) + 1.
+        Give rare words more weight in the mean: log((1 + n) / (1 + df)) + 1 for a word in df of the n texts of `fit`.
     vocabulary : "seen", collection of str, or None
-        Which vectors are kept: of the words in the texts of `fit`, of these words, or all of the file. The last knows
-        words that only later texts have, and takes the most memory.
+        The words whose vectors are kept: words in the texts of `fit`, these words, or all words of the file. None takes
+        the most memory, but also knows words that only later texts have.
     max_words : int, optional
-        Only so many words from the beginning of the file, where the frequent ones are.
+        The maximum number of words to read, from the beginning of the file. Files usually begin with frequent words.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The row in `vectors_` of every word that was kept.
+        The row of every kept word in `vectors_`.
     vectors_ : array of float32 of shape (words, dimensions)
     idf_ : array of float32 of shape (words,)
         The weights of the words, if `idf` is on.
@@ -101,16 +108,11 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         self.max_words = max_words
 
     def fit(self, texts: Iterable[str], y: Any = None) -> WordVectorizer:
-        """Read the vectors and, where they are needed, count the words of the texts."""
+        """Read the vectors and, if necessary, count the words of the texts."""
         check_parameters(self, _CONSTRAINTS)
-        poolings = self._poolings()
-        if self.idf and "mean" not in poolings:
+        if self.idf and "mean" not in self._poolings():
             raise ValueError(f"idf weighs words in the mean, but pooling is {self.pooling!r}: turn idf off")
-        seen = self.vocabulary == "seen" if isinstance(self.vocabulary, str) else False
-        if isinstance(self.vocabulary, str) and not seen:
-            raise ValueError(
-                f"vocabulary must be 'seen', a collection of words or None, got {self.vocabulary!r}"
-            )
+        seen = isinstance(self.vocabulary, str)
         n_texts, counts = 0, Counter[str]()
         if seen or self.idf:
             for words in self._tokenize(texts):
@@ -119,21 +121,20 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         kept = self._read(counts.keys() if seen else self.vocabulary)
         if len(kept.words) == 0:
             raise ValueError(
-                "none of the words has a vector: all texts would be zeros; are the words in lower case in the one and "
-                "not in the other?"
+                "none of the words has a vector, so all texts would be zeros: check that the words are in lower case "
+                "in both the texts and the vectors, or in neither"
             )
         self.vocabulary_: dict[str, int] = {}
         for row, word in enumerate(kept.words):
             self.vocabulary_.setdefault(word, row)
         self.vectors_ = kept.values
         if self.idf:
-            self.idf_ = np.array(
-                [math.log((1 + n_texts) / (1 + counts[word])) + 1 for word in kept.words], dtype=np.float32
-            )
+            weights = [math.log((1 + n_texts) / (1 + counts[word])) + 1 for word in kept.words]
+            self.idf_ = np.array(weights, dtype=np.float32)
         return self
 
     def transform(self, texts: Iterable[str]) -> NDArray[np.float32]:
-        """The pooled vectors of texts.
+        """Return the pooled vectors of texts.
 
         Returns
         -------
@@ -141,12 +142,10 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         counts = self._counts(texts)
-        pooled = {"mean": self._mean, "max": self._extremes, "min": self._extremes}
-        parts = [pooled[name](counts, name) for name in self._poolings()]
-        return parts[0] if len(parts) == 1 else np.hstack(parts)
+        return np.hstack([self._pooled(counts, pooling) for pooling in self._poolings()])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names such as ``mean_0``: the pooling and the dimension."""
+        """Return names such as ``mean_0``: the pooling and the dimension."""
         check_is_fitted(self)
         dimensions = self.vectors_.shape[1]
         names = [f"{pooling}_{i}" for pooling in self._poolings() for i in range(dimensions)]
@@ -159,33 +158,27 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
     def _poolings(self) -> list[str]:
-        poolings = [self.pooling] if isinstance(self.pooling, str) else list(self.pooling)
-        if not poolings or not set(poolings) <= set(POOLINGS) or len(set(poolings)) < len(poolings):
-            raise ValueError(f"pooling must be one or several different of {POOLINGS}, got {self.pooling!r}")
-        return poolings
+        return [self.pooling] if isinstance(self.pooling, str) else list(self.pooling)
 
-    def _read(self, words: Any) -> WordVectors:
+    def _read(self, wanted: Collection[str] | None) -> WordVectors:
         if not isinstance(self.vectors, WordVectors):
-            return read_word_vectors(self.vectors, words=words, max_words=self.max_words)
+            return read_word_vectors(self.vectors, words=wanted, max_words=self.max_words)
+        words = self.vectors.words
         values = np.asarray(self.vectors.values, dtype=np.float32)
-        if values.ndim != 2 or len(values) != len(self.vectors.words):
+        if values.ndim != 2 or len(values) != len(words):
             raise ValueError(
-                f"expected a vector for each of {len(self.vectors.words)} words, got the shape {values.shape}"
+                f"expected a vector for each of {len(words)} words, got the shape {values.shape}"
             )
-        if not np.isfinite(values).all():
-            bad = int(np.argmin(np.isfinite(values).all(axis=1)))
+        finite = np.isfinite(values).all(axis=1)
+        if not finite.all():
             raise ValueError(
-                f"expected finite numbers, got others in the vector of {self.vectors.words[bad]!r}"
+                f"expected finite numbers, got others in the vector of {words[finite.argmin()]!r}"
             )
-        wanted = None if words is None else frozenset(words)
-        rows = [
-            i
-            for i, word in enumerate(self.vectors.words[: self.max_words])
-            if wanted is None or word in wanted
-        ]
-        if len(rows) == len(values):
-            return WordVectors(list(self.vectors.words), values)
-        return WordVectors([self.vectors.words[i] for i in rows], values[rows])
+        if wanted is None:
+            return WordVectors(words[: self.max_words], values[: self.max_words])
+        wanted = frozenset(wanted)
+        rows = [i for i, word in enumerate(words[: self.max_words]) if word in wanted]
+        return WordVectors([words[i] for i in rows], values[rows])
 
     def _tokenize(self, texts: Iterable[str]) -> Iterator[Iterable[str]]:
         if isinstance(texts, str):
@@ -197,7 +190,7 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
             yield words(text.lower() if self.lowercase else text)
 
     def _counts(self, texts: Iterable[str]) -> csr_matrix:
-        """How often each text has each word that has a vector."""
+        """Return how often each known word occurs in each text."""
         begins, columns = [0], []
         for words in self._tokenize(texts):
             columns += [self.vocabulary_[word] for word in words if word in self.vocabulary_]
@@ -208,27 +201,20 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         counts.sum_duplicates()
         return counts
 
-    def _mean(self, counts: csr_matrix, _: str) -> NDArray[np.float32]:
-        if self.idf:
-            counts = csr_matrix(
-                (counts.data * self.idf_[counts.indices], counts.indices, counts.indptr), counts.shape
+    def _pooled(self, counts: csr_matrix, pooling: str) -> NDArray[np.float32]:
+        if pooling == "mean":
+            weights = counts
+            if self.idf:
+                weights = counts.copy()
+                weights.data *= self.idf_[counts.indices]
+            totals = np.asarray(weights.sum(axis=1), dtype=np.float32).reshape(-1, 1)
+            mean: NDArray[np.float32] = (
+                weights @ self.vectors_ / np.maximum(totals, np.finfo(np.float32).tiny)
             )
-        totals = np.asarray(counts.sum(axis=1), dtype=np.float32).reshape(-1, 1)
-        mean: NDArray[np.float32] = (counts @ self.vectors_) / np.maximum(totals, np.finfo(np.float32).tiny)
-        return mean
-
-    def _extremes(self, counts: csr_matrix, name: str) -> NDArray[np.float32]:
-        extreme = np.maximum if name == "max" else np.minimum
-        found = np.zeros((counts.shape[0], self.vectors_.shape[1]), dtype=np.float32)
-        filled = np.flatnonzero(np.diff(counts.indptr))  # an empty text has no largest
-        begins = counts.indptr[filled]
-        step = max(1, _GATHERED_NUMBERS // self.vectors_.shape[1])
-        first = 0
-        while first < len(filled):
-            # As many texts as have `step` words together, one at least.
-            last = max(first + 1, int(np.searchsorted(begins, begins[first] + step, side="right")) - 1)
-            end = counts.indptr[filled[last - 1] + 1]
-            gathered = self.vectors_[counts.indices[begins[first] : end]]
-            found[filled[first:last]] = extreme.reduceat(gathered, begins[first:last] - begins[first])
-            first = last
-        return found
+            return mean
+        extreme = np.max if pooling == "max" else np.min
+        pooled = np.zeros((counts.shape[0], self.vectors_.shape[1]), dtype=np.float32)
+        for row, (begin, end) in enumerate(pairwise(counts.indptr)):
+            if begin < end:  # an empty text has no maximum
+                pooled[row] = extreme(self.vectors_[counts.indices[begin:end]], axis=0)
+        return pooled

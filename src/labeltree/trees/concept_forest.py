@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from labeltree.trees.checks import Int32Array
+from labeltree.trees.checks import Int32Array, cycle_text, find_cycle
 
 
 class ConceptError(ValueError):
-    """What is wrong with a concept, and which one it is."""
+    """An error of one concept."""
 
     def __init__(self, reason: str, concept: int) -> None:
         super().__init__(reason, concept)
@@ -23,20 +23,19 @@ class ConceptError(ValueError):
 
 
 def text_of(value: Any) -> str:
-    """How ids, parents and names are compared: as texts without blanks around them, None as the empty one."""
+    """Return an id, a parent or a name as text without surrounding blanks; None is the empty text."""
     return "" if value is None else str(value).strip()
 
 
 def positions_of_parents(ids: Sequence[str], parents: Sequence[str], root: str) -> Int32Array:
-    """Return where the parent of each concept is, -1 for those at the top: those below "" or ``root``."""
+    """Return the position of each concept's parent, -1 if the parent is "" or ``root``."""
     position: dict[str, int] = {}
     for i, identifier in enumerate(ids):
         if not identifier:
             raise ConceptError("the id is empty", i)
         if position.setdefault(identifier, i) != i:
             raise ConceptError(
-                f"the id {identifier!r} has been there before; every concept has one parent, and an id of its own",
-                i,
+                f"the id {identifier!r} occurs twice; every concept must have one parent and a unique id", i
             )
     parent = np.full(len(ids), -1, dtype=np.int32)
     for i, above in enumerate(parents):
@@ -44,31 +43,15 @@ def positions_of_parents(ids: Sequence[str], parents: Sequence[str], root: str) 
             parent[i] = position[above]
         elif above not in ("", root):
             raise ConceptError(
-                f"{ids[i]!r} is below {above!r}, which is not the id of a concept; leave the parent of concepts at the "
-                f"top empty, or say root={above!r} if they all are below it",
+                f"the parent {above!r} of {ids[i]!r} is not the id of a concept; leave the parent of concepts at the "
+                f"top empty, or set root={above!r} if it is the parent of all of them",
                 i,
             )
-    _check_for_circles(parent, ids)
+    if circle := find_cycle(parent):
+        shown = cycle_text([repr(ids[i]) for i in circle], " below ")
+        raise ConceptError(f"concepts are below each other in a circle: {shown}", circle[0])
     parent.flags.writeable = False
     return parent
-
-
-def _check_for_circles(parent: Int32Array, ids: Sequence[str]) -> None:
-    above = parent.tolist()
-    leads_to_the_top = [False] * len(above)
-    for start in range(len(above)):
-        walk: dict[int, None] = {}
-        at = start
-        while at >= 0 and not leads_to_the_top[at]:
-            if at in walk:
-                visited = list(walk)
-                circle = [repr(ids[i]) for i in [*visited[visited.index(at) :], at]]
-                shown = " below ".join(circle if len(circle) < 8 else [*circle[:6], "…", circle[-1]])
-                raise ConceptError(f"concepts are below each other in a circle: {shown}", at)
-            walk[at] = None
-            at = above[at]
-        for concept in walk:
-            leads_to_the_top[concept] = True
 
 
 def nested_concepts(nested: Mapping[Any, Any]) -> tuple[list[str], list[str | None]]:
@@ -90,11 +73,11 @@ def nested_concepts(nested: Mapping[Any, Any]) -> tuple[list[str], list[str | No
             if not isinstance(concept, str | int | np.integer) or isinstance(concept, bool):
                 raise ValueError(f"below {above!r}: a concept must be a text or an integer, got {concept!r}")
             identifier = text_of(concept)
-            # This also keeps a dictionary that contains itself from being walked for ever.
+            # This also stops at a dictionary that contains itself.
             if identifier in seen_below:
                 raise ValueError(
-                    f"{identifier!r} is there twice, below {seen_below[identifier]!r} and below {above!r}; concepts "
-                    "that share a name need ids of their own: Taxonomy(ids, parents, names)"
+                    f"{identifier!r} occurs twice, below {seen_below[identifier]!r} and below {above!r}; concepts "
+                    "with the same name need unique ids: Taxonomy(ids, parents, names)"
                 )
             seen_below[identifier] = above
             ids.append(identifier)

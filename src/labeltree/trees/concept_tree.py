@@ -1,4 +1,4 @@
-"""From concepts to nodes of a label tree, and back."""
+"""The label tree over concepts, and the concepts of a tree's nodes."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from labeltree.trees.checks import Int32Array
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
 
-#: No concept has all labels of a node below it.
+#: A node whose labels have no concept in common.
 NONE_IN_COMMON = -1
-#: None of the labels of a node is a concept.
+#: A node whose labels are not concepts.
 NO_CONCEPTS = -2
 
 
 def tree_over_concepts(above: Int32Array, concept_of_label: Int32Array) -> tuple[list[int], list[int]]:
     """Return the parent and the label of each node of the tree that ``Taxonomy.label_tree`` describes.
 
-    ``above`` is the concept above each concept, and -1 says that there is none, in both arrays.
+    ``above`` is the concept above each concept, -1 at the top. Labels that are not concepts have the concept -1.
     """
-    below = _needed_concepts(above, concept_of_label)
+    below = _concepts_with_labels(above.tolist(), concept_of_label.tolist())
     labels_of: dict[int, list[int]] = {}
     for label, concept in enumerate(concept_of_label.tolist()):
         labels_of.setdefault(concept, []).append(label)
     unknown = labels_of.pop(-1, [])
 
     def items(concept: int) -> list[tuple[int, int]]:
-        """What hangs from a concept, as (concept, label): its own labels, then the concepts below it."""
+        """Return the children of a concept as (concept, label): its own labels, then the concepts below it."""
         own = [(-1, label) for label in labels_of.get(concept, ())]
         return own + [(lower, -1) for lower in below.get(concept, ())]
 
     def condensed(concept: int, label: int) -> tuple[int, int]:
-        """Follow single children down to a label, or to a concept with several things below it."""
-        while label < 0 and len(hanging := items(concept)) == 1:
-            concept, label = hanging[0]
+        """Follow single children down to a label, or to a concept with several children."""
+        while label < 0 and len(children := items(concept)) == 1:
+            concept, label = children[0]
         return concept, label
 
     parent, node_label = [-1], [-1]
@@ -58,29 +58,26 @@ def tree_over_concepts(above: Int32Array, concept_of_label: Int32Array) -> tuple
     return parent, node_label
 
 
-def _needed_concepts(above: Int32Array, concept_of_label: Int32Array) -> dict[int, list[int]]:
-    """The concepts with labels, by the concept above them (-1 for none), in their order."""
-    needed = np.zeros(above.size, dtype=bool)
-    rising = np.unique(concept_of_label[concept_of_label >= 0])
-    while rising.size > 0:
-        needed[rising] = True
-        rising = np.unique(above[rising])
-        rising = rising[rising >= 0]
-        rising = rising[~needed[rising]]
+def _concepts_with_labels(above: list[int], concept_of_label: list[int]) -> dict[int, list[int]]:
+    """Return the concepts with labels at or below them, in their order, by the concept above them."""
+    found: set[int] = set()
+    for concept in concept_of_label:
+        while concept >= 0 and concept not in found:
+            found.add(concept)
+            concept = above[concept]
     below: dict[int, list[int]] = {}
-    for concept in np.flatnonzero(needed).tolist():
-        below.setdefault(int(above[concept]), []).append(concept)
+    for concept in sorted(found):
+        below.setdefault(above[concept], []).append(concept)
     return below
 
 
 def common_concepts(
     tree: LabelTree, concept_of_label: Int32Array, above: Int32Array, depth: Int32Array
 ) -> Int32Array:
-    """Return for each node the lowest concept that its labels are below, or one of the constants of this module."""
+    """Return for each node the lowest concept above all its labels, or a constant of this module."""
     common = np.empty(tree.n_nodes, dtype=np.int32)
-    leaves = tree.leaf_of_label
-    common[leaves] = np.where(concept_of_label < 0, NO_CONCEPTS, concept_of_label)
-    # Backwards, children come before their parents.
+    common[tree.leaf_of_label] = np.where(concept_of_label < 0, NO_CONCEPTS, concept_of_label)
+    # Backwards: children come before their parents.
     for node in tree.inner_nodes[::-1].tolist():
         children = tree.children(node)
         met = int(common[children.start])
@@ -91,15 +88,11 @@ def common_concepts(
 
 
 def _meet(first: int, second: int, above: Int32Array, depth: Int32Array) -> int:
-    """The lowest concept above two, or that they are."""
-    if first == second:
-        return first
-    if first < 0 or second < 0:
-        return NONE_IN_COMMON
+    """Return the lowest concept at or above both concepts."""
     while first != second:
+        if first < 0 or second < 0:
+            return NONE_IN_COMMON
         if depth[first] < depth[second]:
             first, second = second, first
         first = int(above[first])
-        if first < 0:
-            return NONE_IN_COMMON
     return first

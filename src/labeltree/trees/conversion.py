@@ -18,6 +18,9 @@ from labeltree.trees.checks import (
     Int32Array,
     IntArray,
     check_labels,
+    cycle_text,
+    find_cycle,
+    first_true,
     int32_array,
     integer_array,
 )
@@ -36,9 +39,7 @@ def arrays_from_parents(parent: ArrayLike, label: ArrayLike) -> TreeArrays:
         raise ValueError(
             f"parent and label must have one entry per node each, but have {parent.size} and {label.size}"
         )
-    unknown = np.flatnonzero(parent >= parent.size)
-    if unknown.size > 0:
-        node = int(unknown[0])
+    if (node := first_true(parent >= parent.size)) is not None:
         raise ValueError(
             f"node {node} has the parent {parent[node]}, but the nodes are 0 to {parent.size - 1}"
         )
@@ -48,35 +49,26 @@ def arrays_from_parents(parent: ArrayLike, label: ArrayLike) -> TreeArrays:
 def arrays_from_triples(triples: Iterable[Sequence[int | None]] | NDArray[Any]) -> TreeArrays:
     """Return the arrays of the tree given by (parent, node, label) triples in any order."""
     parent_id, node_id, label = _columns_of(triples)
-    if node_id.size > 0 and node_id.min() < 0:
-        row = int(np.argmin(node_id))
+    if (row := first_true(node_id < 0)) is not None:
         raise ValueError(f"node ids must be 0 or more, but triple {row} is about node {node_id[row]}")
     label = int32_array(label, "label")
 
     by_id = np.argsort(node_id, kind="stable")
     sorted_ids = node_id[by_id]
-    doubled = np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])
-    if doubled.size > 0:
-        first, second = by_id[doubled[0]], by_id[doubled[0] + 1]
+    if (at := first_true(sorted_ids[1:] == sorted_ids[:-1])) is not None:
+        first, second = by_id[at : at + 2]
         raise ValueError(
             f"every node must have one triple, but triples {first} and {second} "
             f"are both about node {node_id[first]}"
         )
-    position = np.searchsorted(sorted_ids, parent_id)
-    known = np.zeros(node_id.size, dtype=bool)
-    inside = position < node_id.size
-    known[inside] = sorted_ids[position[inside]] == parent_id[inside]
+    position = np.minimum(np.searchsorted(sorted_ids, parent_id), node_id.size - 1)
     is_root = parent_id == -1
-    unknown = np.flatnonzero(~known & ~is_root)
-    if unknown.size > 0:
-        row = int(unknown[0])
+    if (row := first_true((sorted_ids[position] != parent_id) & ~is_root)) is not None:
         raise ValueError(
-            f"node {node_id[row]} has the parent {parent_id[row]}, which has no triple of its own; "
+            f"node {node_id[row]} has the parent {parent_id[row]}, which has no triple; "
             f"a root is given as (-1, root, -1)"
         )
-    parent = np.full(node_id.size, -1, dtype=np.int32)
-    parent[~is_root] = by_id[position[~is_root]]
-    return _breadth_first(parent, label, node_id)
+    return _breadth_first(np.where(is_root, -1, by_id[position]).astype(np.int32), label, node_id)
 
 
 def arrays_from_nested(nested: Nested) -> TreeArrays:
@@ -88,20 +80,20 @@ def arrays_from_nested(nested: Nested) -> TreeArrays:
     def position(node: int) -> str:
         steps: list[int] = []
         while node > 0:
-            # Of the nodes whose children would begin here or before, the last is the one that has some.
+            # Of the nodes with a child_begin of at most this node, only the last has children.
             parent = bisect_right(child_begin, node) - 1
             steps.append(node - child_begin[parent])
             node = parent
         return "nested" + "".join(f"[{step}]" for step in reversed(steps))
 
-    # Visited in this order, the nodes that are appended are the tree breadth first.
+    # Nodes are appended while they are visited, which is breadth first.
     seen: set[int] = set()
     for node, item in enumerate(nodes):
         child_begin.append(len(nodes))
         if isinstance(item, list | tuple):
             if not item:
                 raise ValueError(f"{position(node)} is an empty list, but a node must have children")
-            # A list met twice has its labels doubled, or contains itself and would never end.
+            # A list that is met twice would double its labels, or contains itself and would never end.
             if id(item) in seen:
                 raise ValueError(f"{position(node)} is a list that is also elsewhere in the tree")
             seen.add(id(item))
@@ -133,9 +125,8 @@ def arrays_from_json(text: str | bytes) -> TreeArrays:
     if isinstance(content, list):
         return arrays_from_nested(content)
     if not isinstance(content, dict) or set(content) != {"parent", "label"}:
-        found = (
-            f"the keys {sorted(content)}" if isinstance(content, dict) else f"one {type(content).__name__}"
-        )
+        kind = type(content).__name__
+        found = f"the keys {sorted(content)}" if isinstance(content, dict) else f"one {kind}"
         raise ValueError(
             f'a tree in JSON is {{"parent": [...], "label": [...]}} or nested lists of labels, '
             f"but got {found}"
@@ -180,7 +171,7 @@ def _breadth_first(parent: Int32Array, label: Int32Array, node_ids: IntArray) ->
         found = f"{roots.size} have: {node_ids[roots[:5]].tolist()}" if roots.size else "none has"
         raise ValueError(f"exactly one node, the root, must have the parent -1, but {found}")
     n_children = np.bincount(parent[parent >= 0], minlength=n_nodes)
-    # The root sorts first as its parent is -1, hence children begin at 1. Stable: siblings keep their order.
+    # The root comes first because its parent is -1, so children begin at 1. Stable: siblings keep their order.
     by_parent = np.argsort(parent, kind="stable")
     begin = np.cumsum(n_children) - n_children + 1
 
@@ -192,7 +183,10 @@ def _breadth_first(parent: Int32Array, label: Int32Array, node_ids: IntArray) ->
         levels.append(by_parent[np.arange(counts.sum()) + np.repeat(begin[nodes] - first_of_next, counts)])
     order = np.concatenate(levels)
     if order.size < n_nodes:
-        raise ValueError(_describe_cycle(parent, order, node_ids))
+        cycle = cycle_text([str(node_ids[node]) for node in find_cycle(parent)], " -> ")
+        raise ValueError(
+            f"the nodes must form a tree, but these are their own ancestors (node -> parent): {cycle}"
+        )
 
     check_labels(n_children, label, node_ids)
     if n_nodes == 1:
@@ -203,20 +197,5 @@ def _breadth_first(parent: Int32Array, label: Int32Array, node_ids: IntArray) ->
 
 
 def _under_a_root(label: int) -> TreeArrays:
-    """Return the tree of a single leaf, which needs a root above it as a root is never a leaf."""
+    """Return the tree of one leaf below a root; a root is never a leaf."""
     return np.array([1, 2, 2], dtype=np.int32), np.array([-1, label], dtype=np.int32)
-
-
-def _describe_cycle(parent: Int32Array, reached: IntArray, node_ids: IntArray) -> str:
-    """Say which nodes form a cycle, given those that the root reaches."""
-    is_reached = np.zeros(parent.size, dtype=bool)
-    is_reached[reached] = True
-    node = int(np.argmin(is_reached))
-    walk: dict[int, None] = {}
-    while node not in walk:
-        walk[node] = None
-        node = int(parent[node])
-    nodes = list(walk)
-    cycle = [str(node_ids[v]) for v in nodes[nodes.index(node) :]]
-    shown = " -> ".join([*cycle[:6], *(["..."] if len(cycle) > 6 else []), cycle[0]])
-    return f"the nodes must form a tree, but these are their own ancestors (node -> parent): {shown}"

@@ -1,4 +1,4 @@
-"""Drawings of label trees: text with box characters, and Graphviz."""
+"""Drawings of label trees as text: box characters, and Graphviz. They are methods of `LabelTree`."""
 
 from __future__ import annotations
 
@@ -10,33 +10,61 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.validation import check_count
+
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
 
 #: The name of each label.
 Names: TypeAlias = Sequence[str] | NDArray[Any]
-#: The name of each node, None for those without.
+#: The name of each node, or None.
 NodeNames: TypeAlias = Sequence[str | None]
 
 
 @dataclass
 class _Line:
-    """A line of a text drawing, and the lines that hang from it."""
+    """A line of a text drawing, and the lines below it."""
 
     text: str
     below: list[_Line] = field(default_factory=list)
 
 
-def draw_text(
+def draw(
     tree: LabelTree,
-    names: Names | None,
-    node_names: NodeNames | None,
-    max_nodes: int,
-    max_labels_per_node: int,
+    names: Names | None = None,
+    max_nodes: int = 60,
+    max_labels_per_node: int = 8,
+    node_names: NodeNames | None = None,
 ) -> str:
-    """Return the drawing of ``tree`` in text; see ``LabelTree.draw``."""
-    _check_limit("max_nodes", max_nodes)
-    _check_limit("max_labels_per_node", max_labels_per_node)
+    """Return a drawing of the tree in text.
+
+    Labels below the same node share a line. A large tree is drawn from the root down to ``max_nodes`` nodes, and an
+    ellipsis stands for the rest.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The name of each label. By default labels are drawn as numbers.
+    max_nodes : int
+        The maximum number of nodes to draw. Leaves that share a line count as one.
+    max_labels_per_node : int
+        The maximum number of labels in a line.
+    node_names : sequence, optional
+        The name of each node or None, as `Taxonomy.node_names` returns.
+
+    Examples
+    --------
+    >>> from labeltree.trees import LabelTree
+    >>> tree = LabelTree.from_nested([[0, 1, 2], [3, [4, 5]]])
+    >>> print(tree.draw(names=["apple", "pear", "plum", "bread", "milk", "cheese"]))
+    root (6 labels)
+    ├── node 1 (3 labels): apple, pear, plum
+    └── node 2 (3 labels)
+        ├── bread
+        └── node 7 (2 labels): milk, cheese
+    """
+    check_count("max_nodes", max_nodes)
+    check_count("max_labels_per_node", max_labels_per_node)
     check_names(tree, names, node_names)
 
     def list_labels(leaves: range) -> str:
@@ -44,7 +72,7 @@ def draw_text(
         hidden = len(leaves) - len(shown)
         return ", ".join([*shown, f"… {hidden:,} more"] if hidden else shown)
 
-    # What is near the root is drawn first, so that a cut drawing still shows the whole of the top.
+    # Level by level, so that a drawing with a limit shows all nodes near the root.
     root = _Line(f"{inner_title(node_names, 0) or 'root'} ({_count(tree.n_labels, 'label')})")
     n_drawn = 1
     waiting = deque([(0, root)])
@@ -76,9 +104,36 @@ def draw_text(
     return "\n".join(_boxed(root))
 
 
-def to_dot(tree: LabelTree, names: Names | None, node_names: NodeNames | None, max_nodes: int) -> str:
-    """Return Graphviz source that draws ``tree``; see ``LabelTree.to_graphviz``."""
-    _check_limit("max_nodes", max_nodes)
+def to_graphviz(
+    tree: LabelTree, names: Names | None = None, max_nodes: int = 200, node_names: NodeNames | None = None
+) -> str:
+    """Return a drawing of the tree as the source text of a Graphviz graph.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The name of each label. By default labels are drawn as numbers.
+    max_nodes : int
+        The maximum number of nodes to draw, from the root down. Ellipses stand for the rest.
+    node_names : sequence, optional
+        The name of each node or None.
+
+    Examples
+    --------
+    >>> from labeltree.trees import LabelTree
+    >>> print(LabelTree.flat(2).to_graphviz(names=["cat", "dog"]))
+    digraph label_tree {
+      rankdir=LR;
+      node [shape=box, style=rounded, fontname="sans-serif"];
+      0 [label="2 labels"];
+      1 [label="cat", shape=plain];
+      2 [label="dog", shape=plain];
+      0 -> 1;
+      0 -> 2;
+    }
+    <BLANKLINE>
+    """
+    check_count("max_nodes", max_nodes)
     check_names(tree, names, node_names)
     lines = [
         "digraph label_tree {",
@@ -104,7 +159,7 @@ def to_dot(tree: LabelTree, names: Names | None, node_names: NodeNames | None, m
 
 
 def _boxed(root: _Line) -> list[str]:
-    """Return the lines of a drawing with the branches that lead to them."""
+    """Return the lines of a drawing, each after its branch."""
     drawn = []
     stack = [(root, "", "")]
     while stack:
@@ -117,19 +172,19 @@ def _boxed(root: _Line) -> list[str]:
 
 
 def _end_of_leaves(tree: LabelTree, leaf: int, stop: int) -> int:
-    """Return the first inner node after ``leaf``, or ``stop`` where it comes first."""
+    """Return the first inner node after ``leaf``, at most ``stop``."""
     following = int(np.searchsorted(tree.inner_nodes, leaf))
     return stop if following == tree.n_blocks else min(stop, int(tree.inner_nodes[following]))
 
 
 def leaf_title(tree: LabelTree, leaf: int, names: Names | None) -> str:
-    """What a leaf is called: by the name of its label, or by the label."""
+    """Return the name of a leaf's label, or the label if there are no names."""
     label = int(tree.label[leaf])
     return str(label if names is None else names[label])
 
 
 def inner_title(node_names: NodeNames | None, node: int) -> str | None:
-    """What an inner node is called, if it is, in one line."""
+    """Return the name of an inner node in one line, None if it has no name."""
     name = None if node_names is None else node_names[node]
     return None if name is None else _one_line(str(name))
 
@@ -139,7 +194,7 @@ def _one_line(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return ``text`` as a Graphviz string that is shown as it is: no escapes, no HTML entities."""
+    """Return ``text`` as a Graphviz string that shows it literally: no escapes, no HTML entities."""
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     lines = ["".join(c if c.isprintable() else " " for c in line) for line in text.splitlines()]
     return '"' + "\\n".join(lines) + '"'
@@ -149,13 +204,8 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _check_limit(name: str, value: int) -> None:
-    if value < 1:
-        raise ValueError(f"{name} must be 1 or more, but is {value}")
-
-
 def check_names(tree: LabelTree, names: Names | None, node_names: NodeNames | None) -> None:
-    """Raise unless there is a name for every label and for every node, where there are any."""
+    """Raise `ValueError` unless given names are as many as the labels, or the nodes."""
     if names is not None and len(names) != tree.n_labels:
         raise ValueError(f"names must have one name per label, that is {tree.n_labels}, but has {len(names)}")
     if node_names is not None and len(node_names) != tree.n_nodes:

@@ -1,4 +1,4 @@
-"""What a tree costs on a data set, told before anything is trained."""
+"""The cost of a tree on a data set, before training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
 
 
-#: So many siblings are trained, and asked, in one pass over the features of a row.
+#: The number of siblings that one pass over the features of a row trains or evaluates.
 _SIBLINGS_PER_PASS = 32
 
 
@@ -24,27 +24,27 @@ _SIBLINGS_PER_PASS = 32
 class TreeCost:
     """The cost of a tree, as means over the rows of a data set.
 
-    Training and an ideal search cost the same: the nodes that learn from a row are those that a search asks which
-    opens just the nodes above the row's labels. A real search asks more, the more the less sure the model is.
+    Training and an ideal search cost the same. An ideal search opens only the nodes above the row's labels, so it
+    evaluates the nodes that learn from the row. A real search evaluates more nodes if the model is less certain.
 
     Attributes
     ----------
     nodes : float
-        Nodes that learn from a row; node classifiers that an ideal search asks to find its labels.
+        Nodes that learn from a row. An ideal search evaluates the same nodes.
     blocks : float
         Blocks of siblings that learn from a row; nodes that an ideal search opens.
     passes : float
-        How often a row's features are gone through, which is what takes the time: once for every 32 siblings, or
-        part of 32, of each block. A block of two costs about as much as one of 32.
+        Passes over a row's features, which take most of the time: one for every 32 siblings of a block, rounded up.
+        A block of two costs about as much as a block of 32.
     label_depth : float
         Edges from the root to a label of a row.
     depth : int
         Edges from the root to the lowest label.
     multiplications : float or None
-        Features times nodes: the arithmetic of an ideal search, and of a pass of training over the rows. None if the
-        features are not known.
+        Features times nodes: the arithmetic of an ideal search or of one training pass over the rows. None without
+        features.
     feature_visits : float or None
-        Features times passes; None if the features are not known.
+        Features times passes. None without features.
     """
 
     nodes: float
@@ -56,11 +56,11 @@ class TreeCost:
     feature_visits: float | None = None
 
     def __str__(self) -> str:
-        work = (
-            ""
-            if self.multiplications is None
-            else f", {self.multiplications:.4g} multiplications and {self.feature_visits:.4g} feature visits"
-        )
+        work = ""
+        if self.multiplications is not None:
+            work = (
+                f", {self.multiplications:.4g} multiplications and {self.feature_visits:.4g} feature visits"
+            )
         return (
             f"{self.nodes:.4g} nodes, {self.blocks:.4g} blocks and {self.passes:.4g} passes a row{work}; "
             f"labels at depth {self.label_depth:.4g} of {self.depth}"
@@ -68,7 +68,22 @@ class TreeCost:
 
 
 def expected_cost(tree: LabelTree, y: Any, X: Any = None) -> TreeCost:
-    """Return the cost of a tree; see ``LabelTree.expected_cost``."""
+    """Return the cost of training and prediction with this tree on a data set, without training.
+
+    Parameters
+    ----------
+    y : sparse matrix or array of shape (n_rows, n_labels)
+        The labels of each row: the entries that are not zero. A sample of the rows is enough.
+    X : sparse matrix or array of shape (n_rows, n_features), optional
+        The features of each row, for the work in multiplications.
+
+    Examples
+    --------
+    >>> from labeltree.trees import LabelTree
+    >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
+    >>> print(LabelTree.from_nested([0, [1, [2, 3]]]).expected_cost(y))
+    4.5 nodes, 1.75 blocks and 1.75 passes a row; labels at depth 1.6 of 3
+    """
     n_children = np.diff(tree.child_begin).astype(np.int64)
     nodes = training_cost(tree, y)
     if nodes.size == 0:
@@ -90,16 +105,16 @@ def expected_cost(tree: LabelTree, y: Any, X: Any = None) -> TreeCost:
 
 
 def cheapest_tree(trees: Sequence[LabelTree], y: Any, X: Any = None) -> LabelTree:
-    """Return the tree that costs least on a data set: of those given, the first with the fewest passes a row.
+    """Return the tree with the fewest passes per row on a data set, the first one in a tie.
 
-    With `X` a row counts by its features. What is cheap is not yet good: labels that are alike should be near each
-    other, which no count of nodes can tell.
+    With `X` a row counts by its features. A cheap tree is not always a good tree: similar labels should be near each
+    other, which the cost does not measure.
 
     Parameters
     ----------
     trees : sequence of LabelTree
     y : sparse matrix or array of shape (n_rows, n_labels)
-        The labels of each row: the entries that are not zero. A sample of the rows will do.
+        The labels of each row: the entries that are not zero. A sample of the rows is enough.
     X : sparse matrix or array of shape (n_rows, n_features), optional
 
     Examples

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
 
 
+@builder("flat")
 def flat_tree(n_labels: int) -> LabelTree:
-    """Return the tree whose root has all labels as its children; `LabelTree.flat` as a builder among the others.
+    """Return the tree whose root has all labels as its children, as `LabelTree.flat` does.
 
     Examples
     --------

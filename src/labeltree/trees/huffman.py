@@ -7,24 +7,25 @@ from collections import deque
 import numpy as np
 from numpy.typing import ArrayLike
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder, check_counts
 from labeltree.trees.tree import LabelTree
 
 
+@builder("huffman")
 def huffman_tree(counts: ArrayLike, arity: int = 32) -> LabelTree:
-    """Return Huffman's tree: of all trees of this arity, one with the shortest paths for labels drawn by count.
+    """Return Huffman's tree, which has the shortest paths on average over label occurrences for its arity.
 
-    It is the cheapest tree where every example has exactly one label; with several labels per example it is not,
-    as their paths share nodes in other trees. It knows nothing of which labels are alike.
+    It is the cheapest tree if every example has exactly one label. With several labels per example other trees are
+    cheaper, because the labels of an example share parts of their paths. Similar labels are not near each other.
 
     Parameters
     ----------
     counts : array of shape (n_labels,)
-        How often each label occurs; 0 is allowed. Where counts are equal, labels come before the nodes above them
-        and smaller numbers before larger ones, so the tree is always the same, and of those with the shortest
-        paths one of the least depth.
+        The number of rows with each label; 0 is allowed. In a tie, leaves are merged before inner nodes and smaller
+        labels before larger ones. So the tree is deterministic, and no tree with equally short paths is shallower.
     arity : int
-        The number of children of a node; only one of the deepest may have fewer.
+        The number of children of a node. One of the deepest nodes may have fewer.
 
     Examples
     --------
@@ -37,12 +38,12 @@ def huffman_tree(counts: ArrayLike, arity: int = 32) -> LabelTree:
     check_builder("huffman_tree", arity=arity)
     count = check_counts(counts)
     n_labels = count.size
-    # Both ascend: nodes are made of ever larger ones. So the smallest of all is always at the front of one.
+    # Both queues ascend, because merged nodes get larger. So the smallest node is at the front of one of them.
     leaves = deque(np.argsort(count, kind="stable").tolist())
     inner: deque[int] = deque()
     weight = count.tolist()
     parent = [-1] * n_labels
-    # The first merge takes what is over, so that all others are of `arity` nodes, the root's too.
+    # The first merge takes the remainder, so that all other merges take `arity` nodes.
     n_merged = 2 + (n_labels - 2) % (arity - 1) if n_labels > 1 else 1
     while True:
         node = len(weight)

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from labeltree import _native
 from labeltree.labels.reading import read_labels
+from labeltree.trees.builders import builder
 from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
@@ -34,37 +35,36 @@ def kmeans_tree(
 ) -> LabelTree:
     """Return a tree of clusters: labels with similar vectors are near each other.
 
-    Label ``j`` of the tree is column ``j`` of `y`, or where `y` is no matrix the label at ``classes_[j]`` of a
-    classifier that is trained on it. With the same parameters and `random_state` it is the tree that
-    `LabelTreeClassifier` builds first.
+    Label ``j`` of the tree is column ``j`` of `y`. If `y` is not a matrix, it is ``classes_[j]`` of a classifier
+    trained on `y`. `LabelTreeClassifier` with the same parameters and `random_state` builds this tree first.
 
     Parameters
     ----------
     X : sparse matrix, array or frame of shape (n_rows, n_features)
     y : labels in any form that `LabelTreeClassifier.fit` takes
     arity : int
-        The largest number of clusters that the labels of a node are split into.
+        Maximum number of clusters that the labels of a node are split into.
     max_leaves : int
-        A node with at most so many labels has them as its children.
+        Maximum number of labels in a leaf cluster.
     max_depth : int, optional
-        The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
+        Maximum number of edges from the root to a label. Clusters at this limit are not split further.
     balanced : bool
-        Clusters of equal size; else as they come, as in Bonsai, where `max_depth` keeps the tree shallow.
+        Whether clusters have equal size. If not, as in Bonsai, `max_depth` keeps the tree shallow.
     frequent_share : float
-        A label that at least this share of a node's examples have is a leaf right below that node, beside the
-        clusters of the others; 0 for none.
+        Minimum share of a node's examples that makes a label frequent. A frequent label is a child of the node, beside
+        the clusters of the other labels. 0 means that no label is frequent.
     label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
-        What labels are clustered by; all is scaled to unit length. The sum of a label's examples; how often it
-        occurs with every label; both side by side; or vectors of your own, in the order of the labels. A label
-        whose vector is zero goes where there is room.
+        The vectors that labels are clustered by, scaled to unit length: the sum of a label's examples, the number of
+        co-occurrences with every label, both side by side, or given vectors in the order of the labels. A label with a
+        zero vector is put into any cluster with room.
     label_vector_prune : float
-        Entries of computed label vectors that are below this are dropped.
+        Minimum size of an entry in a computed label vector. Smaller entries are dropped.
     normalize : bool
         Scale every row of X to unit length.
     sample_weight : array of shape (n_rows,), optional
-        How much each row counts in computed label vectors.
+        The weight of each row in computed label vectors.
     n_jobs : int, optional
-        Threads, as in scikit-learn. The tree does not depend on it.
+        Number of threads, as in scikit-learn. The tree does not depend on it.
     random_state : int, RandomState or None
         The seed.
 
@@ -79,17 +79,16 @@ def kmeans_tree(
     ...             random_state=0).to_nested()
     [[0, 1], [2, 3]]
     """
-    check_builder(
-        "kmeans_tree",
-        arity=arity,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        balanced=balanced,
-        frequent_share=frequent_share,
-        label_vectors=label_vectors,
-        label_vector_prune=label_vector_prune,
-        normalize=normalize,
-    )
+    options: dict[str, Any] = {
+        "arity": arity,
+        "max_leaves": max_leaves,
+        "max_depth": max_depth,
+        "balanced": balanced,
+        "frequent_share": frequent_share,
+        "label_vectors": label_vectors,
+        "label_vector_prune": label_vector_prune,
+    }
+    check_builder("kmeans_tree", **options, normalize=normalize)
     features = check_features(BaseEstimator(), X, normalize=normalize, reset=True)
     labels = read_labels(y)
     if features.n_rows != labels.n_rows:
@@ -100,19 +99,15 @@ def kmeans_tree(
     weight = check_sample_weight(sample_weight, labels.n_rows)
     return cluster_labels(
         _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, weight),
-        arity=arity,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        balanced=balanced,
-        frequent_share=frequent_share,
-        label_vectors=label_vectors,
-        label_vector_prune=label_vector_prune,
-        seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
+        **options,
+        random_state=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
         n_threads=n_threads(n_jobs),
         progress=_native.Progress(),
     )
 
 
+@builder("kmeans", balanced=True)
+@builder("unbalanced_kmeans", balanced=False)
 def cluster_labels(
     examples: _native.Examples,
     *,
@@ -123,18 +118,18 @@ def cluster_labels(
     frequent_share: float,
     label_vectors: Any,
     label_vector_prune: float,
-    seed: int,
+    random_state: int,
     n_threads: int,
     progress: _native.Progress,
 ) -> LabelTree:
-    """`kmeans_tree` of what has been checked."""
+    """Return the tree of `kmeans_tree` for arguments that are checked already."""
     options = _native.ClusteringOptions(
         arity=arity,
         max_leaves=max_leaves,
         max_depth=max_depth or 0,
         balanced=balanced,
         frequent_share=frequent_share,
-        seed=seed,
+        seed=random_state,
         n_threads=n_threads,
     )
     vectors = make_label_vectors(label_vectors, label_vector_prune, examples, n_threads, progress)

@@ -1,4 +1,4 @@
-"""What labels are clustered by: vectors made of their examples, of the labels beside them, or given by the user."""
+"""Label vectors for clustering: computed from examples, from co-occurring labels, or given by the user."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KernelVectors: TypeAlias = _native.LabelVectors | _native.FeatureMatrix
 
 
 def check_label_vectors(label_vectors: Any, n_labels: int) -> None:
-    """Raise `ValueError` unless vectors that are given are as many as there are labels."""
+    """Raise `ValueError` if given vectors are missing or not as many as the labels."""
     if label_vectors is None:
         raise ValueError(
             "label_vectors is None: a saved model does not keep the vectors its labels were clustered by; "
-            "set label_vectors to them, or to 'features', 'cooccurrence' or 'both'"
+            "set label_vectors to these vectors, or to 'features', 'cooccurrence' or 'both'"
         )
     if not isinstance(label_vectors, str) and label_vectors.shape[0] != n_labels:
         raise ValueError(
@@ -38,9 +38,9 @@ def make_label_vectors(
     n_threads: int,
     progress: _native.Progress,
 ) -> KernelVectors:
-    """Label vectors of unit length; computed ones are without entries below `prune`."""
+    """Return label vectors of unit length; computed vectors drop entries below `prune`."""
     if not isinstance(label_vectors, str):
-        return _given(label_vectors)
+        return given_vectors(label_vectors)
     how = (examples, prune, n_threads, progress)
     if label_vectors == "features":
         return _native.label_vectors(*how)
@@ -49,23 +49,16 @@ def make_label_vectors(
     return _native.join_vectors(_native.label_vectors(*how), _native.cooccurrence_vectors(*how))
 
 
-def label_vector_matrix(
-    label_vectors: Any,
-    prune: float,
-    examples: _native.Examples,
-    n_threads: int,
-    progress: _native.Progress,
-) -> Any:
-    """`make_label_vectors` as a matrix with a row per label, sparse unless the user's is dense."""
-    made = make_label_vectors(label_vectors, prune, examples, n_threads, progress)
+def label_vector_matrix(made: KernelVectors, label_vectors: Any) -> Any:
+    """Return the result of `make_label_vectors` as a matrix with a row per label; it is sparse unless given dense."""
     if isinstance(made, _native.LabelVectors):
         indptr, indices, data = made.arrays()
-        return sp.csr_array((data, indices, indptr), shape=(examples.n_labels, made.n_features))
+        return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, made.n_features))
     return normalize(label_vectors)
 
 
-def _given(vectors: Any) -> _native.FeatureMatrix:
-    """The user's vectors, without a copy where none is needed."""
+def given_vectors(vectors: Any) -> _native.FeatureMatrix:
+    """Return a matrix of vectors as the kernel reads it, scaled to unit length, without a copy if possible."""
     vectors = check_array(
         vectors, accept_sparse="csr", dtype=[np.float32, np.float64], order="C", input_name="label_vectors"
     )

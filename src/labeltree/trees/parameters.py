@@ -1,16 +1,17 @@
-"""What the parameters of tree builders must be."""
+"""The constraints of the parameters of tree builders."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labeltree.trees.checks import first_true
 from labeltree.validation import LARGEST_INTEGER, Constraint, Flag, Number, WordOrMatrix, check_arguments
 
-#: What labels may be clustered by, but for vectors that are given.
+#: The label vectors that can be computed.
 LABEL_VECTORS = ("features", "cooccurrence", "both")
 
-#: Parameters of builders that `LabelTreeClassifier` has by the same names.
+#: Parameters of builders that are also parameters of `LabelTreeClassifier`.
 TREE_CONSTRAINTS: dict[str, Constraint] = {
     "max_arity": Number(2, LARGEST_INTEGER, integer=True, optional=True),
     "arity": Number(2, LARGEST_INTEGER, integer=True),
@@ -33,20 +34,18 @@ CONSTRAINTS: dict[str, Constraint] = {
 
 
 def check_builder(builder: str, **arguments: object) -> None:
-    """Raise `ValueError` for the first argument of a builder that is not what it must be."""
+    """Raise `ValueError` for the first argument of a builder that violates its constraint."""
     check_arguments(builder, arguments, CONSTRAINTS)
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.float64]:
-    """How often each label occurs: a finite number of at least 0 for each, and one label at least."""
+    """Return the count of each label as a float; raise `ValueError` unless counts are finite and at least 0."""
     array = np.asarray(counts)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiub":
         raise ValueError(
             f"counts must be a 1-d array with a number per label, but has shape {array.shape} and type {array.dtype}"
         )
     array = array.astype(np.float64)
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
-        label = int(np.argmax(bad))
+    if (label := first_true(~(np.isfinite(array) & (array >= 0)))) is not None:
         raise ValueError(f"counts must be finite and at least 0, but label {label} has {array[label]}")
     return array

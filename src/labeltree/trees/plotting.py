@@ -1,18 +1,21 @@
-"""Pictures of label trees by matplotlib: all of a small one, the profile of a large one."""
+"""Pictures of label trees by matplotlib: the nodes of a small tree, charts of a large one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labeltree.trees.drawing import Names, NodeNames, check_names, inner_title, leaf_title
+from labeltree.trees.parameters import check_counts
 
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
 
-# Larger trees would have to be read with a magnifying glass.
+FloatArray: TypeAlias = NDArray[np.float64]
+
+# The names of larger trees would be too small to read.
 _MOST_LABELS = 80
 _MOST_LEVELS = 12
 
@@ -24,146 +27,136 @@ _MARGIN = 10.0
 _FONT_SIZE = 9.0
 _LONGEST_NAME = 48
 
-# Colours that people with any kind of sight tell apart.
+# Colours that people with colour blindness can tell apart.
 _INK, _PALE, _LABELS, _NODES = "#222222", "#8A8A8A", "#0072B2", "#E69F00"
 
 
-def plot_tree(
+def plot(
     tree: LabelTree,
-    names: Names | None,
-    counts: ArrayLike | None,
-    node_names: NodeNames | None,
-    ax: Any,
+    names: Names | None = None,
+    counts: ArrayLike | None = None,
+    ax: Any = None,
+    node_names: NodeNames | None = None,
 ) -> Any:
-    """Draw ``tree`` and return the axes; see ``LabelTree.plot``."""
+    """Draw the tree with matplotlib (the extra ``plot``) and return the axes.
+
+    A tree of up to 80 labels is drawn completely. Charts summarise a larger tree: the number of nodes and labels at
+    each depth, the number of children of a node and, with ``counts``, the frequency of labels at each depth.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The name of each label. By default labels are drawn as numbers.
+    counts : array of shape (n_labels,), optional
+        The number of rows with each label, such as the ``label_counts_`` of a classifier. Edges to frequent labels
+        are thicker.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw in, by default those of a new figure of the right size.
+    node_names : sequence, optional
+        The name of each node or None, as `Taxonomy.node_names` returns.
+    """
     check_names(tree, names, node_names)
-    checked = None if counts is None else _checked_counts(counts, tree.n_labels)
+    if counts is not None:
+        counts = check_counts(counts)
+        if counts.size != tree.n_labels:
+            raise ValueError(
+                f"counts must have one entry per label, that is {tree.n_labels}, but has {counts.size}"
+            )
     try:
-        import matplotlib.pyplot  # noqa: F401 - what is drawn with, later
+        import matplotlib.pyplot  # noqa: F401 - the functions below import parts of it
     except ImportError as error:
         raise ImportError(
             "trees are plotted by matplotlib, which is not installed: pip install matplotlib"
         ) from error
     if tree.n_labels <= _MOST_LABELS and tree.depth <= _MOST_LEVELS:
-        return _Picture(tree, names, checked, node_names).draw(ax)
-    return _draw_profile(tree, checked, ax)
+        return _draw_all(tree, names, counts, node_names, ax)
+    return _draw_profile(tree, counts, ax)
 
 
-def _checked_counts(counts: ArrayLike, n_labels: int) -> NDArray[np.float64]:
-    array = np.asarray(counts, dtype=np.float64)
-    if array.shape != (n_labels,):
-        raise ValueError(
-            f"counts must have one entry per label, that is {n_labels}, but the shape is {array.shape}"
-        )
-    if not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError("counts must be finite and at least 0")
-    return array
+def _draw_all(
+    tree: LabelTree, names: Names | None, counts: FloatArray | None, node_names: NodeNames | None, ax: Any
+) -> Any:
+    """Draw a small tree from left to right: a row per label, a column per level as wide as its names."""
+    nodes = range(tree.n_nodes)
+    titles = [
+        _shortened(leaf_title(tree, v, names) if tree.is_leaf[v] else inner_title(node_names, v) or "")
+        for v in nodes
+    ]
+    occurrences = [0.0 if counts is None else float(counts[tree.labels_under(v)].sum()) for v in nodes]
+    count_texts = [f"{occurrences[v]:,.6g}" if counts is not None and tree.is_leaf[v] else "" for v in nodes]
+    widths = np.array([_text_width(title) for title in titles])
+    x, y = _places(tree, widths)
+    # On screens letters are placed on whole pixels, so a long name may be wider than on paper.
+    right = x + 1.1 * widths + [_SPACE + _text_width(text) for text in count_texts]
+    ax, scale = _blank_axes(ax, right.max() + _MARGIN, y.max() + _ROW / 2 + _MARGIN)
+    for child in nodes[1:]:
+        node = tree.parent[child]
+        begin = (x[node] + widths[node] + (_SPACE if titles[node] else 0), y[node])
+        end = (x[child] - (_SPACE if titles[child] else 0), y[child])
+        share = occurrences[child] / occurrences[0] if occurrences[0] > 0 else 0.0
+        _draw_edge(ax, begin, end, (0.8 + 5 * np.sqrt(share)) * scale)
+    style = {"va": "center_baseline", "fontsize": _FONT_SIZE * scale, "parse_math": False, "zorder": 3}
+    for v in nodes:
+        if not titles[v]:
+            ax.plot([x[v]], [y[v]], "o", ms=4.5 * scale, color=_INK, zorder=2)
+            continue
+        name = ax.text(x[v], y[v], titles[v], color=_LABELS if tree.is_leaf[v] else _INK, **style)
+        if count_texts[v]:
+            # Beside the name as it is drawn, which may be wider than computed.
+            place = {"xy": (1, 0.5), "xycoords": name, "xytext": (_SPACE * scale, 0)}
+            style_of_count = {**style, "va": "center", "color": _PALE, "textcoords": "offset points"}
+            ax.annotate(count_texts[v], **place, **style_of_count)
+    return ax
 
 
-class _Picture:
-    """A small tree from left to right: a row per label, a column per level as wide as its names."""
-
-    def __init__(
-        self,
-        tree: LabelTree,
-        names: Names | None,
-        counts: NDArray[np.float64] | None,
-        node_names: NodeNames | None,
-    ) -> None:
-        self.tree = tree
-        self.titles = [
-            _shortened(leaf_title(tree, v, names) if tree.is_leaf[v] else inner_title(node_names, v) or "")
-            for v in range(tree.n_nodes)
-        ]
-        self.widths = np.array([_text_width(title) for title in self.titles])
-        self.counts = None if counts is None else _counts_of_nodes(tree, counts)
-
-        # A leaf's name may run past its column: nothing else is ever in its row there.
-        x, depth = [_MARGIN], tree.depth_of_node
-        for d in range(tree.depth):
-            x.append(x[-1] + self.widths[(depth == d) & ~tree.is_leaf].max() + _GAP)
-        self.x = np.array(x)[depth]
-        self.y = np.empty(tree.n_nodes)
-        leaves = tree.leaf_of_label[tree.labels_under(0)]
-        # Half a row between the children of one node and those of the next.
-        rows = np.full(leaves.size, _ROW)
-        rows[1:][np.diff(tree.parent[leaves]) != 0] *= 1.5
-        self.y[leaves] = _MARGIN - _ROW / 2 + np.cumsum(rows)
-        for node in tree.inner_nodes[::-1].tolist():
-            children = tree.children(node)
-            self.y[node] = (self.y[children.start] + self.y[children.stop - 1]) / 2
-        # On screens letters are set on whole pixels: a long name may turn out wider than it is on paper.
-        right = (
-            self.x + 1.1 * self.widths + [_SPACE + _text_width(self._count(v)) for v in range(tree.n_nodes)]
-        )
-        self.size = (right.max() + _MARGIN, self.y.max() + _ROW / 2 + _MARGIN)
-
-    def draw(self, ax: Any) -> Any:
-        import matplotlib.pyplot as plt
-
-        width, height = self.size
-        scale = 1.0
-        if ax is None:
-            # Never so narrow that a window's tools do not fit.
-            figure = plt.figure(figsize=(max(width, 216) / 72, max(height, 72) / 72))
-            ax = figure.add_axes((0, 0, 1, 1))
-            width, height = max(width, 216), max(height, 72)
-        else:
-            box = ax.get_window_extent()
-            points = 72 / ax.figure.dpi
-            scale = min(1.0, box.width * points / width, box.height * points / height)
-        ax.set(xlim=(0, width), ylim=(height, 0))
-        ax.set_axis_off()
-        for node in range(self.tree.n_nodes):
-            for child in self.tree.children(node):
-                self._draw_edge(ax, node, child, scale)
-        for node in range(self.tree.n_nodes):
-            self._draw_node(ax, node, scale)
-        return ax
-
-    def _draw_edge(self, ax: Any, node: int, child: int, scale: float) -> None:
-        from matplotlib.patches import PathPatch
-        from matplotlib.path import Path
-
-        begin = (self.x[node] + self.widths[node] + (_SPACE if self.titles[node] else 0), self.y[node])
-        end = (self.x[child] - (_SPACE if self.titles[child] else 0), self.y[child])
-        middle = (begin[0] + end[0]) / 2
-        curve = Path(
-            [begin, (middle, begin[1]), (middle, end[1]), end],
-            [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
-        )
-        share = 0.0
-        if self.counts is not None and self.counts[0] > 0:
-            share = float(self.counts[child] / self.counts[0])
-        line_width = (0.8 + 5 * np.sqrt(share)) * scale
-        ax.add_patch(PathPatch(curve, fill=False, lw=line_width, ec="#C4C4C4", capstyle="round", zorder=1))
-
-    def _draw_node(self, ax: Any, node: int, scale: float) -> None:
-        style = {"va": "center_baseline", "fontsize": _FONT_SIZE * scale, "parse_math": False, "zorder": 3}
-        x, y = self.x[node], self.y[node]
-        is_leaf = bool(self.tree.is_leaf[node])
-        if not self.titles[node]:
-            ax.plot([x], [y], "o", ms=4.5 * scale, color=_INK, zorder=2)
-            return
-        name = ax.text(x, y, self.titles[node], color=_LABELS if is_leaf else _INK, **style)
-        if is_leaf and self.counts is not None:
-            # Beside the name, however wide that really is.
-            place = {
-                "xy": (1, 0.5),
-                "xycoords": name,
-                "xytext": (_SPACE * scale, 0),
-                "textcoords": "offset points",
-            }
-            ax.annotate(self._count(node), color=_PALE, **place, **{**style, "va": "center"})
-
-    def _count(self, node: int) -> str:
-        if self.counts is None or not self.tree.is_leaf[node]:
-            return ""
-        return f"{self.counts[node]:,.6g}"
+def _places(tree: LabelTree, widths: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return x and y of each node."""
+    # The name of a leaf may be wider than its column, because the rest of its row is empty.
+    columns, depth = [_MARGIN], tree.depth_of_node
+    for d in range(tree.depth):
+        columns.append(columns[-1] + widths[(depth == d) & ~tree.is_leaf].max() + _GAP)
+    leaves = tree.leaf_of_label[tree.labels_under(0)]
+    # Half a row between the children of one node and those of the next.
+    rows = np.full(leaves.size, _ROW)
+    rows[1:][np.diff(tree.parent[leaves]) != 0] *= 1.5
+    y = np.empty(tree.n_nodes)
+    y[leaves] = _MARGIN - _ROW / 2 + np.cumsum(rows)
+    for node in tree.inner_nodes[::-1].tolist():
+        children = tree.children(node)
+        y[node] = (y[children.start] + y[children.stop - 1]) / 2
+    return np.array(columns)[depth], y
 
 
-def _draw_profile(tree: LabelTree, counts: NDArray[np.float64] | None, ax: Any) -> Any:
-    """Panels side by side in ``ax``: what is in each level, how many children nodes have, how frequent labels are."""
+def _blank_axes(ax: Any, width: float, height: float) -> tuple[Any, float]:
+    """Return axes that measure points, new ones if `ax` is None, and the scale that fits the drawing into them."""
+    import matplotlib.pyplot as plt
+
+    scale = 1.0
+    if ax is None:
+        # A figure must be wide enough for the tools of a window.
+        width, height = max(width, 216), max(height, 72)
+        ax = plt.figure(figsize=(width / 72, height / 72)).add_axes((0, 0, 1, 1))
+    else:
+        box = ax.get_window_extent()
+        points = 72 / ax.figure.dpi
+        scale = min(1.0, box.width * points / width, box.height * points / height)
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.set_axis_off()
+    return ax, scale
+
+
+def _draw_edge(ax: Any, begin: tuple[float, float], end: tuple[float, float], line_width: float) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    middle = (begin[0] + end[0]) / 2
+    corners = [begin, (middle, begin[1]), (middle, end[1]), end]
+    curve = Path(corners, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+    ax.add_patch(PathPatch(curve, fill=False, lw=line_width, ec="#C4C4C4", capstyle="round", zorder=1))
+
+
+def _draw_profile(tree: LabelTree, counts: FloatArray | None, ax: Any) -> Any:
+    """Draw charts side by side in ``ax``: nodes by depth, nodes by number of children, labels by frequency."""
     import matplotlib.pyplot as plt
 
     n_panels = 2 if counts is None else 3
@@ -191,25 +184,23 @@ def _draw_levels(panel: Any, tree: LabelTree) -> None:
     n_nodes = np.array([len(level) for level in tree.levels()])
     n_leaves = np.bincount(tree.depth_of_node[tree.is_leaf], minlength=n_nodes.size)
     depth = np.arange(n_nodes.size)
-    for shift, values, colour, name in (
-        (-0.2, n_nodes - n_leaves, _NODES, "inner nodes"),
-        (0.2, n_leaves, _LABELS, "labels"),
-    ):
+    both = ((-0.2, n_nodes - n_leaves, _NODES, "inner nodes"), (0.2, n_leaves, _LABELS, "labels"))
+    for shift, values, colour, name in both:
         bars = panel.barh(depth + shift, values, height=0.4, color=colour, label=name)
         if depth.size <= 12:
             texts = [f"{value:,}" if value else "" for value in values]
             panel.bar_label(bars, texts, padding=2, fontsize=7, color=_INK)
-    # From 1/2, so that a single node can be seen.
+    # From 1/2, so that a bar for one node is visible.
     panel.set_xscale("log")
     panel.set_xlim(0.5, 12 * n_nodes.max())
     _name_depths(panel, tree)
-    panel.set_title("what is at each depth", loc="left", fontsize=9)
+    panel.set_title("nodes by depth", loc="left", fontsize=9)
     panel.legend(fontsize=7, frameon=False, loc="upper right")
 
 
 def _draw_arities(panel: Any, tree: LabelTree) -> None:
     arity = np.diff(tree.child_begin)[tree.inner_nodes]
-    # 1, 2, 3–4, 5–8, …: how often the number of children doubles.
+    # 1, 2, 3–4, 5–8, …: the number of doublings.
     doublings = np.ceil(np.log2(arity)).astype(int)
     n_nodes = np.bincount(doublings)
     bars = panel.barh(np.arange(n_nodes.size), n_nodes, color=_NODES)
@@ -221,7 +212,7 @@ def _draw_arities(panel: Any, tree: LabelTree) -> None:
     panel.set_title("nodes by number of children", loc="left", fontsize=9)
 
 
-def _draw_frequencies(panel: Any, tree: LabelTree, counts: NDArray[np.float64]) -> None:
+def _draw_frequencies(panel: Any, tree: LabelTree, counts: FloatArray) -> None:
     depth = tree.depth_of_node[tree.leaf_of_label]
     at = np.unique(depth)
     panel.boxplot(
@@ -240,7 +231,7 @@ def _draw_frequencies(panel: Any, tree: LabelTree, counts: NDArray[np.float64]) 
     panel.set_xscale("symlog", linthresh=1)
     panel.set_xlim(0, max(2 * counts.max(), 2))
     _name_depths(panel, tree)
-    panel.set_title("how often the labels at each depth occur", loc="left", fontsize=9)
+    panel.set_title("frequency of labels by depth", loc="left", fontsize=9)
 
 
 def _name_depths(panel: Any, tree: LabelTree) -> None:
@@ -251,23 +242,18 @@ def _name_depths(panel: Any, tree: LabelTree) -> None:
     panel.set_ylabel("edges from the root", fontsize=8)
 
 
-def _counts_of_nodes(tree: LabelTree, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([counts[tree.labels_under(node)].sum() for node in range(tree.n_nodes)])
-
-
 def _shortened(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
 def _text_width(text: str) -> float:
-    """The width of a text, in points."""
+    """Return the width of a text in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     if not text:
         return 0.0
-    width, _, _ = text_to_path.get_text_width_height_descent(
-        text, FontProperties(size=_FONT_SIZE), ismath=False
-    )
+    font = FontProperties(size=_FONT_SIZE)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return 1.02 * float(width)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
 
 
+@builder("random")
 def random_tree(
     n_labels: int,
     arity: int = 32,
@@ -21,18 +24,18 @@ def random_tree(
 ) -> LabelTree:
     """Return a balanced tree with the labels in random order.
 
-    It has the shape of the balanced tree that `kmeans_tree` makes of labels that all have examples, with no label
-    taken as frequent: what the two differ by is the worth of clustering.
+    It has the shape of the balanced tree of `kmeans_tree` with ``frequent_share=0``, if all labels have examples.
+    Compare the two to see what clustering is worth.
 
     Parameters
     ----------
     n_labels : int
     arity : int
-        The largest number of parts that the labels of a node are split into.
+        Maximum number of parts that the labels of a node are split into.
     max_leaves : int
-        A node with at most so many labels has them as its children.
+        Maximum number of labels that are not split further.
     max_depth : int, optional
-        The largest number of edges from the root to a label.
+        Maximum number of edges from the root to a label.
     random_state : int, RandomState or None
         The seed of the order.
 
@@ -43,46 +46,27 @@ def random_tree(
     [[[6, 2], [1, 3]], [[0, 5], 4]]
     """
     check_builder("random_tree", n_labels=n_labels, arity=arity, max_leaves=max_leaves, max_depth=max_depth)
-    order = check_random_state(random_state).permutation(n_labels)
-    parent, label = [np.array([-1])], [np.array([-1])]
-    n_nodes = 1
-    level = [(0, 0, n_labels)]  # a node, and the part of the order that is below it
-    depth = 0
-    while level:
-        below = []
-        for node, begin, end in level:
-            is_last = max_depth is not None and depth + 1 >= max_depth
-            if end - begin <= max_leaves or is_last:
-                n_children = end - begin
-                label.append(order[begin:end])
-            else:
-                bounds = _even_bounds(
-                    begin, end, _even_arity(end - begin, depth, arity, max_leaves, max_depth)
-                )
-                n_children = len(bounds) - 1
-                alone = np.diff(bounds) == 1
-                label.append(np.where(alone, order[bounds[:-1]], -1))
-                below += [
-                    (n_nodes + child, int(bounds[child]), int(bounds[child + 1]))
-                    for child in np.flatnonzero(~alone).tolist()
-                ]
-            parent.append(np.full(n_children, node))
-            n_nodes += n_children
-        level = below
-        depth += 1
-    return LabelTree.from_parents(np.concatenate(parent), np.concatenate(label))
-
-
-def _even_bounds(begin: int, end: int, n_parts: int) -> Any:
-    """The bounds of parts as even as can be, the larger ones first and none of them empty."""
-    n_parts = min(n_parts, end - begin)
-    size, n_larger = divmod(end - begin, n_parts)
-    part = np.arange(n_parts + 1)
-    return begin + part * size + np.minimum(part, n_larger)
+    parents, labels, n_nodes = [np.array([-1])], [np.array([-1])], 1
+    waiting = deque([(0, 0, check_random_state(random_state).permutation(n_labels))])
+    while waiting:
+        node, depth, below = waiting.popleft()
+        if below.size <= max_leaves or depth + 1 == max_depth:
+            children = below
+        else:
+            n_parts = _even_arity(below.size, depth, arity, max_leaves, max_depth)
+            parts = np.array_split(below, min(n_parts, below.size))
+            children = np.array([part[0] if part.size == 1 else -1 for part in parts])
+            waiting += [
+                (n_nodes + child, depth + 1, part) for child, part in enumerate(parts) if part.size > 1
+            ]
+        parents.append(np.full(children.size, node))
+        labels.append(children)
+        n_nodes += children.size
+    return LabelTree.from_parents(np.concatenate(parents), np.concatenate(labels))
 
 
 def _even_arity(n_labels: int, depth: int, arity: int, max_leaves: int, max_depth: int | None) -> int:
-    """The smallest arity with which even parts need no more levels than with the largest one allowed."""
+    """Return the smallest arity that needs no more levels than the maximum arity does."""
     n_preleaves = -(-n_labels // max_leaves)
     most_levels = 32 if max_depth is None else max_depth - 1 - depth
     levels = 1

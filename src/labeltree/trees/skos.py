@@ -5,23 +5,16 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 from labeltree.errors import DataFormatError
 
 
-class SkosConcepts(NamedTuple):
-    """The concepts of a vocabulary in the order of their URIs; a text is empty where there is none."""
+def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -> dict[str, list[str]]:
+    """Read an RDF file; see ``Taxonomy.from_skos``.
 
-    ids: list[str]
-    parents: list[str]
-    names: list[str]
-    local_names: list[str]
-    notations: list[str]
-
-
-def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -> SkosConcepts:
-    """Read an RDF file; see ``Taxonomy.from_skos``."""
+    Returns the texts of all concepts, in the order of their URIs, by kind of text. A missing text is empty.
+    """
     try:
         import rdflib
         from rdflib.namespace import RDF, SKOS
@@ -36,14 +29,14 @@ def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -
     graph = rdflib.Graph()
     try:
         with open(path, "rb") as file, warnings.catch_warnings():
-            # What rdflib's parsers say of rdflib is not the user's business.
+            # Users need not see the warnings of rdflib's parsers about rdflib.
             warnings.simplefilter("ignore", DeprecationWarning)
             graph.parse(file, format=format or guess_format(name) or "turtle")
     except OSError:
         raise
     except PluginException:
         raise ValueError(f"format {format!r} is not one that rdflib reads") from None
-    except Exception as error:  # each of rdflib's parsers has errors of its own, of no common class
+    except Exception as error:  # the errors of rdflib's parsers have no common class
         reason = " ".join(str(error).split())
         raise DataFormatError(f"rdflib cannot read this: {reason}", name) from error
 
@@ -57,25 +50,22 @@ def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -
     if not broader:
         raise DataFormatError("expected resources of the type skos:Concept, got none", name)
 
-    # A graph has no order; that of the URIs is the same every time.
+    # A graph has no order; the order of the URIs is always the same.
     concepts = sorted(broader, key=str)
     local_names = [_local_name(str(concept)) for concept in concepts]
-    return SkosConcepts(
-        ids=[str(concept) for concept in concepts],
-        parents=[str(min(broader[concept], key=str, default="")) for concept in concepts],
-        names=[
-            _preferred(graph.objects(concept, SKOS.prefLabel), language) or local_name
-            for concept, local_name in zip(concepts, local_names, strict=True)
-        ],
-        local_names=local_names,
-        notations=[
-            str(min(graph.objects(concept, SKOS.notation), key=str, default="")) for concept in concepts
-        ],
-    )
+    names = [_preferred(graph.objects(concept, SKOS.prefLabel), language) for concept in concepts]
+    notations = [min(graph.objects(concept, SKOS.notation), key=str, default="") for concept in concepts]
+    return {
+        "id": [str(concept) for concept in concepts],
+        "parent": [str(min(broader[concept], key=str, default="")) for concept in concepts],
+        "name": [name or local_name for name, local_name in zip(names, local_names, strict=True)],
+        "last part of the URI": local_names,
+        "notation": [str(notation) for notation in notations],
+    }
 
 
 def _preferred(labels: Any, language: str) -> str:
-    """The label in the language (or a variant of it), else in none, else in the first of the alphabet."""
+    """Return the label in the language or a variant of it, else without a language, else in the first language."""
 
     def rank(label: Any) -> tuple[bool, bool, bool, str, str]:
         tag = (getattr(label, "language", None) or "").lower()

@@ -1,4 +1,4 @@
-"""A hierarchy of concepts that somebody made, and the label tree that it gives."""
+"""A hierarchy of concepts, and the label tree that it gives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -19,32 +20,31 @@ from labeltree.trees.concept_tree import common_concepts, tree_over_concepts
 from labeltree.trees.tree import LabelTree
 from labeltree.trees.wide_nodes import split_wide_nodes
 
-#: What the node of the labels that are no concepts is called.
+#: The name of the node above the labels that are not concepts.
 NOT_A_CONCEPT = "not in the taxonomy"
 
 
 class Taxonomy:
     """Concepts in a hierarchy: a thesaurus, a classification, the categories of a shop.
 
-    It becomes a `LabelTree` when the labels are known: ``LabelTreeClassifier(tree=taxonomy)`` does that in ``fit``,
-    `label_tree` does it at once. A taxonomy never changes once it is made.
+    ``LabelTreeClassifier(tree=taxonomy)`` makes a `LabelTree` of it in ``fit``, when the labels are known. `label_tree`
+    does so directly. A taxonomy is immutable.
 
     Parameters
     ----------
     ids : sequence
-        What identifies each concept. Ids are compared by their text: 13 and "13" are the same.
+        The id of each concept. Ids are compared as text: 13 and "13" are the same.
     parents : sequence
-        The id of the concept above each concept; None or an empty text for those at the top, of which there may
-        be several.
+        The id of the concept above each concept. One or several concepts at the top have None or an empty text.
     names : sequence of str, optional
-        What each concept is called, not necessarily by a name of its own; by default as its id.
+        The name of each concept, by default its id. Names need not be unique.
     root : optional
-        The parent of the concepts at the top, where it is written but is not a concept itself.
+        The parent of the concepts at the top, if it is not a concept itself.
 
     Raises
     ------
     ValueError
-        If an id is there twice or is empty, a parent is unknown, or concepts are above each other in a circle.
+        If an id is empty or not unique, a parent is unknown, or concepts are below each other in a circle.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Taxonomy:
                     f"expected one of {what} per concept, that is {len(self.ids)}, got {len(values)}"
                 )
         self.parent = positions_of_parents(self.ids, parent_ids, text_of(root))
-        #: Under which texts labels look for their concepts: the kind of text, and the text of each concept.
+        #: The texts that labels are looked up by: for each kind of text, the text of each concept.
         self._keys: dict[str, Sequence[str]] = {"id": self.ids, "name": self.names}
         self._columns: list[str] | None = None
 
@@ -81,20 +81,20 @@ class Taxonomy:
     def from_csv(cls, path: str | os.PathLike[str], *, root: Any = None) -> Taxonomy:
         """Read a table with a row per concept and the columns ``id``, ``parent`` and ``name``.
 
-        The first line names the columns; their order does not matter, others are ignored, and without ``name``
-        concepts are called by their ids. Fields are parted by commas and may be quoted; in a file that is called
-        ``….tsv`` by tabs, without quotes. ``.gz``, ``.xz`` and ``.zst`` are decompressed.
+        The first line names the columns, in any order. Other columns are ignored. Without ``name``, the id is the name.
+        Fields are separated by commas and may be quoted. In a ``.tsv`` file they are separated by tabs and not quoted.
+        ``.gz``, ``.xz`` and ``.zst`` files are decompressed.
 
         Parameters
         ----------
         path : path of a file
         root : optional
-            The parent of the concepts at the top, if it has no row. Else their parent is empty.
+            The parent of the concepts at the top, if it has no row. By default their parent is empty.
 
         Raises
         ------
         DataFormatError
-            If a row is not as it should be; the message names the line.
+            If a row is not valid. The message names the line.
 
         Examples
         --------
@@ -108,15 +108,15 @@ class Taxonomy:
         """
         from labeltree.trees.concept_table import read_concept_table
 
-        table = read_concept_table(path)
+        ids, parents, names, lines = zip(*read_concept_table(path), strict=True)
         try:
-            return cls(table.ids, table.parents, table.names, root=root)
+            return cls(ids, parents, names, root=root)
         except ConceptError as error:
-            raise DataFormatError(error.reason, os.fspath(path), table.lines[error.concept]) from None
+            raise DataFormatError(error.reason, os.fspath(path), lines[error.concept]) from None
 
     @classmethod
     def from_dict(cls, nested: Mapping[Any, Any]) -> Taxonomy:
-        """Make a taxonomy of nested dictionaries: a concept and what is below it, down to None, ``{}`` or a list.
+        """Make a taxonomy of nested dictionaries; the lowest concepts have None or ``{}`` as value, or are in a list.
 
         Examples
         --------
@@ -131,28 +131,29 @@ class Taxonomy:
     ) -> Taxonomy:
         """Read a SKOS vocabulary from an RDF file; this needs ``rdflib`` (the extra ``skos``).
 
-        Concepts are the resources of type ``skos:Concept`` and whatever ``skos:broader`` and ``skos:narrower``
-        connect, in the order of their URIs, which are their ids. Of several broader concepts the one with the first
-        URI is kept. Labels may be URIs, their last parts, notations (``skos:notation``) or names.
+        Concepts are the resources of type ``skos:Concept`` and the resources that ``skos:broader`` and
+        ``skos:narrower`` connect. Their URIs are their ids and set their order. If a concept has several broader
+        concepts, the first URI is kept. Labels may be URIs, their last parts, notations (``skos:notation``) or names.
 
         Parameters
         ----------
         path : path of a file
         language : str
-            Which ``skos:prefLabel`` is the name. Where there is none in this language, one without a language is
-            taken, else the one of the first language in the alphabet, else the last part of the URI.
+            The language of the ``skos:prefLabel`` that is the name. A concept without a name in this language takes
+            the name without a language, else the first language in the alphabet, else the last part of the URI.
         format : str, optional
-            What rdflib calls the format (``turtle``, ``xml``, ``json-ld``, ``nt``, …); by default what the name of
-            the file says.
+            rdflib's name of the format (``turtle``, ``xml``, ``json-ld``, ``nt``, …). By default the ending of the
+            file name sets it.
         """
         from labeltree.trees.skos import read_skos
 
-        concepts = read_skos(path, language, format)
+        texts = read_skos(path, language, format)
+        parents = texts.pop("parent")
         try:
-            taxonomy = cls(concepts.ids, concepts.parents, concepts.names)
+            taxonomy = cls(texts["id"], parents, texts["name"])
         except ConceptError as error:
             raise DataFormatError(error.reason, os.fspath(path)) from None
-        taxonomy._keys |= {"last part of the URI": concepts.local_names, "notation": concepts.notations}
+        taxonomy._keys |= texts
         return taxonomy
 
     def __len__(self) -> int:
@@ -161,7 +162,7 @@ class Taxonomy:
 
     @cached_property
     def depth_of_concept(self) -> Int32Array:
-        """How many concepts there are from the top to each concept, both included."""
+        """The number of concepts from the top to each concept, both included."""
         depth = np.zeros(len(self), dtype=np.int32)
         above = np.arange(len(self), dtype=np.int32)
         while (below_top := above >= 0).any():
@@ -171,12 +172,12 @@ class Taxonomy:
         return depth
 
     def for_columns(self, labels: Iterable[Any]) -> Taxonomy:
-        """Return the taxonomy for a label matrix, whose labels are numbers, that is columns.
+        """Return the taxonomy for a label matrix, whose labels are the numbers of its columns.
 
         Parameters
         ----------
         labels : sequence
-            What the label of each column is called.
+            The label of each column: the id or the name of a concept.
 
         Examples
         --------
@@ -184,17 +185,16 @@ class Taxonomy:
         >>> taxonomy.for_columns(["oak", "dog", "cat"]).label_tree(range(3)).to_nested()
         [[2, 1], 0]
         """
-        same = Taxonomy.__new__(Taxonomy)
-        vars(same).update(vars(self))
+        same = copy(self)
         same._columns = [text_of(label) for label in labels]
         return same
 
     def concepts_of(self, labels: Sequence[Any] | NDArray[Any]) -> Int32Array:
-        """Return the position of the concept of each label, -1 for a label that is no concept.
+        """Return the position of each label's concept, -1 for a label that is not a concept.
 
-        Labels are looked up by id or by name (of a SKOS vocabulary also by notation and by the last part of the
-        URI), all of them in the same way: the one that knows the most of them. Of concepts with the same name the
-        first is meant.
+        Labels are looked up by id or by name, in a SKOS vocabulary also by notation and by the last part of the URI.
+        All labels are looked up in the same way, the one that finds most of them. If concepts share a name, the first
+        one is found.
 
         Examples
         --------
@@ -205,7 +205,7 @@ class Taxonomy:
         return self._look_up(labels)[1]
 
     def matched_by(self, labels: Sequence[Any] | NDArray[Any]) -> str:
-        """Return how `concepts_of` looks these labels up: by ``"id"``, ``"name"`` and so on."""
+        """Return the kind of text by which `concepts_of` finds these labels: ``"id"``, ``"name"`` and so on."""
         return self._look_up(labels)[0]
 
     def label_tree(
@@ -219,22 +219,21 @@ class Taxonomy:
     ) -> LabelTree:
         """Return the tree over exactly these labels.
 
-        A concept that is a label and has labels below it gets a leaf of its own below its node, the first. Concepts
-        without any label are left out; so are nodes with a single child, which would say nothing. Labels that are
-        no concepts go under a node of their own, the last below the root. Where several concepts are at the top,
-        they get a root in common.
+        A concept that is a label and has labels below it becomes an inner node, whose first child is the leaf of the
+        label. Concepts without labels and nodes with a single child are left out. Labels that are not concepts are put
+        under one node, the last child of the root. Several concepts at the top share a root.
 
         Parameters
         ----------
         labels : sequence
             The labels, as in the ``classes_`` of a classifier: label ``i`` of the tree is ``labels[i]``.
         max_arity : int, optional
-            A node with more children than this gets nodes in between.
+            Maximum number of children. A node with more children gets new nodes in between.
         vectors : sparse matrix or array of shape (n_labels, d), optional
-            What the children of such a node are clustered by: the sum of the vectors of the labels below each.
-            Without, they are parted evenly in their order.
+            The vectors by which the children of such a node are clustered: a child has the sum of the vectors of its
+            labels. By default children are split evenly in their order.
         seed, n_threads : int
-            Of the clustering. The tree does not depend on the number of threads.
+            The seed and the number of threads of the clustering. The tree does not depend on the number of threads.
 
         Raises
         ------
@@ -262,25 +261,25 @@ class Taxonomy:
         return split_wide_nodes(tree, max_arity, vectors, seed=seed, n_threads=n_threads)
 
     def names_of(self, labels: Sequence[Any] | NDArray[Any]) -> list[str]:
-        """Return the name of each label's concept; a label that is no concept is called as it is.
+        """Return the name of each label's concept; a label that is not a concept is its own name.
 
         Examples
         --------
         >>> Taxonomy([10, 11], [None, 10], ["animals", "cat"]).names_of([11, 12])
         ['cat', '12']
         """
-        called = self._texts_of(labels)
+        concepts = self.concepts_of(labels).tolist()
         return [
-            called[i] if concept < 0 else self.names[concept]
-            for i, concept in enumerate(self.concepts_of(labels).tolist())
+            text if concept < 0 else self.names[concept]
+            for text, concept in zip(self._texts_of(labels), concepts, strict=True)
         ]
 
     def node_names(self, tree: LabelTree, labels: Sequence[Any] | NDArray[Any]) -> list[str | None]:
         """Return the name of each node of a tree over these labels, for `LabelTree.draw` and `LabelTree.plot`.
 
-        A node is called like the lowest concept that all of its labels are below, or None if there is no such
-        concept or the node above is called so already. The tree need not be the taxonomy's own: that is how to see
-        what the labels in a cluster have in common.
+        The name of a node is the lowest concept above all of its labels. It is None if there is no such concept, or if
+        the node above has the same name. The tree need not be made from the taxonomy: the names of a clustered tree
+        show what the labels of a cluster have in common.
 
         Examples
         --------
@@ -294,19 +293,13 @@ class Taxonomy:
                 f"labels must have one entry per label of the tree, that is {tree.n_labels}, but has {len(labels)}"
             )
         common = common_concepts(tree, self.concepts_of(labels), self.parent, self.depth_of_concept)
-        called = self._texts_of(labels)
-        names: list[str | None] = []
-        for node, concept in enumerate(common.tolist()):
-            above = int(common[tree.parent[node]]) if node > 0 else None
-            label = int(tree.label[node])
-            if concept >= 0:
-                names.append(self.names[concept] if label >= 0 or concept != above else None)
-            elif concept == -1:
-                names.append(None)
-            elif label >= 0:
-                names.append(called[label])
-            else:
-                names.append(NOT_A_CONCEPT if concept != above else None)
+        # The last two names are at the positions NO_CONCEPTS and NONE_IN_COMMON.
+        names_by_concept = [*self.names, NOT_A_CONCEPT, None]
+        names = [names_by_concept[concept] for concept in common.tolist()]
+        for node in np.flatnonzero(common[1:] == common[tree.parent[1:]]) + 1:
+            names[node] = None
+        for leaf, name in zip(tree.leaf_of_label.tolist(), self.names_of(labels), strict=True):
+            names[leaf] = name
         return names
 
     def __eq__(self, other: object) -> bool:
@@ -324,15 +317,11 @@ class Taxonomy:
     def _texts_of(self, labels: Sequence[Any] | NDArray[Any]) -> list[str]:
         if self._columns is None:
             return [text_of(label) for label in labels]
-        columns = np.asarray(labels)
-        if (
-            columns.dtype.kind not in "iu"
-            or columns.min(initial=0) < 0
-            or columns.max(initial=0) >= len(self._columns)
-        ):
+        columns, n_columns = np.asarray(labels), len(self._columns)
+        if columns.dtype.kind not in "iu" or not ((columns >= 0) & (columns < n_columns)).all():
             raise ValueError(
-                f"the taxonomy was told what {len(self._columns)} columns are called, so labels must be numbers from 0 "
-                f"to {len(self._columns) - 1}, got {labels!r}"
+                f"the taxonomy knows the names of {n_columns} columns, so labels must be numbers from 0 to "
+                f"{n_columns - 1}, got {labels!r}"
             )
         return [self._columns[column] for column in columns.tolist()]
 
@@ -349,13 +338,13 @@ class Taxonomy:
         return max(found, key=lambda match: int((match[1] >= 0).sum()))  # of equals, the first
 
     def _warn_of_ambiguous(self, labels: Sequence[Any] | NDArray[Any], kind: str) -> None:
-        """Labels that are looked up by what several concepts have in common may be in the wrong place."""
+        """Warn if several concepts share the text of a label, because its place in the tree may be wrong."""
         counts = Counter(self._keys[kind])
         ambiguous = [text for text in self._texts_of(labels) if counts[text] > 1]
         if ambiguous:
             warnings.warn(
-                f"{len(ambiguous):,} labels are the {kind} of several concepts ({ambiguous[0]!r}, …), of which the "
-                "first is taken; give ids as labels",
+                f"{len(ambiguous):,} labels are the {kind} of several concepts ({ambiguous[0]!r}, …), and the first "
+                "concept is used; give ids as labels",
                 UserWarning,
                 stacklevel=3,
             )
@@ -366,6 +355,6 @@ class Taxonomy:
 
         return (
             f"none of the labels ({some(self._texts_of(labels))}, …) is a concept of the taxonomy, neither by id "
-            f"({some(self.ids)}, …) nor by name ({some(self.names)}, …); if labels are the columns of a matrix, say "
-            "what they are called: taxonomy.for_columns([...])"
+            f"({some(self.ids)}, …) nor by name ({some(self.names)}, …); if labels are the columns of a matrix, "
+            "name them: taxonomy.for_columns([...])"
         )

@@ -14,23 +14,24 @@ from labeltree import _native
 from labeltree.trees import conversion
 from labeltree.trees.checks import Int32Array, check_labels, check_layout, int32_array
 from labeltree.trees.conversion import Nested
-from labeltree.trees.expected_cost import TreeCost, expected_cost
+from labeltree.trees.drawing import draw, to_graphviz
+from labeltree.trees.expected_cost import expected_cost
 from labeltree.trees.layers import collapse
-from labeltree.trees.pictures import Pictures
+from labeltree.trees.plotting import plot
 from labeltree.trees.training_cost import training_cost
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
-class LabelTree(Pictures):
+class LabelTree:
     """A rooted tree with every label at exactly one leaf.
 
     Nodes are numbered breadth first from the root, which is node 0 and never a leaf. So the children of
     a node, and the nodes of a level, are contiguous, and children come after their parents. Two arrays
-    say it all; everything else is computed from them when first asked for. All arrays are read-only.
+    define the tree; all other arrays are computed from them on first use. All arrays are read-only.
 
-    Most trees are made by a tree builder or by one of the ``from_...`` methods, which take nodes in any
-    order and number them; this constructor wants the arrays as they are kept.
+    Most trees are made by a tree builder or by a ``from_...`` method, which takes nodes in any order and
+    numbers them. This constructor takes the two arrays.
 
     Parameters
     ----------
@@ -53,6 +54,14 @@ class LabelTree(Pictures):
     >>> tree.to_nested()
     [[0, 1], 2]
     """
+
+    # Methods in files of their own.
+    draw = draw
+    to_graphviz = to_graphviz
+    plot = plot
+    training_cost = training_cost
+    expected_cost = expected_cost
+    collapse = collapse
 
     def __init__(self, child_begin: ArrayLike, label: ArrayLike) -> None:
         self._child_begin = _frozen(int32_array(child_begin, "child_begin"))
@@ -77,7 +86,7 @@ class LabelTree(Pictures):
 
     @classmethod
     def from_parents(cls, parent: ArrayLike, label: ArrayLike) -> LabelTree:
-        """Make a tree from the parent and the label of each node; the fast way for large trees.
+        """Make a tree from the parent and the label of each node. This is the fastest way for large trees.
 
         Parameters
         ----------
@@ -98,8 +107,8 @@ class LabelTree(Pictures):
     def from_triples(cls, triples: Iterable[Sequence[int | None]] | NDArray[Any]) -> LabelTree:
         """Make a tree from (parent, node, label) triples, one for each node, in any order.
 
-        Node ids are any integers from 0. The root has parent -1, inner nodes have label -1; None is taken
-        as well. The children of a node are in the order of their triples.
+        Node ids are integers from 0. The root has parent -1, and inner nodes have label -1; None is the same
+        as -1. The children of a node are in the order of their triples.
 
         Examples
         --------
@@ -122,7 +131,7 @@ class LabelTree(Pictures):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> LabelTree:
-        """Make a tree from what ``to_json`` returns, or from nested lists of labels written as JSON.
+        """Make a tree from the result of ``to_json``, or from nested lists of labels in JSON.
 
         Examples
         --------
@@ -159,7 +168,7 @@ class LabelTree(Pictures):
 
     @property
     def child_begin(self) -> Int32Array:
-        """Where the children of each node begin, and the number of nodes at the end."""
+        """The first child of each node, and the number of nodes at the end."""
         return self._child_begin
 
     @property
@@ -174,7 +183,7 @@ class LabelTree(Pictures):
 
     @property
     def n_labels(self) -> int:
-        """The number of labels, that is of leaves."""
+        """The number of labels, which is the number of leaves."""
         return self.n_nodes - self.n_blocks
 
     @property
@@ -250,7 +259,7 @@ class LabelTree(Pictures):
         return range(int(self.child_begin[node]), int(self.child_begin[node + 1]))
 
     def labels_under(self, node: int) -> Int32Array:
-        """Return the labels under a node from left to right, at no cost but that of the first call.
+        """Return the labels under a node from left to right; only the first call computes anything.
 
         Examples
         --------
@@ -271,64 +280,10 @@ class LabelTree(Pictures):
         """
         if not 0 <= label < self.n_labels:
             raise ValueError(f"label must be from 0 to {self.n_labels - 1}, but is {label}")
-        path = np.empty(self.depth + 1, dtype=np.int32)
-        at = path.size
-        node = self.leaf_of_label[label]
-        while node >= 0:
-            at -= 1
-            path[at] = node
-            node = self.parent[node]
-        return path[at:]
-
-    def training_cost(self, y: Any) -> NDArray[np.int64]:
-        """Return for each row of ``y`` the number of nodes that learn from it.
-
-        That is the root and every child of a node with a positive label below it. A row without labels
-        costs 1, and no row more than ``1 + number of its labels * depth * arity``.
-
-        Parameters
-        ----------
-        y : sparse matrix or array of shape (n_rows, n_labels)
-            The labels of each row: the entries that are not zero.
-
-        Examples
-        --------
-        >>> tree = LabelTree.from_nested([[0, 1], [2, 3]])
-        >>> tree.training_cost(np.array([[0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 1]]))
-        array([1, 5, 5, 7])
-        """
-        return training_cost(self, y)
-
-    def expected_cost(self, y: Any, X: Any = None) -> TreeCost:
-        """Return what this tree costs on a data set in training and prediction, without doing either.
-
-        Parameters
-        ----------
-        y : sparse matrix or array of shape (n_rows, n_labels)
-            The labels of each row: the entries that are not zero. A sample of the rows will do.
-        X : sparse matrix or array of shape (n_rows, n_features), optional
-            The features of each row, for the work in multiplications.
-
-        Examples
-        --------
-        >>> y = np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
-        >>> print(LabelTree.from_nested([0, [1, [2, 3]]]).expected_cost(y))
-        4.5 nodes, 1.75 blocks and 1.75 passes a row; labels at depth 1.6 of 3
-        """
-        return expected_cost(self, y, X)
-
-    def collapse(self, layers: int) -> LabelTree:
-        """Return the tree with every ``layers`` layers of inner nodes merged into one.
-
-        Children of a node are then its descendants ``layers`` levels down and the leaves that are met on the way.
-        So a binary tree becomes one of arity ``2 ** layers``, of the same clusters.
-
-        Examples
-        --------
-        >>> LabelTree.from_nested([[[[0, 1], [2, 3]], [4, 5]], 6]).collapse(2).to_nested()
-        [6, [0, 1, 2, 3], [4, 5]]
-        """
-        return LabelTree.from_parents(*collapse(self, layers))
+        path = [self.leaf_of_label[label]]
+        while path[-1] > 0:
+            path.append(self.parent[path[-1]])
+        return np.array(path[::-1], dtype=np.int32)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LabelTree):
@@ -360,7 +315,7 @@ class LabelTree(Pictures):
 
     @cached_property
     def _label_begin(self) -> Int32Array:
-        """Where the labels under each node begin in ``_labels_from_left``."""
+        """The position of the first label under each node in ``_labels_from_left``."""
         begin = np.zeros(self.n_nodes, dtype=np.int32)
         before = np.cumsum(self.n_labels_of_node, dtype=np.int64) - self.n_labels_of_node
         for level in self._levels[1:]:

@@ -1,4 +1,4 @@
-"""Nodes with too many children get nodes in between."""
+"""New nodes between a node with too many children and these children."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_array
 
 from labeltree import _native
 from labeltree.trees.checks import Int32Array
 from labeltree.trees.conversion import Nested
+from labeltree.trees.label_vectors import given_vectors
 from labeltree.trees.tree import LabelTree
 
 
@@ -23,10 +25,10 @@ def split_wide_nodes(
     n_threads: int = 1,
     progress: _native.Progress | None = None,
 ) -> LabelTree:
-    """Return the tree in which no node has more than ``max_arity`` children, and all paths are those of ``tree``.
+    """Return ``tree`` with new nodes, so that no node has more than ``max_arity`` children.
 
-    The children of a wide node are clustered into parts of equal size, and these again as long as they are too
-    large; a child that is not a leaf stands for the labels below it, whose vectors are added up.
+    The children of a wide node are clustered into parts of equal size, and large parts are clustered again. The vector
+    of an inner node is the sum of the vectors of the labels below it.
 
     Parameters
     ----------
@@ -34,11 +36,11 @@ def split_wide_nodes(
     max_arity : int
         At least 2.
     vectors : sparse matrix or array of shape (n_labels, d), optional
-        What labels are clustered by. Without, children are parted in their order.
+        The vectors that labels are clustered by. By default children are split in their order.
     seed, n_threads : int
-        Of the clustering. The tree does not depend on the number of threads.
+        The seed and the number of threads of the clustering. The tree does not depend on the number of threads.
     progress : optional
-        Told how far it is.
+        Reports the progress.
 
     Examples
     --------
@@ -51,7 +53,12 @@ def split_wide_nodes(
     """
     if max_arity < 2:
         raise ValueError(f"max_arity must be 2 or more, but is {max_arity}")
-    vectors = None if vectors is None else _checked_vectors(vectors, tree.n_labels)
+    if vectors is not None:
+        vectors = check_array(vectors, accept_sparse="csr", dtype=np.float32, input_name="vectors")
+        if vectors.shape[0] != tree.n_labels:
+            raise ValueError(
+                f"vectors must have a row per label, that is {tree.n_labels}, but the shape is {vectors.shape}"
+            )
     wide = np.flatnonzero(np.diff(tree.child_begin) > max_arity).tolist()
     if not wide:
         return tree
@@ -63,7 +70,7 @@ def split_wide_nodes(
     for node in wide:
         children = np.asarray(tree.children(node))
         if vectors is None:
-            between = LabelTree.from_nested(_parted(range(children.size), max_arity))
+            between = LabelTree.from_nested(_split(range(children.size), max_arity))
         else:
             summed = _vectors_of_children(tree, node, vectors)
             between = _clustered(summed, max_arity, seed, n_threads, progress or _native.Progress())
@@ -78,26 +85,12 @@ def split_wide_nodes(
         labels.append(np.full(new.size, -1, dtype=np.int32))
         ranks.append(new)
         n_nodes += new.size
-    # Siblings come in the order of their ranks, which `between` gives all of them or none.
+    # Siblings are ordered by rank. `between` gives ranks to all children of a node or to none.
     order = np.argsort(np.concatenate(ranks), kind="stable")
     position = np.empty(n_nodes + 1, dtype=np.int32)
     position[order] = np.arange(n_nodes)
-    position[-1] = -1  # what is above the root
+    position[-1] = -1  # the parent of the root
     return LabelTree.from_parents(position[np.concatenate(parents)[order]], np.concatenate(labels)[order])
-
-
-def _checked_vectors(vectors: Any, n_labels: int) -> Any:
-    checked = (
-        sp.csr_array(vectors, dtype=np.float32) if sp.issparse(vectors) else np.asarray(vectors, np.float32)
-    )
-    if checked.ndim != 2 or checked.shape[0] != n_labels:
-        raise ValueError(
-            f"vectors must have a row per label, that is {n_labels}, but the shape is {checked.shape}"
-        )
-    finite = np.isfinite(checked.data if sp.issparse(vectors) else checked)
-    if not finite.all():
-        raise ValueError("vectors must be finite numbers, but there is NaN or infinity among them")
-    return checked
 
 
 def _vectors_of_children(tree: LabelTree, node: int, vectors: Any) -> Any:
@@ -114,18 +107,8 @@ def _vectors_of_children(tree: LabelTree, node: int, vectors: Any) -> Any:
 def _clustered(
     vectors: Any, max_arity: int, seed: int, n_threads: int, progress: _native.Progress
 ) -> LabelTree:
-    """A tree whose labels are the rows of ``vectors``: to the kernel, examples with a label each."""
-    if sp.issparse(vectors):
-        vectors.sort_indices()
-        features = _native.FeatureMatrix.csr(
-            vectors.indptr.astype(np.int64),
-            vectors.indices.astype(np.int64),
-            vectors.data.astype(np.float32),
-            vectors.shape[1],
-            True,
-        )
-    else:
-        features = _native.FeatureMatrix.dense(np.ascontiguousarray(vectors, dtype=np.float32), True)
+    """Return a tree whose labels are the rows of ``vectors``: for the kernel, examples with one label each."""
+    features = given_vectors(vectors)
     options = _native.ClusteringOptions(
         arity=max_arity, max_leaves=max_arity, frequent_share=0.0, seed=seed, n_threads=n_threads
     )
@@ -135,8 +118,8 @@ def _clustered(
     return LabelTree(*_native.cluster_labels(features, examples, options, progress))
 
 
-def _parted(items: range, max_arity: int) -> list[Nested]:
-    """Items in their order, as nested lists of equal size, give or take one, of as few levels as can be."""
+def _split(items: range, max_arity: int) -> list[Nested]:
+    """Return the items in their order as nested lists of nearly equal size, with as few levels as possible."""
     if len(items) <= max_arity:
         return list(items)
     room = max_arity
@@ -145,4 +128,4 @@ def _parted(items: range, max_arity: int) -> list[Nested]:
     n_parts = -(-len(items) // room)
     ends = [-(-len(items) * part // n_parts) for part in range(n_parts + 1)]
     parts = [items[begin:end] for begin, end in pairwise(ends)]
-    return [part[0] if len(part) == 1 else _parted(part, max_arity) for part in parts]
+    return [part[0] if len(part) == 1 else _split(part, max_arity) for part in parts]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from labeltree.tuning.pareto import layers
 
-#: One in so many candidates goes up, and has so many times the rows there.
+#: One in this many candidates is promoted to the next rung, which has this many times the rows.
 REDUCTION = 3
-#: Too small a sample says nothing about the whole.
+#: Smaller samples tell too little about all rows.
 _FEWEST_ROWS = 2_000
 _MOST_SAMPLES = 4
 
 
-@dataclass(frozen=True)
-class Rung:
-    """How much a trial may learn from, and of how many trees the models are that it measures, ascending."""
+class Rung(NamedTuple):
+    """The size of the sample that trials train on, and the ascending numbers of trees of the models they measure."""
 
     n_rows: int
     n_trees: tuple[int, ...]
@@ -27,7 +26,7 @@ class Rung:
 
 
 def ladder(n_rows: int, n_trees: tuple[int, ...]) -> list[Rung]:
-    """Samples with few trees up to all rows, then all rows with more trees.
+    """Return samples with few trees up to all rows, then all rows with more trees.
 
     Examples
     --------
@@ -42,22 +41,21 @@ def ladder(n_rows: int, n_trees: tuple[int, ...]) -> list[Rung]:
     return [*rungs, Rung(n_rows, tuple(more))] if more else rungs
 
 
-@dataclass(frozen=True)
-class Job:
-    """A candidate, by its number, that is to be tried on a rung."""
+class Job(NamedTuple):
+    """A candidate, by its number, to try on a rung."""
 
     candidate: int
     rung: int
 
 
 class SuccessiveHalving:
-    """Says what to try next, in a sequence that may be cut off anywhere.
+    """Chooses the next job, in a sequence that may end anywhere.
 
-    A candidate goes up as soon as it is in the best third of those on its rung; only if none can, a new one is tried
-    on the lowest. Candidate 0 follows whoever is the first on a rung, so that there is something to compare with.
+    A candidate is promoted as soon as it is in the best third of its rung; a new candidate starts on the lowest rung
+    only if none can be promoted. When a rung gets its first candidate, candidate 0 follows, as a baseline.
 
-    The best are those that no other beats in both score and size, then those that none of the rest does; among equals
-    in this the score decides. So smaller models go up beside the most precise ones.
+    The best candidates are on the Pareto front of score and size, then on the front of the other candidates, and so
+    on; ties are broken by score. So small models are promoted as well as precise ones.
     """
 
     def __init__(self, n_rungs: int, n_candidates: int) -> None:
@@ -65,22 +63,22 @@ class SuccessiveHalving:
         self._results: list[dict[int, tuple[float, float]]] = [{} for _ in range(n_rungs)]
 
     def record(self, job: Job, score: float, size: float) -> None:
-        """Take what a trial found."""
+        """Store the result of a trial."""
         self._results[job.rung][job.candidate] = (score, size)
 
     def next_job(self, fits: Callable[[Job], bool]) -> Job | None:
-        """What to try next of that which `fits` into the time left; None if there is no such thing."""
-        return next(filter(fits, self._jobs()), None)
+        """Return the next job that `fits` into the time left, or None."""
+        return next(filter(fits, self.jobs()), None)
 
-    def _jobs(self) -> Iterator[Job]:
-        """What could be tried now, the most advanced first."""
+    def jobs(self) -> Iterator[Job]:
+        """Yield the possible jobs, highest rung first."""
         n_tried = len(self._results[0])
         is_last = n_tried == self._n_candidates
         for rung in reversed(range(len(self._results) - 1)):
             here, above = self._results[rung], self._results[rung + 1]
             if above and 0 in here and 0 not in above:
                 yield Job(0, rung + 1)
-            # Of the last that are left one goes up at least.
+            # When all candidates were tried, at least one is promoted.
             n_up = max(len(here) // REDUCTION, int(is_last))
             for candidate in _best_first(here)[:n_up]:
                 if candidate not in above:

@@ -1,4 +1,4 @@
-"""What nothing else beats in everything."""
+"""The Pareto front: rows of costs that no other row beats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def undominated(costs: ArrayLike) -> NDArray[np.bool_]:
-    """Tell which rows of costs no other row undercuts: none is at most as much in all columns and less in one.
+    """Return whether each row is on the Pareto front: no other row is at most as large everywhere and smaller once.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def undominated(costs: ArrayLike) -> NDArray[np.bool_]:
 
 
 def layers(costs: ArrayLike) -> NDArray[np.int64]:
-    """Number the layers of the rows: 0 for those undominated, 1 for those undominated without them, and so on.
+    """Return the layer of each row: 0 on the Pareto front, 1 on the front of the rows that are left, and so on.
 
     Examples
     --------
@@ -30,9 +30,8 @@ def layers(costs: ArrayLike) -> NDArray[np.int64]:
     """
     table = np.asarray(costs, dtype=np.float64)
     layer = np.full(len(table), -1, dtype=np.int64)
-    number = 0
-    while (layer < 0).any():
-        left = np.flatnonzero(layer < 0)
-        layer[left[undominated(table[left])]] = number
-        number += 1
+    left = np.arange(len(table))
+    while len(left) > 0:
+        layer[left] += 1
+        left = left[~undominated(table[left])]
     return layer

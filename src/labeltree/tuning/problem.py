@@ -1,11 +1,9 @@
-"""The data of all trials: rows to learn from, and rows to be asked about."""
+"""The data of all trials: rows to train on, and rows to validate with."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,22 +12,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.labels.reading import LabelRows, read_label_lists, read_labels
+from labeltree.timing import shortest_seconds
 from labeltree.tuning.halving import Rung
 from labeltree.tuning.ranking_metric import RankingMetric
-from labeltree.tuning.trial import Trial
-from labeltree.validation import is_pair
+from labeltree.tuning.result import Trial
+from labeltree.validation import is_pair, take_rows
 
-#: Rows that are held out if none are given: this share, and no more than so many.
+#: Rows that are held out if no validation rows are given: this share, up to this number.
 _HELD_OUT_SHARE = 0.2
 _MOST_HELD_OUT = 10_000
 _FEWEST_ROWS = 10
 
-#: Rows are timed in small batches, the best of some runs of each: other programs only ever make it longer.
+#: Prediction is timed in small batches, several times each.
 _TIMED_ROWS = 500
 _TIMED_BATCH = 50
 _TIMED_RUNS = 5
@@ -37,7 +35,10 @@ _TIMED_RUNS = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows with labels as 0/1 matrices. A sample has the first of `order`, so that smaller ones are parts of larger."""
+    """Rows and their labels as 0/1 matrices.
+
+    `order` has the rows to train on, shuffled. A sample is the beginning of it, so that it contains smaller samples.
+    """
 
     X: Any
     y: Any
@@ -50,32 +51,28 @@ class Problem:
     def read(
         cls, X: Any, y: Any, X_valid: Any, y_valid: Any, metric: str, random: np.random.RandomState
     ) -> Problem:
-        """Check the data, and hold rows out if there are none to validate with."""
-        measure = RankingMetric.parse(metric)
+        """Check the data, and hold rows out if there are no validation rows."""
         if (X_valid is None) != (y_valid is None):
             raise ValueError("X_valid and y_valid must be given both, or neither to hold rows out")
-        if X_valid is not None:
-            labels, valid_labels = _read_both(y, y_valid)
-            _check_lengths("X_valid and y_valid", X_valid, valid_labels)
-            _check_lengths("X and y", X, labels)
-            if valid_labels.shape[0] == 0:
+        if X_valid is None:
+            y = _matrix(read_labels(y))
+        else:
+            y, y_valid = _read_both(y, y_valid)
+            _check_lengths("X_valid and y_valid", X_valid, y_valid)
+            if y_valid.shape[0] == 0:
                 raise ValueError("X_valid must have at least one row, got none")
-            order = random.permutation(labels.shape[0])
-            return cls(X, labels, X_valid, valid_labels, order, measure)
-        labels = _matrix(read_labels(y))
-        _check_lengths("X and y", X, labels)
-        n_rows = labels.shape[0]
-        if n_rows < _FEWEST_ROWS:
-            raise ValueError(f"expected at least {_FEWEST_ROWS} rows to hold some of them out, got {n_rows}")
+        _check_lengths("X and y", X, y)
+        n_rows = y.shape[0]
         order = random.permutation(n_rows)
-        n_held_out = min(int(n_rows * _HELD_OUT_SHARE), _MOST_HELD_OUT)
-        held_out = np.sort(order[:n_held_out])
-        return cls(X, labels, _rows(X, held_out), labels[held_out], order[n_held_out:], measure)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are to learn from."""
-        return len(self.order)
+        if X_valid is None:
+            if n_rows < _FEWEST_ROWS:
+                raise ValueError(
+                    f"expected at least {_FEWEST_ROWS} rows to hold some of them out, got {n_rows}"
+                )
+            n_held_out = min(int(n_rows * _HELD_OUT_SHARE), _MOST_HELD_OUT)
+            held_out, order = np.sort(order[:n_held_out]), order[n_held_out:]
+            X_valid, y_valid = take_rows(X, held_out), y[held_out]
+        return cls(X, y, X_valid, y_valid, order, RankingMetric.parse(metric))
 
     @property
     def n_valid_rows(self) -> int:
@@ -84,19 +81,22 @@ class Problem:
     def trials(
         self, estimator: LabelTreeClassifier, parameters: dict[str, Any], rung: Rung
     ) -> Iterator[Trial]:
-        """Train models of ever more trees and measure each; the parameters of `estimator` hold for the rest."""
+        """Train and measure a model for each number of trees; other parameters are those of `estimator`."""
         rows = np.sort(self.order[: rung.n_rows])
-        X, y = _rows(self.X, rows), self.y[rows]
-        # Labels that the sample does not have would make the tree larger, and nothing else.
+        X, y = take_rows(self.X, rows), self.y[rows]
+        # Labels that the sample does not have would only make the tree larger.
         columns = np.unique(y.indices)
         y = y[:, columns]
         model = copy(estimator).set_params(**parameters, n_trees=rung.n_trees[0])
-        with _quiet():
-            model.fit(X, y)
-        yield self._measure(model, columns, parameters, len(rows))
-        for before, n_trees in pairwise(rung.n_trees):
-            with _quiet():
-                model.add_trees(X, y, n_trees - before)
+        for n_before, n_trees in pairwise((0, *rung.n_trees)):
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore", UserWarning
+                )  # a model without weights, say, is only a bad one
+                if n_before == 0:
+                    model.fit(X, y)
+                else:
+                    model.add_trees(X, y, n_trees - n_before)
             yield self._measure(model, columns, parameters, len(rows))
 
     def _measure(
@@ -119,39 +119,26 @@ class Problem:
 
     def _ms_per_row(self, model: LabelTreeClassifier) -> float:
         alone = copy(model).set_params(n_jobs=1)
-        n_rows = min(self.n_valid_rows, _TIMED_ROWS)
+        rows = np.arange(min(self.n_valid_rows, _TIMED_ROWS))
         batches = [
-            _rows(self.X_valid, np.arange(begin, min(begin + _TIMED_BATCH, n_rows)))
-            for begin in range(0, n_rows, _TIMED_BATCH)
+            take_rows(self.X_valid, rows[begin : begin + _TIMED_BATCH])
+            for begin in range(0, len(rows), _TIMED_BATCH)
         ]
-        best = np.full(len(batches), np.inf)
-        for _ in range(_TIMED_RUNS):
-            for i, batch in enumerate(batches):
-                started = time.perf_counter()
-                alone.predict_topk(batch, self.metric.k)
-                best[i] = min(best[i], time.perf_counter() - started)
-        return 1000 * float(best.sum()) / n_rows
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings: a model with nothing left in it, say, is just a bad one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
+        seconds = shortest_seconds(lambda X: alone.predict_topk(X, self.metric.k), batches, _TIMED_RUNS)
+        return 1000 * float(seconds.sum()) / len(rows)
 
 
 def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
-    """Labels to learn and labels to validate with, in the same columns."""
+    """Return the labels of training and validation rows, in the same columns."""
     rows = read_labels(y)
-    if rows.kind == "lists":  # where rows that are held out may well have labels that no other has
+    if rows.kind == "lists":  # validation rows may have labels that no training row has
         both = _matrix(read_label_lists([*y, *y_valid]))
         return both[: rows.n_rows], both[rows.n_rows :]
     valid = read_labels(y_valid)
     if valid.kind != rows.kind or not np.array_equal(valid.classes, rows.classes):
         raise ValueError(
             f"y and y_valid must have the same labels in the same form, got {rows.n_labels} labels ({rows.kind}) "
-            f"and {valid.n_labels} ({valid.kind}); give both as matrices of as many columns, or as lists of labels"
+            f"and {valid.n_labels} ({valid.kind}); pass matrices with the same columns, or lists of labels"
         )
     return _matrix(rows), _matrix(valid)
 
@@ -161,13 +148,7 @@ def _matrix(rows: LabelRows) -> Any:
     return sp.csr_matrix((ones, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_labels))
 
 
-def _check_lengths(names: str, X: Any, labels: Any) -> None:
+def _check_lengths(names: str, X: Any, y: Any) -> None:
     n_rows = _num_samples(X[0] if is_pair(X) else X)
-    if n_rows != labels.shape[0]:
-        raise ValueError(f"{names} must have the same number of rows, got {n_rows} and {labels.shape[0]}")
-
-
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    if is_pair(X):
-        return tuple(_safe_indexing(part, rows) for part in X)
-    return _safe_indexing(X, rows)
+    if n_rows != y.shape[0]:
+        raise ValueError(f"{names} must have the same number of rows, got {n_rows} and {y.shape[0]}")

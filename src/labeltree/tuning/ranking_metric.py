@@ -1,4 +1,4 @@
-"""The metric that is tuned for, by its name."""
+"""The ranking metric that a search maximises."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from labeltree.metrics import evaluate, inverse_propensity_of_counts
 
 _NAMES = ("P", "nDCG", "recall", "coverage", "PSP", "PSnDCG")
 
-#: The standard error of a difference is told from so many parts of the rows.
+#: The number of parts of the rows that the standard error of a difference is estimated from.
 _N_PARTS = 20
 
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A metric of rankings, the mean over its cut-offs.
+    """The mean of a ranking metric over its cut-offs.
 
     Examples
     --------
@@ -33,9 +33,7 @@ class RankingMetric:
     @classmethod
     def parse(cls, text: str) -> RankingMetric:
         """Read a name such as ``"nDCG@3"`` or ``"PSP@1,3,5"``."""
-        found = (
-            re.fullmatch(r"(\w+)@([1-9]\d{0,5}(?:,[1-9]\d{0,5})*)", text) if isinstance(text, str) else None
-        )
+        found = re.fullmatch(r"(\w+)@([1-9]\d{0,5}(?:,[1-9]\d{0,5})*)", text if isinstance(text, str) else "")
         if found is None or found[1] not in _NAMES:
             raise ValueError(
                 f"metric must be one of {', '.join(_NAMES)} with cut-offs, such as 'P@1,3,5' or 'nDCG@3', got {text!r}"
@@ -44,13 +42,13 @@ class RankingMetric:
 
     @property
     def k(self) -> int:
-        """How many ranks are looked at."""
+        """The number of ranks that the metric needs."""
         return max(self.cutoffs)
 
     def scores(
         self, y_true: Any, ranking: NDArray[np.int64], counts: NDArray[np.int64], n_rows: int
     ) -> tuple[float, tuple[float, ...]]:
-        """The score of all rows, and that of each of some parts; `counts` of labels are of `n_rows` training rows."""
+        """Return the score of all rows, and of each part; `counts` are those of labels in `n_rows` training rows."""
         weights = inverse_propensity_of_counts(counts, n_rows) if self.name.startswith("PS") else None
 
         def score(rows: slice) -> float:

@@ -1,32 +1,74 @@
-"""What a search for parameters found."""
+"""The trials of a search for parameters, and its result."""
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from labeltree.tuning.parameters_file import write_parameters
 from labeltree.tuning.pareto import undominated
-from labeltree.tuning.trial import Trial
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One model that was trained and measured.
+
+    Attributes
+    ----------
+    parameters : dict
+        The parameters that are searched.
+    n_rows : int
+        The number of rows it was trained on.
+    score : float
+        The metric on the validation rows, from 0 to 1; larger is better.
+    ms_per_row : float
+        Milliseconds to predict a row of a small batch, with one thread.
+    model_bytes : int
+        The size of the model in memory, with float32 weights.
+    seconds : float
+        The time of training.
+    part_scores : tuple of float
+        The metric on each of several parts of the validation rows.
+    """
+
+    parameters: dict[str, Any]
+    n_rows: int
+    score: float
+    ms_per_row: float
+    model_bytes: int
+    seconds: float
+    part_scores: tuple[float, ...] = field(default=(), repr=False)
+
+    def is_as_good_as(self, other: Trial) -> bool:
+        """Return whether the score is at most two standard errors of the difference below the other's."""
+        difference = np.subtract(other.part_scores, self.part_scores)
+        if len(difference) < 2:
+            return self.score >= other.score
+        return other.score - self.score <= 2 * float(difference.std(ddof=1)) / math.sqrt(len(difference))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything except the scores of the parts."""
+        return {name: value for name, value in vars(self).items() if name != "part_scores"}
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """All trials of a search, in their order, and what follows from them.
+    """All trials of a search, in their order, and the parameters that were chosen.
 
     Attributes
     ----------
     trials : tuple of Trial
-        The first is that of the parameters which the search started from.
+        The first one has the parameters that the search started from.
     metric : str
-        What `score` is.
+        The name of the metric that `score` is.
     given : dict
-        The parameters that were not searched, where they are not the defaults.
+        Parameters that were not searched and differ from their defaults.
     n_valid_rows : int
-        How many rows the models were asked about.
+        The number of validation rows.
     """
 
     trials: tuple[Trial, ...]
@@ -36,7 +78,7 @@ class Tuning:
 
     @property
     def finalists(self) -> list[Trial]:
-        """The trials on the most rows; others cannot be compared with them."""
+        """The trials with the most training rows; only they can be compared."""
         most = max(trial.n_rows for trial in self.trials)
         return [trial for trial in self.trials if trial.n_rows == most]
 
@@ -50,7 +92,7 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """Of the finalists that are as good as the best, within two standard errors, the smallest."""
+        """The smallest of the finalists whose score is within two standard errors of the best."""
         finalists = self.finalists
         best = max(finalists, key=lambda trial: trial.score)
         good = [trial for trial in finalists if trial.is_as_good_as(best)]
@@ -58,7 +100,7 @@ class Tuning:
 
     @property
     def start(self) -> Trial | None:
-        """What the search started from, if that is among the finalists: something to compare with."""
+        """The finalist with the parameters that the search started from, as a baseline; None if there is none."""
         parameters = self.trials[0].parameters
         return next((trial for trial in self.finalists if trial.parameters == parameters), None)
 
@@ -68,5 +110,5 @@ class Tuning:
         return {**self.given, **self.chosen.parameters}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chosen parameters to a file that ``labeltree train --parameters`` takes."""
+        """Write the chosen parameters to a file for ``labeltree train --parameters``."""
         write_parameters(path, self.parameters)

@@ -1,10 +1,9 @@
-"""`tune`: trials one after another, until the time is up."""
+"""`tune`: one trial after another, until the time is up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from inspect import signature
 from numbers import Integral
 from time import monotonic
 from typing import Any
@@ -14,18 +13,18 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.training.solvers import default_c, is_set
+from labeltree.trees.builders import BUILDERS
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
 from labeltree.tuning.ranking_metric import RankingMetric
-from labeltree.tuning.result import Tuning
+from labeltree.tuning.result import Trial, Tuning
 from labeltree.tuning.space import SEARCHED, SearchSpace
-from labeltree.tuning.trial import Trial
 from labeltree.validation import Number
 
-#: Trees whose shape `arity` and `max_leaves` decide.
-_TREES = ("kmeans", "unbalanced_kmeans", "random")
+#: Trees whose shape depends on `arity` and `max_leaves`.
+_TREES = tuple(word for word, builder in sorted(BUILDERS.items()) if builder.needs >= {"arity", "max_leaves"})
 
-#: Parameters of a run, which say nothing about the model.
+#: Parameters of a run, which do not change the model.
 _OF_THE_RUN = ("n_jobs", "verbose")
 
 
@@ -43,26 +42,27 @@ def tune(
 ) -> Tuning:
     """Search parameters of `LabelTreeClassifier` by successive halving, within a time budget.
 
-    The seed (the `random_state` of `estimator`) decides which trials are made, in which order, and what scores and
-    sizes they find. Time decides how many, which of them are passed over because they would not be done, and the times
-    that are measured; these decide nothing but who is on the front.
+    The seed (the `random_state` of `estimator`) determines the trials, their order, their scores and sizes. The time
+    determines the number of trials, which trials are skipped because they would take too long, and the measured times;
+    these only matter for the Pareto front.
 
     Parameters
     ----------
     X, y
         Examples, in any form that `fit` takes.
     X_valid, y_valid : optional
-        Examples to measure with, in the same form; by default a fifth of the rows is held out, but no more than 10,000.
+        Validation examples, in the same form. By default a fifth of the rows is held out, up to 10,000 rows.
     budget : float
-        Seconds. A trial is begun if it should be done by then, going by those before; the first in any case.
+        The time budget in seconds. A trial starts if it should end within the budget, judging by earlier trials; the
+        first one always starts.
     estimator : LabelTreeClassifier, optional
-        Its parameters hold where they are not searched, and the search starts from those that are.
+        Sets the parameters that are not searched, and where the search starts.
     space : SearchSpace, optional
-        What is tried.
+        The values to try.
     metric : str
-        One of P, nDCG, recall, coverage, PSP and PSnDCG, with one or more cut-offs, over which it is averaged.
+        One of P, nDCG, recall, coverage, PSP and PSnDCG, with one or more cut-offs. The mean over cut-offs counts.
     on_trial : callable, optional
-        Called with every `Trial` when it is done.
+        Called with every `Trial` when it ends.
 
     Returns
     -------
@@ -88,22 +88,20 @@ def tune(
     check_search(base, space, metric)
     random = check_random_state(base.random_state)
     given = _given(base)
-    # All trials have the same seed: what differs are the parameters.
+    # All trials have the same seed, so that only the parameters differ.
     if not isinstance(base.random_state, Integral):
         base.random_state = int(random.randint(np.iinfo(np.int32).max))
     base.verbose = -1
     candidates = space.candidates(_start(base, space), base.solver, base.penalty, random)
     problem = Problem.read(X, y, X_valid, y_valid, metric, random)
-    rungs = ladder(problem.n_rows, space.n_trees)
+    rungs = ladder(len(problem.order), space.n_trees)
+    halving = SuccessiveHalving(len(rungs), len(candidates))
+
+    def run(job: Job) -> Iterator[Trial]:
+        return problem.trials(base, candidates[job.candidate], rungs[job.rung])
+
     trials = []
-    found = search(
-        SuccessiveHalving(len(rungs), len(candidates)),
-        rungs,
-        lambda job: problem.trials(base, candidates[job.candidate], rungs[job.rung]),
-        budget - (monotonic() - begin),
-        monotonic,
-    )
-    for trial in found:
+    for trial in search(halving, rungs, run, budget - (monotonic() - begin), monotonic):
         trials.append(trial)
         if on_trial is not None:
             on_trial(trial)
@@ -117,7 +115,7 @@ def search(
     budget: float,
     clock: Callable[[], float],
 ) -> Iterator[Trial]:
-    """Run one job after another, as long as there is one that will be done in time."""
+    """Run one job after another, as long as one should end within the budget."""
     begin = started = clock()
     taken: dict[Job, float] = {}
 
@@ -133,7 +131,7 @@ def search(
 
 
 def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> float:
-    """What a job will take: by the same candidate on fewer rows, or all others on the lowest rung."""
+    """Estimate the time of a job from the same candidate on fewer rows, or from the others on the lowest rung."""
     if job.rung == 0:
         return float(np.mean([seconds for other, seconds in taken.items() if other.rung == 0]))
     below = Job(job.candidate, job.rung - 1)
@@ -141,26 +139,26 @@ def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> f
 
 
 def check_search(estimator: LabelTreeClassifier, space: SearchSpace, metric: str) -> None:
-    """Raise `ValueError` for a parameter, or a value to be tried, that `tune` cannot take."""
+    """Raise `ValueError` for a parameter, or a value to try, that `tune` does not support."""
     RankingMetric.parse(metric)
     _check_estimator(estimator)
     tried = copy(estimator)
-    # The loss first: whether other parameters are right depends on it.
+    # The loss comes first, because it decides which values of other parameters are valid.
     for name in SEARCHED:
         for value in reversed(getattr(space, name) or ()):
             tried.set_params(**{name: value}).check_parameters()
 
 
 def _check_estimator(estimator: LabelTreeClassifier) -> None:
-    """Refuse what says of all labels what a sample of them cannot heed, and what has no use for the parameters."""
+    """Refuse parameters that exclude the searched ones, or that need all labels, which samples do not have."""
     if estimator.solver != "descent" or estimator.node_estimator is not None:
         raise ValueError(
-            "tune searches C and loss, so that solver must be 'descent' and node_estimator None, got "
+            "tune searches C and loss, so solver must be 'descent' and node_estimator None, got "
             f"{estimator.solver!r} and {estimator.node_estimator!r}"
         )
     if not isinstance(estimator.tree, str) or estimator.tree not in _TREES:
         raise ValueError(
-            f"tune searches the shape of trees, so that tree must be one of {_TREES}, got {estimator.tree!r}"
+            f"tune searches the shape of trees, so tree must be one of {_TREES}, got {estimator.tree!r}"
         )
     if not isinstance(estimator.label_vectors, str) or estimator.label_weight not in (None, "propensity"):
         raise ValueError(
@@ -172,7 +170,7 @@ def _check_estimator(estimator: LabelTreeClassifier) -> None:
 
 
 def _start(estimator: LabelTreeClassifier, space: SearchSpace) -> dict[str, Any]:
-    """The estimator's own parameters; where the space does not have them, its first values."""
+    """Return the parameters of the estimator; the first value of the space replaces a value that is not in it."""
     start: dict[str, Any] = {}
     for name in ("loss", "C", "arity", "max_leaves", "prune"):
         value, values = getattr(estimator, name), getattr(space, name)
@@ -183,10 +181,8 @@ def _start(estimator: LabelTreeClassifier, space: SearchSpace) -> dict[str, Any]
 
 
 def _given(estimator: LabelTreeClassifier) -> dict[str, Any]:
-    """Parameters that are not searched and were set to something else than the default."""
-    defaults = {
-        name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()
-    }
+    """Return the parameters that are not searched and differ from their defaults."""
+    defaults = LabelTreeClassifier().get_params(deep=False)
     given = {
         name: value
         for name, value in estimator.get_params(deep=False).items()

@@ -19,7 +19,7 @@ def _json_file(path: Path) -> Path:
 
 Out = Annotated[
     Path,
-    typer.Option("--out", metavar="FILE", help="Where the tree goes: a .json file.", callback=_json_file),
+    typer.Option("--out", metavar="FILE", help="The .json file to write the tree to.", callback=_json_file),
 ]
 
 
@@ -42,10 +42,10 @@ def build(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Build the tree that train would, and stop: what is its shape, what would it cost?
+    """Build the tree that train would build, without training, and show its shape and cost.
 
-    The cost is that of a row on average: the nodes that learn from it, the blocks of siblings that they are in, and the
-    passes over its features, which say beforehand which of two trees is faster.
+    The cost is an average over rows: the nodes that learn from a row, their blocks of siblings, and the passes over the
+    row's features. The tree with fewer passes trains faster.
 
     [bold]Examples[/bold]
 
@@ -58,36 +58,27 @@ def build(
     from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, seconds_text
     from labeltree.cli.trained_model import untrained
-    from labeltree.cli.tree.hierarchy import (
-        check_names_are_of_use,
-        describe_matching,
-        fit_for_columns,
-        tree_parameter,
-    )
-    from labeltree.cli.tree.shape import cost_row, cost_to_json, shape_rows, shape_to_json, table_of
-    from labeltree.data.atomic_file import open_atomic
+    from labeltree.cli.tree import hierarchy
+    from labeltree.cli.tree.shape import shape_table, shape_to_json, write_text
 
-    tree = tree_parameter(parameters["tree"])
+    tree = hierarchy.tree_parameter(parameters["tree"])
     if isinstance(tree, list):
         raise typer.BadParameter(f"build makes one tree, got {len(tree)}", param_hint="--tree")
     classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree})
-    check_names_are_of_use(classifier.tree, labels)
+    hierarchy.check_names_are_used(classifier.tree, labels)
     source = DataFile(data, format_of(data, format), one_based)
     X, y = source.read(n_features, n_labels)
-    classifier.tree = fit_for_columns(classifier.tree, labels, y.shape[1], source.first_label)
+    classifier.tree = hierarchy.fit_for_columns(classifier.tree, labels, y.shape[1], source.first_label)
     stopwatch = Stopwatch()
     with stopwatch.phase("building"):
         built = classifier.build_tree(X, y)
     cost = built.expected_cost(y, X)
-    with open_atomic(out) as file:
-        file.write(built.to_json().encode())
+    write_text(out, built.to_json())
     if json:
         print_json(
             {
                 "out": str(out),
-                "data": data,
-                **shape_to_json(built),
-                "cost": cost_to_json(cost),
+                **shape_to_json(built, cost, data),
                 "parameters": parameters,
                 "seconds": stopwatch.seconds,
             }
@@ -95,7 +86,7 @@ def build(
         return
     console = standard_output()
     console.print(titled(out, f": built in {seconds_text(stopwatch.seconds['building'])}"))
-    for line in describe_matching(classifier.tree, built.n_labels):
+    for line in hierarchy.describe_matching(classifier.tree, built.n_labels):
         console.print(line)
-    console.print(table_of([*shape_rows(built), cost_row(cost, data, built.n_labels)]))
+    console.print(shape_table(built, [], cost, data))
     print_next(f"labeltree train {data} --tree {out} --model MODEL")

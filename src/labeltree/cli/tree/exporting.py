@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,15 +21,15 @@ def export(
         Path,
         typer.Option(
             metavar="FILE",
-            help="Where it goes, and by its ending what: .json a tree for train, .csv a table with the columns id, "
-            "parent and name, .dot a graph for Graphviz.",
+            help="The file to write. Its ending sets the format: .json is a tree for train, .csv a table with the "
+            "columns id, parent and name, .dot a graph for Graphviz.",
         ),
     ],
     labels: options.LabelNames = None,
 ) -> None:
-    """Write a tree for other programs; of a model with several trees, the first.
+    """Write a tree for other programs. A model with several trees exports the first one.
 
-    The table has a row per node, leaves under the ids of their labels: it is a taxonomy again.
+    The table is a taxonomy with a row per node. The id of a leaf is its label.
 
     [bold]Examples[/bold]
 
@@ -39,16 +40,14 @@ def export(
     from labeltree.cli.console import standard_output, titled
     from labeltree.cli.figures import bytes_text, count_text
     from labeltree.cli.tree.hierarchy import open_hierarchy
-    from labeltree.data.atomic_file import open_atomic
+    from labeltree.cli.tree.shape import write_text
 
     if out.suffix not in _WRITERS:
         raise typer.BadParameter(
             f"expected a name that ends in {', '.join(_WRITERS)}, got {out}", param_hint="--out"
         )
     exported = open_hierarchy(source, labels)
-    text = _WRITERS[out.suffix](exported)
-    with open_atomic(out) as file:
-        file.write(text.encode())
+    write_text(out, _WRITERS[out.suffix](exported))
     tree = exported.tree
     standard_output().print(
         titled(
@@ -59,34 +58,27 @@ def export(
     )
 
 
-def _json(exported: Any) -> str:
-    text: str = exported.tree.to_json()
-    return text
-
-
 def _table(exported: Any) -> str:
     tree = exported.tree
     labels = range(tree.n_labels) if exported.model is None else exported.model.classes_.tolist()
     leaf_ids = [str(label) for label in labels]
-    # Inner nodes must not be called like labels.
+    # The id of an inner node must not be a label.
     prefix = "node "
     while any(identifier.startswith(prefix) for identifier in leaf_ids):
         prefix = f"tree {prefix}"
-    ids = [
-        leaf_ids[label] if label >= 0 else f"{prefix}{node}" for node, label in enumerate(tree.label.tolist())
-    ]
+    ids: list[str] = []
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("id", "parent", "name"))
-    for node, (above, label) in enumerate(zip(tree.parent.tolist(), tree.label.tolist(), strict=True)):
+    for parent, node, label in tree.to_triples().tolist():
+        ids.append(leaf_ids[label] if label >= 0 else f"{prefix}{node}")
         name = exported.names[label] if label >= 0 else ids[node]
-        table.writerow((ids[node], ids[above] if above >= 0 else "", name))
+        table.writerow((ids[node], ids[parent] if parent >= 0 else "", name))
     return text.getvalue()
 
 
-def _graph(exported: Any) -> str:
-    text: str = exported.tree.to_graphviz(exported.names, max_nodes=exported.tree.n_nodes)
-    return text
-
-
-_WRITERS = {".json": _json, ".csv": _table, ".dot": _graph}
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    ".json": lambda exported: exported.tree.to_json(),
+    ".csv": _table,
+    ".dot": lambda exported: exported.tree.to_graphviz(exported.names, max_nodes=exported.tree.n_nodes),
+}

@@ -1,4 +1,4 @@
-"""Hierarchies named on the command line: trees, taxonomies, the trees of models."""
+"""Hierarchies on the command line: trees, taxonomies, the trees of models."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any, Literal
 
 import typer
 
-from labeltree.cli.parameters import classifier_parameters
-
 _TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
 _SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
 
 
 def is_taxonomy(path: Path) -> bool:
     """Whether a file is a taxonomy, by its name."""
-    return bool(_TABLE.fullmatch(path.name) or _SKOS.fullmatch(path.name))
+    return not path.is_dir() and bool(_TABLE.fullmatch(path.name) or _SKOS.fullmatch(path.name))
 
 
 def read_taxonomy(path: Path, root: str | None = None, language: str = "en") -> Any:
-    """The taxonomy in a file; `root` is of tables, `language` of SKOS vocabularies."""
+    """Read a taxonomy from a file. `root` is for tables, `language` for SKOS vocabularies."""
     from labeltree.trees import Taxonomy
 
     if _SKOS.fullmatch(path.name):
@@ -30,7 +28,7 @@ def read_taxonomy(path: Path, root: str | None = None, language: str = "en") -> 
 
 
 def read_tree(path: Path) -> Any:
-    """The tree that a JSON file has."""
+    """Read a tree from a JSON file."""
     from labeltree import LabelTree
 
     try:
@@ -40,35 +38,31 @@ def read_tree(path: Path) -> Any:
 
 
 def tree_parameter(text: str) -> Any:
-    """What ``--tree`` says: a word, the tree or the taxonomy in a file, or a list of these."""
-    parts = text.split(",")
-    if len(parts) == 1 or Path(text).is_file():
-        return _one_tree(text)
-    return [_one_tree(part.strip()) for part in parts]
+    """Return the value of ``--tree``: a word, the tree or the taxonomy in a file, or a list of these."""
+    from labeltree.trees import TREE_WORDS
 
-
-def _one_tree(word_or_path: str) -> Any:
-    words = classifier_parameters()["tree"].words
-    if word_or_path in words:
-        return word_or_path
-    path = Path(word_or_path)
+    if "," in text and not Path(text).is_file():
+        return [tree_parameter(part.strip()) for part in text.split(",")]
+    if text in TREE_WORDS:
+        return text
+    path = Path(text)
     if not path.is_file():
         raise typer.BadParameter(
-            f"{path} is neither a file nor one of {', '.join(words)}", param_hint="--tree"
+            f"{path} is neither a file nor one of {', '.join(TREE_WORDS)}", param_hint="--tree"
         )
     return read_taxonomy(path) if is_taxonomy(path) else read_tree(path)
 
 
-def check_names_are_of_use(tree: Any, labels: Path | None) -> None:
-    """Refuse names of labels where the value of ``--tree`` has no taxonomy to look them up in."""
+def check_names_are_used(tree: Any, labels: Path | None) -> None:
+    """Refuse label names if the value of ``--tree`` has no taxonomy, because only a taxonomy uses them."""
     if labels is not None and not _taxonomies(tree):
-        raise typer.BadParameter("only a taxonomy as --tree has use for names", param_hint="--labels")
+        raise typer.BadParameter("only a taxonomy as --tree uses label names", param_hint="--labels")
 
 
 def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: int) -> Any:
-    """The value of ``--tree`` with taxonomies that know what the columns of a data file are called.
+    """Return the value of ``--tree`` with taxonomies that know the name of each column of a data file.
 
-    That is by the lines of the file `labels` or, without, by the numbers that the data file has.
+    The names are the lines of the file `labels` or, without it, the numbers in the data file.
     """
     if isinstance(tree, list):
         return [fit_for_columns(one, labels, n_labels, first_label) for one in tree]
@@ -76,13 +70,8 @@ def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: 
 
 
 def describe_matching(tree: Any, n_labels: int) -> list[str]:
-    """Of each taxonomy in the value of ``--tree``, how many labels it has, in a line."""
-    columns = range(n_labels)
-    return [
-        f"{int((taxonomy.concepts_of(columns) >= 0).sum()):,} of {n_labels:,} labels are among "
-        f"{len(taxonomy):,} concepts, by {taxonomy.matched_by(columns)}"
-        for taxonomy in _taxonomies(tree)
-    ]
+    """Return a line for each taxonomy in the value of ``--tree``: how many labels are in it."""
+    return [matching_text(_matching(taxonomy, range(n_labels)), n_labels) for taxonomy in _taxonomies(tree)]
 
 
 def _taxonomies(tree: Any) -> list[Any]:
@@ -92,7 +81,7 @@ def _taxonomies(tree: Any) -> list[Any]:
 
 
 def column_names(labels: Path | None, n_labels: int = 0, first_label: int = 0) -> list[str]:
-    """What labels are called: by the lines of a file (all of them if `n_labels` is 0), or by number."""
+    """Return the names of labels: the lines of a file (all of them if `n_labels` is 0), or numbers."""
     from labeltree.cli.label_names import read_names
 
     if labels is None:
@@ -102,16 +91,16 @@ def column_names(labels: Path | None, n_labels: int = 0, first_label: int = 0) -
 
 
 def lowest_concepts(taxonomy: Any) -> list[str]:
-    """The ids of the concepts that have none below them."""
+    """Return the ids of the concepts that have no concept below them."""
     upper = set(taxonomy.parent.tolist())
     return [identifier for concept, identifier in enumerate(taxonomy.ids) if concept not in upper]
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A tree to be looked at, and what its labels and nodes are called.
+    """A tree to show, and the names of its labels and nodes.
 
-    A model is kept where the tree is of one; of a taxonomy, its size and how the labels were found in it.
+    `model` is the model that the tree is from. `matching` says how the labels were found in a taxonomy.
     """
 
     kind: Literal["model", "tree", "taxonomy"]
@@ -123,24 +112,23 @@ class Hierarchy:
 
 
 def open_hierarchy(path: Path, labels: Path | None) -> Hierarchy:
-    """The first tree of a model, or the tree in a JSON file."""
+    """Return the first tree of a model, or the tree in a JSON file."""
+    if not path.is_dir():
+        tree = read_tree(path)
+        return Hierarchy("tree", tree, column_names(labels, tree.n_labels))
     from labeltree.cli.label_names import LabelNames
+    from labeltree.cli.trained_model import check_has_label_tree
+    from labeltree.model_file import load
 
-    if path.is_dir():
-        from labeltree.cli.trained_model import check_has_label_tree
-        from labeltree.model_file import load
-
-        model: Any = load(path)
-        check_has_label_tree(model)
-        known = LabelNames(model, labels)
-        names = [known[label] for label in model.classes_.tolist()]
-        return Hierarchy("model", model.tree_, names, model=model)
-    tree = read_tree(path)
-    return Hierarchy("tree", tree, column_names(labels, tree.n_labels))
+    model: Any = load(path)
+    check_has_label_tree(model)
+    known = LabelNames(model, labels)
+    names = [known[label] for label in model.classes_.tolist()]
+    return Hierarchy("model", model.tree_, names, model=model)
 
 
 def named_by(taxonomy: Any, shown: Hierarchy) -> Hierarchy:
-    """The same tree, its nodes called like the concepts of a taxonomy; labels are looked up by their names."""
+    """Return the same tree with nodes named after concepts. Labels are looked up by their names."""
     return replace(
         shown,
         names=taxonomy.names_of(shown.names),
@@ -150,18 +138,19 @@ def named_by(taxonomy: Any, shown: Hierarchy) -> Hierarchy:
 
 
 def hierarchy_of_taxonomy(taxonomy: Any, labels: list[str]) -> Hierarchy:
-    """The tree that a taxonomy gives over labels."""
-    tree = taxonomy.label_tree(labels)
-    return Hierarchy(
-        "taxonomy",
-        tree,
-        taxonomy.names_of(labels),
-        taxonomy.node_names(tree, labels),
-        _matching(taxonomy, labels),
+    """Return the tree of a taxonomy over labels."""
+    return named_by(taxonomy, Hierarchy("taxonomy", taxonomy.label_tree(labels), labels))
+
+
+def matching_text(found: dict[str, Any], n_labels: int) -> str:
+    """Return how many labels are in a taxonomy, for people."""
+    return (
+        f"{found['labels_found']:,} of {n_labels:,} labels are among {found['concepts']:,} concepts, "
+        f"by {found['found_by']}"
     )
 
 
-def _matching(taxonomy: Any, labels: list[str]) -> dict[str, Any]:
+def _matching(taxonomy: Any, labels: Any) -> dict[str, Any]:
     return {
         "concepts": len(taxonomy),
         "labels_found": int((taxonomy.concepts_of(labels) >= 0).sum()),

@@ -14,12 +14,12 @@ Root = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
-        help="Of a table: the parent of the concepts at the top, if it has no row of its own.",
+        help="For a table: the parent of the concepts at the top, if it has no row.",
         show_default=False,
     ),
 ]
 Language = Annotated[
-    str, typer.Option(metavar="CODE", help="Of a SKOS vocabulary: the language of the names.")
+    str, typer.Option(metavar="CODE", help="For a SKOS vocabulary: the language of the names.")
 ]
 
 
@@ -34,27 +34,25 @@ def show(
     ],
     labels: options.LabelNames = None,
     max_nodes: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many nodes to draw; 0 for no drawing.")
+        int, typer.Option(min=0, metavar="N", help="Maximum number of nodes to draw; 0 for no drawing.")
     ] = 40,
     plot: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Draw a picture (.png, .svg, .pdf): a small tree as it is, of a large one a profile.",
+            help="Save a picture (.png, .svg, .pdf): a small tree completely, charts of a large tree.",
             show_default=False,
         ),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATA", help="Labelled rows: what does the tree cost on them?", show_default=False
-        ),
+        typer.Option(metavar="DATA", help="Labelled rows, to show the cost of the tree.", show_default=False),
     ] = None,
     taxonomy: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Of a model or a tree: name each node by the lowest concept that all of its labels are below.",
+            help="For a model or a tree: name each node after the lowest concept above all of its labels.",
             show_default=False,
         ),
     ] = None,
@@ -66,8 +64,8 @@ def show(
 ) -> None:
     """Show a tree: its shape, a drawing from the root down, and on request its cost and a picture.
 
-    Of a taxonomy, the tree over the labels of --labels, or else of --data, is shown; without either the one over
-    all concepts that have none below them. Of a model with several trees it is the first.
+    A taxonomy is shown as the tree over the labels of --labels or of --data. Without these options, the labels are all
+    concepts that have no concept below them. A model with several trees shows the first one.
 
     [bold]Examples[/bold]
 
@@ -78,11 +76,11 @@ def show(
     """
     from labeltree.cli.console import print_json, standard_output
     from labeltree.cli.data_file import DataFile, format_of
-    from labeltree.cli.tree.hierarchy import is_taxonomy, named_by, read_taxonomy
-    from labeltree.cli.tree.shape import cost_row, cost_to_json, shape_rows, shape_to_json, table_of
+    from labeltree.cli.tree.hierarchy import is_taxonomy, matching_text, named_by, read_taxonomy
+    from labeltree.cli.tree.shape import shape_table, shape_to_json
 
     file = None if data is None else DataFile(data, format_of(data, format), one_based)
-    if taxonomy is not None and is_taxonomy(source) and not source.is_dir():
+    if taxonomy is not None and is_taxonomy(source):
         raise typer.BadParameter(f"{source} is a taxonomy itself", param_hint="--taxonomy")
     shown, rows = _open(source, labels, file, root, language)
     if taxonomy is not None:
@@ -97,19 +95,16 @@ def show(
                 "source": str(source),
                 "kind": shown.kind,
                 **(shown.matching or {}),
-                **shape_to_json(tree),
-                **({} if cost is None else {"data": data, "cost": cost_to_json(cost)}),
+                **shape_to_json(tree, cost, data),
                 **({} if plot is None else {"plot": str(plot)}),
             }
         )
         return
     console = standard_output()
-    about = [(shown.kind, str(source)), *shape_rows(tree)]
+    about = [(shown.kind, str(source))]
     if shown.matching is not None:
-        about.insert(1, _matching_row(shown, labels, data))
-    if cost is not None and data is not None:
-        about.append(cost_row(cost, data, tree.n_labels))
-    console.print(table_of(about))
+        about.append(("concepts", matching_text(shown.matching, tree.n_labels)))
+    console.print(shape_table(tree, about, cost, data))
     if max_nodes:
         console.print()
         drawing = tree.draw(shown.names, max_nodes, node_names=shown.node_names)
@@ -119,41 +114,24 @@ def show(
 def _open(
     source: Path, labels: Path | None, file: Any, root: str | None, language: str
 ) -> tuple[Any, tuple[Any, Any] | None]:
-    """What is to be shown, and the data with a column for each of its labels."""
-    from labeltree.cli.tree.hierarchy import (
-        column_names,
-        hierarchy_of_taxonomy,
-        is_taxonomy,
-        lowest_concepts,
-        open_hierarchy,
-        read_taxonomy,
-    )
+    """Return the tree to show, and the data with a column for each label of the tree."""
+    from labeltree.cli.tree import hierarchy
 
-    if source.is_dir() or not is_taxonomy(source):
-        shown = open_hierarchy(source, labels)
+    if not hierarchy.is_taxonomy(source):
+        shown = hierarchy.open_hierarchy(source, labels)
         if file is None:
             return shown, None
         if shown.model is None:
             return shown, file.read(n_labels=shown.tree.n_labels)
         X, y = file.read_for(shown.model)
         return shown, (X, y[:, shown.model.classes_])
-    taxonomy = read_taxonomy(source, root, language)
+    taxonomy = hierarchy.read_taxonomy(source, root, language)
     rows = None if file is None else file.read()
     if rows is not None:
-        return hierarchy_of_taxonomy(taxonomy, column_names(labels, rows[1].shape[1], file.first_label)), rows
-    called = lowest_concepts(taxonomy) if labels is None else column_names(labels)
-    return hierarchy_of_taxonomy(taxonomy, called), None
-
-
-def _matching_row(shown: Any, labels: Path | None, data: str | None) -> tuple[str, str]:
-    found = shown.matching
-    if labels is None and data is None:
-        return "concepts", f"{found['concepts']:,}; those with none below them are the labels"
-    return (
-        "concepts",
-        f"{found['concepts']:,}; {found['labels_found']:,} of {shown.tree.n_labels:,} labels are among them, "
-        f"by {found['found_by']}",
-    )
+        names = hierarchy.column_names(labels, rows[1].shape[1], file.first_label)
+    else:
+        names = hierarchy.lowest_concepts(taxonomy) if labels is None else hierarchy.column_names(labels)
+    return hierarchy.hierarchy_of_taxonomy(taxonomy, names), rows
 
 
 def _save_picture(shown: Any, y: Any, path: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows
-from labeltree.model.explanation import Explanation, Step, strongest
+from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
 from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
@@ -86,7 +86,12 @@ class ExampleForest:
         return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
 
     def explain(
-        self, features: Any, label: int, search: Search, n_features: int, feature_names: Sequence[Any] | NDArray[Any] | None
+        self,
+        features: Any,
+        label: int,
+        search: Search,
+        n_features: int,
+        feature_names: FeatureNames,
     ) -> Explanation:
         # The kernel walks the same way first, and raises if the file of the model is damaged.
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
@@ -114,7 +119,7 @@ def _path(
     values: dict[int, float],
     label: int,
     n_features: int,
-    feature_names: Sequence[Any] | NDArray[Any] | None,
+    feature_names: FeatureNames,
 ) -> list[Step]:
     """The way through a tree: certain at every separator, and at the leaf its probability for the label."""
     first = int(trees.arrays["tree_begin"][tree])

@@ -58,9 +58,7 @@ class ExampleTreePlan:
         )
         return run.phases.run(
             f"growing {len(self.seeds)} trees",
-            lambda progress: _native.grow_example_trees(
-                examples.native, gain, self.seeds, options, progress
-            ),
+            lambda progress: _native.grow_example_trees(examples.native, gain, self.seeds, options, progress),
         )
 
 

@@ -1,0 +1,184 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "bindings/bindings.h"
+#include "bindings/core/references.h"
+#include "bindings/core/views.h"
+#include "core/dense_range.h"
+
+namespace labeltree {
+
+namespace {
+
+[[noreturn]] void bad_row(int64_t row, const std::string& what) {
+  throw std::invalid_argument("X, row " + std::to_string(row) + ": " + what);
+}
+
+// Checks what the kernel relies on. Returns whether the rows are sorted and free of duplicates.
+template <class Index, class Value>
+bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_t n_indices,
+               const Value* data, int64_t n_features) {
+  bool canonical = true;
+  if (indptr[0] != 0) throw std::invalid_argument("X: indptr must start with 0");
+  for (int64_t row = 0; row < n_rows; ++row) {
+    const int64_t begin = indptr[row], end = indptr[row + 1];
+    if (end < begin || end > n_indices) bad_row(row, "indptr is not ascending within the length of indices");
+    int64_t last = -1;
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t index = indices[k];
+      if (index < 0 || index >= n_features) {
+        bad_row(row, "feature " + std::to_string(index) + " is outside 0.." + std::to_string(n_features - 1));
+      }
+      if (!(std::fabs(data[k]) <= static_cast<Value>(3.4e38))) {
+        bad_row(row, "feature " + std::to_string(index) + " is NaN, inf or too large for float32");
+      }
+      canonical = canonical && index > last;
+      last = index;
+    }
+  }
+  return canonical;
+}
+
+// Checks what the kernel relies on.
+template <class Value>
+void check_array(const Value* data, int64_t n_rows, int64_t n_features) {
+  for (int64_t i = 0; i < n_rows * n_features; ++i) {
+    if (std::fabs(data[i]) <= static_cast<Value>(3.4e38)) continue;
+    bad_row(i / n_features,
+            "feature " + std::to_string(i % n_features) + " is NaN, inf or too large for float32");
+  }
+}
+
+// The features from begin to end.
+using Range = std::optional<std::pair<int64_t, int64_t>>;
+
+FeatureRange checked_range(const std::pair<int64_t, int64_t>& range, int64_t n_features) {
+  require(range.first >= 0 && range.first <= range.second && range.second <= n_features,
+          "the range of dense features is not within the features");
+  return {range.first, range.second};
+}
+
+template <class Index, class Value>
+bool check_csr(const Array<Index>& indptr, const Array<Index>& indices, const Array<Value>& data,
+               int64_t n_features) {
+  require(indptr.size() > 0 && indices.size() == data.size(),
+          "X: indptr, indices and data do not fit together");
+  require(n_features >= 0 && n_features < INT32_MAX, "X must have fewer than 2,147,483,647 features");
+  nb::gil_scoped_release release;
+  return check_csr(indptr.data(), static_cast<int64_t>(indptr.size()) - 1, indices.data(),
+                   static_cast<int64_t>(indices.size()), data.data(), n_features);
+}
+
+template <class Index, class Value>
+BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
+                       bool normalize, Range dense) {
+  const bool canonical = check_csr(indptr, indices, data, n_features);
+  const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
+  FeatureRange range;
+  if (dense) {
+    range = checked_range(*dense, n_features);
+  } else if (canonical) {
+    nb::gil_scoped_release release;
+    range = dense_range(indptr.data(), n_rows, indices.data(), data.data(), n_features);
+  }
+  return {
+      FeatureMatrix::csr(n_rows, n_features, indptr.data(), indices.data(), data.data(), normalize, range),
+      {nb::cast(indptr), nb::cast(indices), nb::cast(data)},
+      canonical};
+}
+
+template <class Value>
+BoundFeatures from_array(Matrix<Value> data, bool normalize, Range dense) {
+  const int64_t n_rows = static_cast<int64_t>(data.shape(0)),
+                n_features = static_cast<int64_t>(data.shape(1));
+  FeatureRange range;
+  {
+    nb::gil_scoped_release release;
+    check_array(data.data(), n_rows, n_features);
+    range = dense ? checked_range(*dense, n_features) : dense_range(data.data(), n_rows, n_features);
+  }
+  return {FeatureMatrix::array(n_rows, n_features, data.data(), normalize, range), {nb::cast(data)}, true};
+}
+
+template <class Index, class Value, class DenseValue>
+BoundFeatures from_pair(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_sparse,
+                        Matrix<DenseValue> dense, bool normalize) {
+  const bool canonical = check_csr(indptr, indices, data, n_sparse);
+  const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1,
+                n_dense = static_cast<int64_t>(dense.shape(1));
+  require(static_cast<int64_t>(dense.shape(0)) == n_rows, "the two parts of X must have equally many rows");
+  require(n_sparse + n_dense < INT32_MAX, "X must have fewer than 2,147,483,647 features");
+  {
+    nb::gil_scoped_release release;
+    check_array(dense.data(), n_rows, n_dense);
+  }
+  return {FeatureMatrix::pair(n_rows, n_sparse, indptr.data(), indices.data(), data.data(), n_dense,
+                              dense.data(), normalize),
+          {nb::cast(indptr), nb::cast(indices), nb::cast(data), nb::cast(dense)},
+          canonical};
+}
+
+template <class Index, class Value>
+void def_csr(nb::class_<BoundFeatures>& c) {
+  c.def_static("csr", &from_csr<Index, Value>, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+               nb::arg("data").noconvert(), nb::arg("n_features"), nb::arg("normalize"),
+               nb::arg("dense_features").none() = nb::make_tuple(0, 0));
+}
+
+template <class Index, class Value, class DenseValue>
+void def_pair(nb::class_<BoundFeatures>& c) {
+  c.def_static("pair", &from_pair<Index, Value, DenseValue>, nb::arg("indptr").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("data").noconvert(), nb::arg("n_sparse"),
+               nb::arg("dense").noconvert(), nb::arg("normalize"));
+}
+
+template <class Index>
+void def_pairs(nb::class_<BoundFeatures>& c) {
+  def_pair<Index, float, float>(c);
+  def_pair<Index, float, double>(c);
+  def_pair<Index, double, float>(c);
+  def_pair<Index, double, double>(c);
+}
+
+template <class Value>
+void def_array(nb::class_<BoundFeatures>& c) {
+  c.def_static("dense", &from_array<Value>, nb::arg("data").noconvert(), nb::arg("normalize"),
+               nb::arg("dense_features").none() = nb::make_tuple(0, 0));
+}
+
+}  // namespace
+
+void bind_feature_matrix(nb::module_& m) {
+  nb::class_<BoundFeatures> c(m, "FeatureMatrix", nb::type_slots(reference_slots<BoundFeatures>),
+                              "Rows of X, looked at where they are; checked when made.");
+  def_csr<int32_t, float>(c);
+  def_csr<int32_t, double>(c);
+  def_csr<int64_t, float>(c);
+  def_csr<int64_t, double>(c);
+  def_array<float>(c);
+  def_array<double>(c);
+  def_pairs<int32_t>(c);
+  def_pairs<int64_t>(c);
+  c.def_prop_ro("n_rows", [](const BoundFeatures& f) { return f.matrix.n_rows(); });
+  c.def_prop_ro("n_features", [](const BoundFeatures& f) { return f.matrix.n_features(); });
+  c.def_prop_ro(
+      "dense_features",
+      [](const BoundFeatures& f) { return std::pair(f.matrix.dense().begin, f.matrix.dense().end); },
+      "The range of features that are handled as dense ones.");
+  c.def(
+      "row",
+      [](const BoundFeatures& f, int64_t row) {
+        require(row >= 0 && row < f.matrix.n_rows(), "the row is out of range");
+        FeatureRow out;
+        f.matrix.append_entries(row, out);
+        return nb::make_tuple(to_numpy(std::move(out.index)), to_numpy(std::move(out.value)));
+      },
+      nb::arg("row"), "The features of a row and their values, as the kernel sees them.");
+  c.def_ro("canonical", &BoundFeatures::canonical, "Whether features ascend in every row, none twice.");
+}
+
+}  // namespace labeltree

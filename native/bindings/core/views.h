@@ -1,0 +1,73 @@
+// Views of what Python owns: features, label trees and examples, with the objects that keep them alive.
+#pragma once
+
+#include <vector>
+
+#include "bindings/core/arrays.h"
+#include "bindings/core/references.h"
+#include "core/examples.h"
+#include "core/feature_matrix.h"
+#include "core/label_matrix.h"
+#include "core/label_tree.h"
+
+namespace labeltree {
+
+struct BoundFeatures {
+  FeatureMatrix matrix;
+  std::vector<nb::object> owners;
+  bool canonical;
+
+  std::vector<nb::object*> references() { return pointers_to(owners); }
+};
+
+struct BoundTree {
+  LabelTreeView view;
+  nb::object child_begin, label;
+
+  std::vector<nb::object*> references() { return {&child_begin, &label}; }
+};
+
+struct BoundExamples {
+  Examples view;
+  nb::object features, label_indptr, label_indices, sample_weight, label_weight;
+
+  std::vector<nb::object*> references() {
+    return {&features, &label_indptr, &label_indices, &sample_weight, &label_weight};
+  }
+};
+
+// The array that an object is, without a conversion.
+template <class T>
+Array<T> array_of(nb::handle object, const char* name, const char* type) {
+  Array<T> array;
+  if (!nb::try_cast(object, array, false)) {
+    throw nb::type_error(
+        (std::string(name) + " must be a C-contiguous array of " + type + " with one dimension").c_str());
+  }
+  return array;
+}
+
+inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int32_t>& indices,
+                                  int64_t n_rows) {
+  if (static_cast<int64_t>(indptr.size()) != n_rows + 1) {
+    throw std::invalid_argument("X and y must have the same number of rows, but have " +
+                                std::to_string(n_rows) + " and " +
+                                std::to_string(static_cast<int64_t>(indptr.size()) - 1));
+  }
+  return {n_rows, indptr.data(), indices.data()};
+}
+
+// Whoever walks up from the leaves of labels looks them up unchecked.
+inline void check_labels(const LabelMatrixView& labels, size_t n_indices, int32_t n_labels) {
+  require(labels.indptr[0] >= 0, "label_indptr must not be negative");
+  for (int64_t row = 0; row < labels.n_rows; ++row) {
+    require(labels.indptr[row] <= labels.indptr[row + 1], "label_indptr must not decrease");
+  }
+  require(labels.indptr[labels.n_rows] <= static_cast<int64_t>(n_indices),
+          "label_indptr must lie within label_indices");
+  for (int64_t k = labels.indptr[0]; k < labels.indptr[labels.n_rows]; ++k) {
+    require(labels.indices[k] >= 0 && labels.indices[k] < n_labels, "a label is out of range");
+  }
+}
+
+}  // namespace labeltree

@@ -1,0 +1,199 @@
+#include "model/block_store.h"
+
+#include <nanobind/stl/pair.h>
+
+#include <string>
+#include <utility>
+
+#include "bindings/bindings.h"
+#include "bindings/model/blocks.h"
+#include "training/held_out_loss.h"
+#include "training/held_out_nodes.h"
+
+namespace labeltree {
+
+namespace {
+
+template <class T>
+Span<T> span(const Array<T>& array) {
+  return {array.data(), static_cast<int64_t>(array.size())};
+}
+
+template <class T>
+bool try_span(nb::handle object, auto& variant) {
+  Array<T> array;
+  if (!nb::try_cast(object, array, false)) return false;
+  variant = span(array);
+  return true;
+}
+
+BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link link,
+                      std::pair<int64_t, int64_t> dense_features) {
+  BoundStore bound;
+  bound.owners.push_back(tree);
+  const auto keep = [&](const char* name) {
+    nb::object array = arrays[name];
+    bound.owners.push_back(array);
+    return array;
+  };
+  const auto array = [&]<class T>(const char* name, T) {
+    Array<T> a;
+    if (!nb::try_cast(keep(name), a, false))
+      throw CorruptModel(std::string(name) + " has the wrong type or shape");
+    return a;
+  };
+  BlockViews views;
+  views.tree = nb::cast<const BoundTree&>(tree).view;
+  views.n_features = n_features;
+  views.block_begin = span(array("block_begin", int64_t{}));
+  views.block_entry_begin = span(array("block_entry_begin", int64_t{}));
+  views.feature = span(array("feature", int32_t{}));
+  views.entry_begin = span(array("entry_begin", uint32_t{}));
+  views.bias = span(array("bias", float{}));
+  if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
+  views.dense = {dense_features.first, dense_features.second};
+  if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
+  if (arrays.contains("code_begin")) {
+    views.code_begin = span(array("code_begin", int64_t{}));
+    // To the store, an empty one would say that no block is joint.
+    if (views.code_begin.size == 0) throw CorruptModel("code_begin has the wrong length");
+    views.code = span(array("code", uint8_t{}));
+    views.code_bias = span(array("code_bias", float{}));
+    if (arrays.contains("code_scale")) views.code_scale = span(array("code_scale", float{}));
+  }
+  const nb::object column = keep("column"), weight = keep("weight");
+  if (!try_span<uint8_t>(column, views.column) && !try_span<uint16_t>(column, views.column) &&
+      !try_span<uint32_t>(column, views.column)) {
+    throw CorruptModel("column has the wrong type or shape");
+  }
+  if (!try_span<float>(weight, views.weight) && !try_span<uint16_t>(weight, views.weight) &&
+      !try_span<int8_t>(weight, views.weight)) {
+    throw CorruptModel("weight has the wrong type or shape");
+  }
+  // By the names of model files; they are copied, so that nothing needs to be kept.
+  LevelMaps maps;
+  const auto copy = [&](const char* name, auto& to) {
+    using T = typename std::decay_t<decltype(to)>::value_type;
+    Array<T> values;
+    if (!arrays.contains(name)) return;
+    if (!nb::try_cast(arrays[name], values, false)) {
+      throw CorruptModel(std::string(name) + " has the wrong type or shape");
+    }
+    // Not even a map for the root: to the store, empty ones would say that there is no calibration.
+    if (values.size() == 0) throw CorruptModel(std::string(name) + " is empty");
+    to.assign(values.data(), values.data() + values.size());
+  };
+  copy("slope", maps.slope);
+  copy("intercept", maps.intercept);
+  copy("knot_begin", maps.knot_begin);
+  copy("knot_score", maps.knot_score);
+  copy("knot_probability", maps.knot_probability);
+  bound.store = std::make_shared<BlockStore>(views, link, std::move(maps));
+  return bound;
+}
+
+void check_examples(const BoundStore& s, const BoundExamples& examples) {
+  check_features(examples.view.features, *s.store);
+  if (examples.view.n_labels != s.store->tree().n_labels) {
+    throw std::invalid_argument("expected examples with " + std::to_string(s.store->tree().n_labels) +
+                                " labels, got " + std::to_string(examples.view.n_labels));
+  }
+}
+
+FeatureRow make_query(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+  require(row >= 0 && row < features.matrix.n_rows(), "the row is out of range");
+  require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+  check_features(features.matrix, *s.store);
+  FeatureRow query;
+  features.matrix.append(row, query);
+  return query;
+}
+
+auto block_scores(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {
+  const FeatureRow query = make_query(s, features, row, block);
+  std::vector<float> out(s.store->n_scores(block));
+  s.store->scores(block, query, out.data());
+  return to_numpy(std::move(out));
+}
+
+auto block_probabilities(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block,
+                         bool normalize_siblings) {
+  const FeatureRow query = make_query(s, features, row, block);
+  std::vector<float> out(s.store->n_columns(block));
+  s.store->probabilities(block, query, normalize_siblings, out.data());
+  return to_numpy(std::move(out));
+}
+
+void lost_by_level(const BoundStore& s, const BoundExamples& examples, int n_threads,
+                   OutMatrix<double> loss) {
+  check_examples(s, examples);
+  require_length(loss.shape(0), examples.view.n_rows(), "loss", "row of X");
+  nb::gil_scoped_release release;
+  held_out_loss(*s.store, examples.view, static_cast<int>(loss.shape(1)), n_threads, loss.data());
+}
+
+nb::dict nodes_of_held_out(const BoundStore& s, const BoundExamples& examples, bool normalize_siblings,
+                           double negative_share, uint64_t seed, int n_threads) {
+  check_examples(s, examples);
+  require(examples.view.n_rows() <= INT32_MAX, "at most 2,147,483,647 rows can be looked at at once");
+  HeldOutNodes found;
+  {
+    nb::gil_scoped_release release;
+    found = held_out_nodes(*s.store, examples.view, normalize_siblings, negative_share, seed, n_threads);
+  }
+  nb::dict result;
+  result["node"] = to_numpy(std::move(found.node));
+  result["score"] = to_numpy(std::move(found.score));
+  result["probability"] = to_numpy(std::move(found.probability));
+  result["positive"] = to_numpy(std::move(found.positive));
+  return result;
+}
+
+nb::tuple column(const BoundStore& s, int32_t block, int32_t column) {
+  require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
+  require(column >= 0 && column < s.store->n_scores(block), "the column is out of range");
+  std::vector<int32_t> features;
+  std::vector<float> weights;
+  s.store->visit_column(block, column, [&](int32_t feature, float weight) {
+    features.push_back(feature);
+    weights.push_back(weight);
+  });
+  return nb::make_tuple(to_numpy(std::move(features)), to_numpy(std::move(weights)));
+}
+
+}  // namespace
+
+void bind_block_store(nb::module_& m) {
+  const nb::object model_file_error = nb::module_::import_("labeltree.errors").attr("ModelFileError");
+  nb::exception<CorruptModel>(m, "CorruptModel", model_file_error);
+  nb::class_<BoundStore>(m, "BlockStore", nb::type_slots(reference_slots<BoundStore>),
+                         "One tree and its weights, read where they are.")
+      .def(
+          "__init__",
+          [](BoundStore* self, nb::object tree, nb::dict arrays, int64_t n_features, Link link,
+             std::pair<int64_t, int64_t> dense_features) {
+            new (self) BoundStore(make_store(tree, arrays, n_features, link, dense_features));
+          },
+          nb::arg("tree"), nb::arg("arrays"), nb::arg("n_features"), nb::arg("link"),
+          nb::arg("dense_features") = nb::make_tuple(0, 0),
+          nb::sig("def __init__(self, tree: Tree, arrays: dict, n_features: int, link: Link, "
+                  "dense_features: tuple[int, int] = (0, 0)) -> None"))
+      .def(
+          "verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Check the insides of every block.")
+      .def("scores", &block_scores, nb::arg("features"), nb::arg("row"), nb::arg("block"),
+           "The scores of a block's nodes for one row.")
+      .def("probabilities", &block_probabilities, nb::arg("features"), nb::arg("row"), nb::arg("block"),
+           nb::arg("normalize_siblings"),
+           "The probabilities of a block's nodes for one row, given their parent's.")
+      .def("held_out_loss", &lost_by_level, nb::arg("examples"), nb::arg("n_threads"),
+           nb::arg("loss").noconvert(),
+           "Fill loss with the log loss of every row at every level of the tree.")
+      .def("held_out_nodes", &nodes_of_held_out, nb::arg("examples"), nb::arg("normalize_siblings"),
+           nb::arg("negative_share"), nb::arg("seed"), nb::arg("n_threads"),
+           "Node, score, probability and truth of every row at all nodes whose parent is positive, and the "
+           "root; of negative ones, a share.")
+      .def("column", &column, nb::arg("block"), nb::arg("column"), "Features and weights of one node.");
+}
+
+}  // namespace labeltree

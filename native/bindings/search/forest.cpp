@@ -1,0 +1,30 @@
+#include "bindings/search/forest.h"
+
+#include <nanobind/stl/vector.h>
+
+#include "bindings/bindings.h"
+#include "bindings/search/answers.h"
+
+namespace labeltree {
+
+namespace {
+
+void make_forest(BoundForest* self, const std::vector<nb::object>& stores, std::vector<double> weights) {
+  std::vector<std::shared_ptr<const BlockStore>> trees;
+  for (const nb::object& store : stores) trees.push_back(nb::cast<const BoundStore&>(store).store);
+  new (self) BoundForest{stores, std::make_shared<Forest>(std::move(trees), std::move(weights))};
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+  nb::class_<BoundForest> c(m, "Forest", nb::type_slots(reference_slots<BoundForest>),
+                            "The trees of a model, asked together.");
+  c.def("__init__", &make_forest, nb::arg("stores"), nb::arg("weights"),
+        nb::sig("def __init__(self, stores: Sequence[BlockStore], weights: Sequence[float]) -> None"));
+  def_answers(c, [](const BoundForest& bound, const FeatureMatrix& features) -> const Forest& {
+    return bound.asked(features);
+  });
+}
+
+}  // namespace labeltree

@@ -1,0 +1,38 @@
+// Forests and the Python objects that they look into.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bindings/core/references.h"
+#include "bindings/model/blocks.h"
+#include "rivals/fastxml/example_forest.h"
+#include "search/forest.h"
+
+namespace labeltree {
+
+struct BoundForest {
+  std::vector<nb::object> owners;
+  std::shared_ptr<const Forest> forest;
+
+  std::vector<nb::object*> references() { return pointers_to(owners); }
+
+  const Forest& asked(const FeatureMatrix& features) const {
+    check_features(features, *forest);
+    return *forest;
+  }
+};
+
+struct BoundExampleForest {
+  std::vector<nb::object> owners;
+  std::unique_ptr<ExampleForest> forest;
+
+  std::vector<nb::object*> references() { return pointers_to(owners); }
+
+  const ExampleForest& asked(const FeatureMatrix& features) const {
+    require(features.n_features() == forest->n_features(), "X has the wrong number of features");
+    return *forest;
+  }
+};
+
+}  // namespace labeltree

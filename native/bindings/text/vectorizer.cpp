@@ -1,0 +1,240 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "bindings/core/arrays.h"
+#include "text/counter.h"
+#include "text/spans.h"
+
+namespace labeltree {
+
+namespace {
+
+// UTF-8 bytes of terms one after another, and where each begins.
+using TermArrays = std::pair<Array<uint8_t>, Array<int64_t>>;
+
+template <class T>
+std::span<const T> as_span(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
+
+std::string_view as_text(const Array<uint8_t>& array) {
+  return {reinterpret_cast<const char*>(array.data()), array.size()};
+}
+
+// A vocabulary and the arrays it looks into.
+std::shared_ptr<const Vocabulary> vocabulary_of(const std::optional<TermArrays>& terms) {
+  if (!terms) return nullptr;
+  struct Owner {
+    TermArrays arrays;
+    Vocabulary vocabulary;
+  };
+  const auto owner =
+      std::make_shared<const Owner>(Owner{*terms, Vocabulary(as_text(terms->first), as_span(terms->second))});
+  return {owner, &owner->vocabulary};
+}
+
+// What the running Python knows of characters: asked only when a text is not ASCII, because it takes a
+// moment.
+struct Characters {
+  nb::object table;        // a function that returns the CharacterTable
+  nb::object small_sigma;  // a function that makes every capital sigma the small one it becomes, or None
+};
+
+// Texts and what keeps them where they are while Python goes on.
+class TextBatch {
+ public:
+  explicit TextBatch(Characters characters)
+      : characters_(std::move(characters)),
+        is_ascii_(nb::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type)).attr("isascii")) {}
+
+  void clear() {
+    views.clear();
+    owners_.clear();
+    n_bytes = 0;
+  }
+
+  void add(nb::object text, int64_t row) {
+    if (!PyUnicode_Check(text.ptr())) {
+      const nb::str type(text.type().attr("__name__"));
+      throw nb::value_error(
+          ("text " + std::to_string(row) + ": expected a string, got " + type.c_str()).c_str());
+    }
+    const bool ascii = nb::cast<bool>(is_ascii_(text));
+    Py_ssize_t size = 0;
+    const char* bytes = nullptr;
+    if (ascii) {
+      bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);  // its own bytes
+      if (bytes == nullptr) throw nb::python_error();
+    } else {
+      if (!table) table = nb::cast<const CharacterTable*>(table_owner_ = characters_.table());
+      if (!characters_.small_sigma.is_none()) text = characters_.small_sigma(text);
+      // Bytes of our own: asked for its UTF-8, a string would keep it for as long as it lives.
+      text = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+      char* encoded = nullptr;
+      if (!text.is_valid() || PyBytes_AsStringAndSize(text.ptr(), &encoded, &size) != 0) {
+        throw nb::python_error();
+      }
+      bytes = encoded;
+    }
+    views.push_back({{bytes, static_cast<size_t>(size)}, ascii});
+    owners_.push_back(std::move(text));
+    n_bytes += static_cast<size_t>(size);
+  }
+
+  std::vector<TextView> views;
+  size_t n_bytes = 0;
+  const CharacterTable* table = nullptr;
+
+ private:
+  Characters characters_;
+  nb::object is_ascii_, table_owner_;
+  std::vector<nb::object> owners_;
+};
+
+// So much is taken from a stream of texts at a time.
+constexpr size_t kBatchBytes = size_t{1} << 23;
+constexpr size_t kBatchTexts = size_t{1} << 16;
+
+void add_texts(TextCounter& counter, const nb::object& texts, const nb::object& character_table,
+               const nb::object& small_sigma) {
+  TextBatch batch({character_table, small_sigma});
+  const auto count = [&] {
+    const nb::gil_scoped_release release;
+    counter.add(batch.views, batch.table);
+  };
+  for (nb::handle text : texts) {
+    batch.add(nb::borrow(text), counter.n_texts() + static_cast<int64_t>(batch.views.size()));
+    if (batch.n_bytes >= kBatchBytes || batch.views.size() >= kBatchTexts) {
+      count();
+      batch.clear();
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+  }
+  count();
+}
+
+auto weighted_rows(TextCounter& counter, bool binary, bool sublinear_tf, RowNorm norm,
+                   const std::optional<Array<double>>& idf) {
+  WeightedRows rows;
+  {
+    const nb::gil_scoped_release release;
+    rows = counter.rows({binary, sublinear_tf, norm, idf ? idf->data() : nullptr});
+  }
+  const auto n = static_cast<size_t>(rows.indptr.back());
+  int32_t* const indices = rows.indices.release();
+  const nb::capsule own_indices(indices, [](void* p) noexcept { delete[] static_cast<int32_t*>(p); });
+  float* const data = rows.data.release();
+  const nb::capsule own_data(data, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+  return nb::make_tuple(to_numpy(std::move(rows.indptr)),
+                        nb::ndarray<nb::numpy, int32_t, nb::ndim<1>>(indices, {n}, own_indices),
+                        nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {n}, own_data));
+}
+
+// Feature, begin and end of every known term of a text, by where they are.
+std::vector<TextSpan> text_spans(const std::vector<const TextPart*>& parts, nb::object text,
+                                 const nb::object& character_table, const nb::object& small_sigma) {
+  TextBatch batch({character_table, small_sigma});
+  batch.add(std::move(text), 0);
+  std::vector<TextSpan> spans;
+  {
+    const nb::gil_scoped_release release;
+    spans = find_spans(parts, batch.views[0], batch.table);
+  }
+  return spans;
+}
+
+}  // namespace
+
+void bind_vectorizer(nb::module_& m) {
+  nb::class_<CharacterTable>(m, "CharacterTable", "What characters are, and what they become in terms.")
+      .def(
+          "__init__",
+          [](CharacterTable* self, Array<int32_t> word_ranges, Array<int32_t> space_ranges,
+             Array<int32_t> changed, Array<uint8_t> text, Array<int64_t> begin) {
+            new (self) CharacterTable(as_span(word_ranges), as_span(space_ranges), as_span(changed),
+                                      as_text(text), as_span(begin));
+          },
+          nb::arg("word_ranges").noconvert(), nb::arg("space_ranges").noconvert(),
+          nb::arg("changed").noconvert(), nb::arg("text").noconvert(), nb::arg("begin").noconvert());
+
+  nb::enum_<AnalyzerKind>(m, "AnalyzerKind", "What terms are made of.")
+      .value("WORD", AnalyzerKind::kWord)
+      .value("CHAR", AnalyzerKind::kChar)
+      .value("CHAR_WB", AnalyzerKind::kCharWb);
+  nb::enum_<RowNorm>(m, "RowNorm", "What the values of a row are divided by.")
+      .value("NONE", RowNorm::kNone)
+      .value("L1", RowNorm::kL1)
+      .value("L2", RowNorm::kL2);
+
+  nb::class_<TextPart>(m, "TextPart", "Columns of one analyzer: known, hashed or to be learned.")
+      .def(
+          "__init__",
+          [](TextPart* self, AnalyzerKind kind, int32_t min_n, int32_t max_n, bool lowercase,
+             const std::optional<TermArrays>& stop_words, const std::optional<TermArrays>& vocabulary,
+             uint32_t n_hashed, uint32_t first_column) {
+            require(1 <= min_n && min_n <= max_n, "n-grams must be of one or more");
+            AnalyzerSettings settings{kind, min_n, max_n, lowercase, vocabulary_of(stop_words)};
+            new (self) TextPart{std::make_shared<const TextAnalyzer>(std::move(settings)),
+                                vocabulary_of(vocabulary), n_hashed, first_column};
+          },
+          nb::arg("kind"), nb::arg("min_n"), nb::arg("max_n"), nb::arg("lowercase"),
+          nb::arg("stop_words").none(), nb::arg("vocabulary").none(), nb::arg("n_hashed"),
+          nb::arg("first_column"));
+
+  nb::class_<TextCounter>(m, "TextCounter", "Counts the terms of texts.")
+      .def(
+          "__init__",
+          [](TextCounter* self, const std::vector<const TextPart*>& parts, bool keep_rows, bool count_texts,
+             int n_threads) {
+            std::vector<TextPart> copies;
+            for (const TextPart* part : parts) copies.push_back(*part);
+            new (self) TextCounter(std::move(copies), keep_rows, count_texts, n_threads);
+          },
+          nb::arg("parts"), nb::arg("keep_rows"), nb::arg("count_texts"), nb::arg("n_threads"))
+      .def("add", &add_texts, nb::arg("texts"), nb::arg("character_table"), nb::arg("small_sigma").none(),
+           "Count the terms of texts, from any iterable.")
+      .def_prop_ro("n_texts", &TextCounter::n_texts)
+      .def(
+          "hashed_texts", [](const TextCounter& c) { return to_numpy(c.hashed_texts()); },
+          "How many texts have each hashed column.")
+      .def(
+          "finish",
+          [](TextCounter& c, size_t part, int64_t fewest_texts, int64_t most_texts) {
+            TextCounter::Terms terms;
+            {
+              const nb::gil_scoped_release release;
+              terms = c.finish(part, fewest_texts, most_texts);
+            }
+            return nb::make_tuple(to_numpy(std::move(terms.n_texts)), to_numpy(std::move(terms.n_times)));
+          },
+          nb::arg("part"), nb::arg("fewest_texts"), nb::arg("most_texts"),
+          "How many texts have each term, and how often; only terms of so many texts, in their order.")
+      .def(
+          "select", [](TextCounter& c, size_t part, Array<uint8_t> keep) { c.select(part, as_span(keep)); },
+          nb::arg("part"), nb::arg("keep").noconvert(), "Keep only some of the terms.")
+      .def(
+          "terms",
+          [](const TextCounter& c, size_t part) {
+            auto [text, begin] = c.terms(part);
+            return nb::make_tuple(to_numpy(std::move(text)), to_numpy(std::move(begin)));
+          },
+          nb::arg("part"), "The bytes of the terms, and where each begins.")
+      .def("rows", &weighted_rows, nb::arg("binary"), nb::arg("sublinear_tf"), nb::arg("norm"),
+           nb::arg("idf").noconvert().none(), "indptr, indices and data of the texts' rows.");
+
+  m.def("text_spans", &text_spans, nb::arg("parts"), nb::arg("text"), nb::arg("character_table"),
+        nb::arg("small_sigma").none(), "Column, begin and end of every known term of a text.");
+}
+
+}  // namespace labeltree

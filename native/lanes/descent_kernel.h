@@ -1,0 +1,94 @@
+// The loop of dual coordinate descent. Included only by lanes/kernels.cpp, like lanes/simd.h.
+#pragma once
+
+#include "lanes/kernels.h"
+#include "lanes/loss_steps.h"
+#include "lanes/row_products.h"
+#include "lanes/simd.h"
+
+namespace labeltree::LABELTREE_ISA {
+namespace {
+
+template <int Lanes, template <class, class> class LossStep, bool CostPerLane>
+void descend(DescentPass& pass) {
+  using V = LaneVector<Lanes>;
+  using Floats = typename V::Floats;
+  using Ints = typename V::Ints;
+  constexpr int half = V::kCount / 2;
+  for (int64_t at = 0; at < pass.n_order; ++at) {
+    const uint32_t row = pass.order[at];
+    const LossStep<V, float> loss(pass.cost[row], pass.squared_norm[row]);
+    Floats step[V::kCount];
+    multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
+    float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
+    uint32_t moved = 0;
+    for (int j = 0; j < V::kCount; ++j) {
+      const int first = j * V::kWidth;
+      const Ints positive = lane_mask<Ints>(pass.positive[row], first);
+      const Floats sign = positive ? Floats{} + 1.0f : Floats{} - 1.0f;
+      const Floats alpha = load<Floats>(alpha_row + first);
+      const Floats margin = sign * step[j] + pass.single_norm[row] * alpha;
+      Floats violation, next;
+      if constexpr (CostPerLane) {
+        const Floats cost = load<Floats>(pass.lane_cost + static_cast<int64_t>(row) * Lanes + first);
+        next = LossStep<V, Floats>(cost, pass.squared_norm[row]).step(margin, alpha, violation);
+      } else {
+        next = loss.step(margin, alpha, violation);
+      }
+      const Ints moving =
+          lane_mask<Ints>(pass.used, first) & ((violation > pass.tolerance) | (violation < -pass.tolerance));
+      const uint32_t lanes = lane_bits(moving, first);
+      if (lanes == 0) continue;
+      moved |= lanes;
+      next = moving ? next : alpha;
+      step[j] = sign * (next - alpha);
+      store(alpha_row + first, next);
+    }
+    pass.moved[row] = moved != 0;
+    pass.moved_lanes |= moved;
+    // Few lanes move at a time: often only half of them need be touched.
+    constexpr uint32_t low = (1u << (Lanes / 2)) - 1;
+    if (moved == 0) continue;
+    for (int j = 0; j < V::kCount; ++j) {
+      if (((moved >> (j * V::kWidth)) & ((1u << V::kWidth) - 1)) == 0) step[j] = Floats{};
+    }
+    const int begin = half > 0 && (moved & low) == 0 ? half : 0;
+    const int end = half > 0 && (moved & ~low) == 0 ? half : V::kCount;
+    if (end - begin == V::kCount)
+      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, V::kCount);
+    else if (begin == 0)
+      add_row<Lanes>(pass.rows, row, pass.weights, step, 0, half);
+    else
+      add_row<Lanes>(pass.rows, row, pass.weights, step, half, V::kCount);
+  }
+}
+
+template <template <class, class> class LossStep, bool CostPerLane>
+void descend(int lanes, DescentPass& pass) {
+  with_lanes(lanes, [&](auto n) { descend<n(), LossStep, CostPerLane>(pass); });
+}
+
+template <template <class, class> class LossStep>
+void descend(int lanes, DescentPass& pass) {
+  if (pass.lane_cost != nullptr) {
+    descend<LossStep, true>(lanes, pass);
+  } else {
+    descend<LossStep, false>(lanes, pass);
+  }
+}
+
+void descent_pass(Loss loss, int lanes, DescentPass& pass) {
+  switch (loss) {
+    case Loss::squared_hinge:
+      return descend<SquaredHinge>(lanes, pass);
+    case Loss::logistic:
+      return descend<Logistic>(lanes, pass);
+    case Loss::squared:
+      return descend<Squared>(lanes, pass);
+    case Loss::exponential:
+      return descend<Exponential>(lanes, pass);
+  }
+}
+
+}  // namespace
+}  // namespace labeltree::LABELTREE_ISA

@@ -1,0 +1,287 @@
+#include "model/block_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace labeltree {
+
+namespace {
+
+[[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
+
+}  // namespace
+
+BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps)
+    : views_(views), link_(link), maps_(std::move(maps)) {
+  const LabelTreeView& tree = views_.tree;
+  inner_ = inner_nodes(tree);
+  parent_ = parents(tree);
+  leaf_ = leaves_of_labels(tree);
+  block_of_.assign(tree.n_nodes, -1);
+  for (size_t i = 0; i < inner_.size(); ++i) block_of_[inner_[i]] = static_cast<int32_t>(i) + 1;
+
+  if (views_.n_features < 1 || views_.n_features > std::numeric_limits<int32_t>::max()) {
+    corrupt("the number of features is out of range");
+  }
+  const int64_t n_blocks = this->n_blocks();
+  const auto n_columns = std::visit([](const auto& s) { return s.size; }, views_.column);
+  const auto n_weights = std::visit([](const auto& s) { return s.size; }, views_.weight);
+  if (views_.block_begin.size != n_blocks + 1 || views_.block_entry_begin.size != n_blocks + 1) {
+    corrupt("the number of blocks does not fit the tree");
+  }
+  if (views_.bias.size != tree.n_nodes) corrupt("the number of biases is not the number of nodes");
+  const bool quantized = std::holds_alternative<Span<int8_t>>(views_.weight);
+  if (views_.scale.size != (quantized ? tree.n_nodes : 0))
+    corrupt("the number of scales does not fit the weights");
+  if (n_columns != n_weights) corrupt("there are not as many columns as weights");
+  if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
+  const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
+    if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
+    for (int64_t b = 0; b < n_blocks; ++b) {
+      if (offsets[b] > offsets[b + 1])
+        corrupt(std::string(name) + " decreases at block " + std::to_string(b));
+    }
+  };
+  check_offsets(views_.block_begin, views_.feature.size, "block_begin");
+  check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
+  if (is_joint()) {
+    if (views_.code_begin.size != n_blocks + 1) corrupt("code_begin has the wrong length");
+    check_offsets(views_.code_begin, views_.code.size, "code_begin");
+    check_codes();
+  }
+  check_dense();
+  check_maps();
+  index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+}
+
+void BlockStore::check_codes() const {
+  if (views_.code_bias.size != views_.code.size) corrupt("there are not as many codes as their biases");
+  if (views_.code_scale.size != (views_.scale.size > 0 ? views_.code.size : 0)) {
+    corrupt("the number of scales of codes does not fit the weights");
+  }
+  for (int32_t b = 0; b < n_blocks(); ++b) {
+    const auto fail = [&](const char* what) { corrupt("block " + std::to_string(b) + ": " + what); };
+    if (n_codes(b) == 0) continue;
+    if (b == 0 || n_columns(b) > kMaxJointChildren) fail("this block cannot be joint");
+    for (int64_t k = views_.code_begin[b]; k < views_.code_begin[b + 1]; ++k) {
+      if (views_.code[k] == 0 || views_.code[k] >> n_columns(b) != 0) fail("a code is out of range");
+      if (k > views_.code_begin[b] && views_.code[k] <= views_.code[k - 1]) fail("codes are not ascending");
+    }
+  }
+}
+
+void BlockStore::check_dense() {
+  const FeatureRange& dense = views_.dense;
+  if (dense.begin < 0 || dense.end < dense.begin || dense.end > views_.n_features ||
+      (dense.begin > 0 && dense.end < views_.n_features)) {
+    corrupt("the dense features are not the first or the last of the features");
+  }
+  if (dense.size() == 0) {
+    if (views_.dense_weight.size > 0) corrupt("there are weights of dense features, but no such features");
+    return;
+  }
+  int64_t total = 0;
+  for (int32_t b = 0; b < n_blocks(); ++b) {
+    first_panel_.push_back(total);
+    total += n_panels(n_scores(b));
+  }
+  // Divided, not multiplied: the numbers of a hostile file could overflow.
+  const int64_t panel_size = dense.size() * kPanelColumns;
+  if (views_.dense_weight.size % panel_size != 0 || views_.dense_weight.size / panel_size != total) {
+    corrupt("the number of weights of dense features does not fit the tree");
+  }
+}
+
+void BlockStore::check_maps() {
+  if (maps_.empty()) return;
+  std::vector<int32_t> level_of_node(views_.tree.n_nodes, 0);
+  for (int32_t v = 1; v < views_.tree.n_nodes; ++v) level_of_node[v] = level_of_node[parent_[v]] + 1;
+  for (int32_t b = 0; b < n_blocks(); ++b) level_.push_back(level_of_node[first_node(b)]);
+  maps_.check(level_of_node.back() + 1);  // breadth first: the last node is on the last level
+}
+
+BlockStore::~BlockStore() {
+  for (int32_t b = 0; b < n_blocks(); ++b) delete index_[b].load();
+}
+
+void BlockStore::verify_block(int32_t block) const {
+  const auto fail = [&](const char* what) { corrupt("block " + std::to_string(block) + ": " + what); };
+  const int64_t begin = views_.block_begin[block], end = views_.block_begin[block + 1];
+  const int64_t entries = views_.block_entry_begin[block];
+  const int64_t n_entries = views_.block_entry_begin[block + 1] - entries;
+  if (views_.entry_begin[begin + block] != 0 || views_.entry_begin[end + block] != n_entries) {
+    fail("entry_begin does not span the block's entries");
+  }
+  for (int64_t f = begin; f < end; ++f) {
+    if (views_.feature[f] < 0 || views_.feature[f] >= views_.n_features) fail("a feature is out of range");
+    if (f > begin && views_.feature[f] <= views_.feature[f - 1]) fail("features are not ascending");
+    if (views_.dense.contains(views_.feature[f])) fail("a dense feature is among the sparse ones");
+    if (views_.entry_begin[f + block] > views_.entry_begin[f + block + 1]) fail("entry_begin decreases");
+  }
+  std::visit(
+      [&](const auto& columns) {
+        for (int64_t e = entries; e < entries + n_entries; ++e) {
+          if (static_cast<int64_t>(columns[e]) >= n_scores(block)) fail("a column is out of range");
+        }
+      },
+      views_.column);
+}
+
+// Two threads may both make it; the first to be ready is kept.
+const FeatureIndex& BlockStore::make_index(int32_t block) const {
+  verify_block(block);
+  const int64_t begin = views_.block_begin[block], n = views_.block_begin[block + 1] - begin;
+  auto made = std::make_unique<FeatureIndex>();
+  while ((views_.n_features >> (made->shift + 1)) > n) ++made->shift;
+  made->begin.assign((views_.n_features >> made->shift) + 2, 0);
+  for (int64_t f = 0; f < n; ++f) ++made->begin[(views_.feature[begin + f] >> made->shift) + 1];
+  for (size_t b = 1; b < made->begin.size(); ++b) made->begin[b] += made->begin[b - 1];
+  const FeatureIndex* kept = nullptr;
+  if (index_[block].compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel))
+    kept = made.release();
+  return *kept;
+}
+
+void BlockStore::verify() const {
+  for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
+}
+
+void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out) const {
+  const FeatureIndex& index = this->index(block);
+  const int32_t n = n_scores(block);
+  const float* bias = biases(block);
+  const float* scale = scales(block);
+  std::fill(out, out + n, 0.0f);
+  std::visit(
+      [&](const auto& columns, const auto& weights) {
+        const auto* column = columns.data + views_.block_entry_begin[block];
+        const auto* weight = weights.data + views_.block_entry_begin[block];
+        const int32_t* feature = views_.feature.data + views_.block_begin[block];
+        const uint32_t* entry_begin = views_.entry_begin.data + views_.block_begin[block] + block;
+        // A large model is mostly not in cache. Each step asks for what the next one reads, for many features
+        // at a time, so that the waits overlap.
+        constexpr size_t chunk = 64;
+        uint32_t at[chunk], last[chunk];
+        float value[chunk];
+        for (size_t begin = 0; begin < query.index.size(); begin += chunk) {
+          const size_t n_wanted = std::min(chunk, query.index.size() - begin);
+          const int32_t* wanted = query.index.data() + begin;
+          for (size_t k = 0; k < n_wanted; ++k) {
+            __builtin_prefetch(index.begin.data() + (wanted[k] >> index.shift));
+          }
+          for (size_t k = 0; k < n_wanted; ++k) {
+            const uint32_t* bucket = index.begin.data() + (wanted[k] >> index.shift);
+            at[k] = bucket[0];
+            last[k] = bucket[1];
+            __builtin_prefetch(feature + at[k]);
+            __builtin_prefetch(entry_begin + at[k]);
+          }
+          size_t n_found = 0;
+          for (size_t k = 0; k < n_wanted; ++k) {
+            uint32_t f = at[k];
+            if (last[k] - f > 8) {  // ids that crowd together
+              f = static_cast<uint32_t>(std::lower_bound(feature + f, feature + last[k], wanted[k]) -
+                                        feature);
+            }
+            while (f < last[k] && feature[f] < wanted[k]) ++f;
+            if (f == last[k] || feature[f] != wanted[k]) continue;
+            at[n_found] = entry_begin[f];
+            last[n_found] = entry_begin[f + 1];
+            value[n_found] = query.value[begin + k];
+            __builtin_prefetch(column + at[n_found]);
+            __builtin_prefetch(weight + at[n_found]);
+            ++n_found;
+          }
+          for (size_t k = 0; k < n_found; ++k) {
+            for (uint32_t e = at[k]; e < last[k]; ++e) out[column[e]] += value[k] * decode_weight(weight[e]);
+          }
+        }
+      },
+      views_.column, views_.weight);
+  for (int32_t c = 0; c < n; ++c) {
+    out[c] = bias[c] + (scale != nullptr ? scale[c] * out[c] : out[c]);
+  }
+}
+
+void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
+  score_sparse(block, query, out);
+  const float* row = query.dense.data();
+  if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_scores(block), &out);
+  if (is_mirrored(block)) out[1] = -out[0];
+}
+
+void BlockStore::node_scores(int32_t block, const FeatureRow& query, float* out) const {
+  if (n_codes(block) > 0) {
+    score_jointly(block, query, out);
+  } else {
+    scores(block, query, out);
+    if (!is_softmax(block)) return;
+    apply_softmax(out, n_columns(block));
+  }
+  for (int32_t c = 0; c < n_columns(block); ++c) out[c] = log_odds(out[c]);
+}
+
+void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
+                               float* out) const {
+  if (n_codes(block) > 0 && maps_.empty()) {
+    score_jointly(block, query, out);
+    return;  // every code has a child: the probabilities sum to 1 or more
+  }
+  if (maps_.empty()) {
+    scores(block, query, out);
+  } else {
+    node_scores(block, query, out);
+  }
+  apply_links(block, normalize_siblings, out);
+}
+
+void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow*>& queries,
+                               bool normalize_siblings, const std::vector<float*>& out) const {
+  if (n_codes(block) > 0) {  // scores of codes have no room in `out`
+    for (size_t i = 0; i < queries.size(); ++i) {
+      probabilities(block, *queries[i], normalize_siblings, out[i]);
+    }
+    return;
+  }
+  std::vector<const float*> rows;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    score_sparse(block, *queries[i], out[i]);
+    rows.push_back(queries[i]->dense.data());
+  }
+  if (n_dense() > 0) {
+    lane_kernels().add_products(rows.data(), static_cast<int>(rows.size()), n_dense(), panels(block),
+                                n_columns(block), out.data());
+  }
+  for (float* p : out) {
+    if (is_mirrored(block)) p[1] = -p[0];
+    if (is_softmax(block) && !maps_.empty()) {
+      apply_softmax(p, n_columns(block));
+      for (int32_t c = 0; c < n_columns(block); ++c) p[c] = log_odds(p[c]);
+    }
+    apply_links(block, normalize_siblings, p);
+  }
+}
+
+void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out) const {
+  const int32_t n = n_columns(block);
+  if (maps_.empty() && is_softmax(block)) {
+    apply_softmax(out, n_columns(block));
+  } else if (maps_.empty()) {
+    const Link link = link_ == Link::softmax ? Link::sigmoid : link_;  // of the root
+    apply_link(link, out, n);
+  } else {
+    maps_.apply(level_[block], out, n);
+  }
+  if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
+}
+
+void BlockStore::score_jointly(int32_t block, const FeatureRow& query, float* out) const {
+  float scores[1 << kMaxJointChildren];
+  this->scores(block, query, scores);
+  const uint8_t* code = views_.code.data + views_.code_begin[block];
+  apply_joint_softmax(scores, code, n_codes(block), out, n_columns(block));
+}
+
+}  // namespace labeltree

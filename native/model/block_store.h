@@ -1,0 +1,170 @@
+// A trained tree ready to be asked: read-only, re-entrant, over arrays that may be a mapped file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/feature_matrix.h"
+#include "core/label_tree.h"
+#include "core/span.h"
+#include "model/block_arrays.h"
+#include "model/corrupt_model.h"
+#include "model/level_maps.h"
+#include "model/link.h"
+#include "model/weight_decoding.h"
+
+namespace labeltree {
+
+// BlockArrays as views, columns in 8, 16 or 32 bits, weights as float32, bfloat16 or int8 (times a scale per
+// node).
+struct BlockViews {
+  LabelTreeView tree;
+  int64_t n_features;
+  Span<int64_t> block_begin, block_entry_begin;
+  Span<int32_t> feature;
+  Span<uint32_t> entry_begin;
+  std::variant<Span<uint8_t>, Span<uint16_t>, Span<uint32_t>> column;
+  std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> weight;
+  Span<float> bias;
+  Span<float> scale;  // with int8 weights only
+  FeatureRange dense;
+  Span<float> dense_weight;
+  // Of joint blocks, if there are any; code_scale with int8 weights only.
+  Span<int64_t> code_begin;
+  Span<uint8_t> code;
+  Span<float> code_bias, code_scale;
+};
+
+// Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
+// About one in each bucket if the features are spread evenly, so that finding one takes the same short time
+// in blocks of any size.
+struct FeatureIndex {
+  int shift = 0;
+  std::vector<uint32_t> begin;
+};
+
+class BlockStore {
+ public:
+  // The tree has been checked. Checks everything but the insides of blocks; throws CorruptModel. `maps`, if
+  // there are any, take the place of the link.
+  BlockStore(const BlockViews& views, Link link, LevelMaps maps = {});
+  ~BlockStore();
+  BlockStore(const BlockStore&) = delete;
+  BlockStore& operator=(const BlockStore&) = delete;
+
+  const LabelTreeView& tree() const { return views_.tree; }
+  int64_t n_features() const { return views_.n_features; }
+  const FeatureRange& dense() const { return views_.dense; }
+  int32_t n_blocks() const { return static_cast<int32_t>(inner_.size()) + 1; }
+  int32_t block_of(int32_t node) const { return block_of_[node]; }
+  int32_t leaf_of(int32_t label) const { return leaf_[label]; }
+  int32_t parent(int32_t node) const { return parent_[node]; }
+  // The nodes that a block is about: unless it is joint, they are its columns.
+  int32_t first_node(int32_t block) const {
+    return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]];
+  }
+  int32_t n_columns(int32_t block) const {
+    return block == 0 ? 1 : views_.tree.n_children(inner_[block - 1]);
+  }
+
+  // In a joint block the columns are codes.
+  int32_t n_codes(int32_t block) const {
+    return is_joint() ? static_cast<int32_t>(views_.code_begin[block + 1] - views_.code_begin[block]) : 0;
+  }
+  bool is_joint() const { return views_.code_begin.size > 0; }
+  int32_t n_scores(int32_t block) const {
+    const int32_t n = n_codes(block);
+    return n > 0 ? n : n_columns(block);
+  }
+
+  // The scores of all columns of a block, or the probabilities of its nodes given the parent's. With
+  // normalize_siblings probabilities that sum to less than 1 are scaled to sum to 1 (the paper's
+  // normalisation step). A block's insides are checked the first time it is used: a model opens in
+  // milliseconds, and what is never asked is never read.
+  void scores(int32_t block, const FeatureRow& query, float* out) const;
+  // One for each of its nodes: in a joint block, where columns are none, and with softmax their log-odds.
+  void node_scores(int32_t block, const FeatureRow& query, float* out) const;
+  void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
+
+  // The same for several queries, to the last bit. Dense weights are read once for all of them.
+  void probabilities(int32_t block, const std::vector<const FeatureRow*>& queries, bool normalize_siblings,
+                     const std::vector<float*>& out) const;
+
+  // Calls visit(feature, weight) for every stored weight of one column.
+  template <class Visit>
+  void visit_column(int32_t block, int32_t column, const Visit& visit) const;
+
+  // Checks the insides of all blocks; throws CorruptModel.
+  void verify() const;
+
+ private:
+  void check_codes() const;
+  void check_dense();
+  void check_maps();
+  void verify_block(int32_t block) const;
+  // The scores without the dense features.
+  void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
+  void apply_links(int32_t block, bool normalize_siblings, float* out) const;
+  bool is_softmax(int32_t block) const { return link_ == Link::softmax && block > 0; }
+  bool is_mirrored(int32_t block) const { return is_softmax(block) && n_columns(block) == 2; }
+  int64_t n_dense() const { return views_.dense.size(); }
+  const float* panels(int32_t block) const {
+    return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
+  }
+  // What the scores of the block's columns start from, and what their weights are multiplied with, or null.
+  const float* biases(int32_t block) const {
+    return n_codes(block) > 0 ? views_.code_bias.data + views_.code_begin[block]
+                              : views_.bias.data + first_node(block);
+  }
+  const float* scales(int32_t block) const {
+    if (views_.scale.size == 0) return nullptr;
+    return n_codes(block) > 0 ? views_.code_scale.data + views_.code_begin[block]
+                              : views_.scale.data + first_node(block);
+  }
+  // The probabilities of the children of a joint block, from the scores of its codes.
+  void score_jointly(int32_t block, const FeatureRow& query, float* out) const;
+  // The index of a block, which is checked and indexed when first used.
+  const FeatureIndex& index(int32_t block) const {
+    const FeatureIndex* index = index_[block].load(std::memory_order_acquire);
+    return index != nullptr ? *index : make_index(block);
+  }
+  const FeatureIndex& make_index(int32_t block) const;
+
+  BlockViews views_;
+  Link link_;
+  LevelMaps maps_;
+  std::vector<int32_t> level_;  // per block, of its nodes; only with maps
+  std::vector<int32_t> inner_, block_of_, leaf_, parent_;
+  std::vector<int64_t> first_panel_;  // per block; only with dense features
+  std::unique_ptr<std::atomic<const FeatureIndex*>[]> index_;
+};
+
+template <class Visit>
+void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
+  index(block);  // checks the block
+  const float sign = column == 1 && is_mirrored(block) ? -1.0f : 1.0f;
+  if (sign < 0) column = 0;
+  const float scale = sign * (scales(block) != nullptr ? scales(block)[column] : 1.0f);
+  std::visit(
+      [&](const auto& columns, const auto& weights) {
+        const int64_t entries = views_.block_entry_begin[block];
+        for (int64_t f = views_.block_begin[block]; f < views_.block_begin[block + 1]; ++f) {
+          for (int64_t e = views_.entry_begin[f + block]; e < views_.entry_begin[f + block + 1]; ++e) {
+            if (static_cast<int32_t>(columns[entries + e]) != column) continue;
+            visit(views_.feature[f], scale * decode_weight(weights[entries + e]));
+          }
+        }
+      },
+      views_.column, views_.weight);
+  for (int64_t d = 0; d < n_dense(); ++d) {
+    const int64_t row = column / kPanelColumns * n_dense() + d;
+    const float weight = sign * panels(block)[row * kPanelColumns + column % kPanelColumns];
+    if (weight != 0) visit(static_cast<int32_t>(views_.dense.begin + d), weight);
+  }
+}
+
+}  // namespace labeltree

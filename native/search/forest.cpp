@@ -1,0 +1,245 @@
+#include "search/forest.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/parallel_for.h"
+#include "search/answers.h"
+#include "search/side_by_side.h"
+#include "search/subtree_values.h"
+
+namespace labeltree {
+
+namespace {
+
+constexpr int64_t kRowsPerTask = 64;
+// Rows that are answered side by side where that is of use: the more, the more of them want the same block.
+constexpr int64_t kMostSideBySide = 256;
+// They remember, per thread, what they know of so many blocks in all: 12 bytes for each.
+constexpr int64_t kBlocksRemembered = 1 << 22;
+
+}  // namespace
+
+Forest::Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights)
+    : trees_(std::move(trees)), average_(std::move(weights)) {
+  if (trees_.empty()) throw std::invalid_argument("a model needs at least one tree");
+  if (average_.n_trees() != trees_.size()) {
+    throw std::invalid_argument("expected one weight for each of the " + std::to_string(trees_.size()) +
+                                " trees, got " + std::to_string(average_.n_trees()));
+  }
+  for (const auto& tree : trees_) {
+    if (tree->tree().n_labels != n_labels() || tree->n_features() != n_features() ||
+        tree->dense() != dense()) {
+      throw CorruptModel("the trees of a model differ in their number of labels or features");
+    }
+  }
+}
+
+Forest::Scratch::Scratch(const Forest& forest) {
+  for (const auto& tree : forest.trees_) searches.emplace_back(*tree);
+}
+
+// Some Scratch from the pool for as long as this lives.
+class Forest::Lease {
+ public:
+  Lease(const Forest& forest, int64_t n) : forest_(forest) {
+    {
+      const std::lock_guard lock(forest.pool_mutex_);
+      for (; n > 0 && !forest.pool_.empty(); --n) {
+        rows_.push_back(std::move(forest.pool_.back()));
+        forest.pool_.pop_back();
+      }
+    }
+    for (; n > 0; --n) rows_.push_back(std::make_unique<Scratch>(forest));
+  }
+  ~Lease() {
+    const std::lock_guard lock(forest_.pool_mutex_);
+    for (auto& scratch : rows_) forest_.pool_.push_back(std::move(scratch));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  const Rows& operator*() const { return rows_; }
+
+ private:
+  const Forest& forest_;
+  Rows rows_;
+};
+
+Forest::NodeMasks::NodeMasks(const Forest& forest, const uint8_t* label_allowed) {
+  if (label_allowed == nullptr) return;
+  for (const auto& tree : forest.trees_) allowed_.push_back(subtree_any(tree->tree(), label_allowed));
+}
+
+void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const Search& search,
+                   const NodeMasks& masks) const {
+  scratch.query.clear();
+  features.append(row, scratch.query);
+  scratch.pooled.clear();
+  scratch.weighted.clear();
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    scratch.searches[t].start(scratch.query, search.normalize_siblings, masks.of_tree(t));
+  }
+}
+
+template <class Strategy, class Start>
+void Forest::ask_tree(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+                      const Start& start) const {
+  if (n == 1) {
+    search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
+  } else {
+    SideBySide<Strategy> searches;
+    for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
+    searches.run(start);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    Scratch& scratch = *rows[i];
+    (scratch.*strategy).take(scratch.found);
+    if (!weighted) {
+      scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
+      continue;
+    }
+    for (const ScoredLabel& s : scratch.found) {
+      scratch.weighted.push_back({s.label, average_.weight(t) * s.probability});
+    }
+  }
+}
+
+template <class Body>
+void Forest::for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const {
+  const int64_t grain = std::max(kRowsPerTask, side_by_side);
+  parallel_ranges(n_threads, n_rows, grain, [&](int64_t begin, int64_t end, int) {
+    const Lease lease(*this, side_by_side);
+    for (int64_t row = begin; row < end; row += side_by_side) {
+      body(row, static_cast<size_t>(std::min(side_by_side, end - row)), *lease);
+    }
+  });
+}
+
+int64_t Forest::n_side_by_side(int64_t n_rows, int n_threads) const {
+  if (dense().size() == 0) return 1;  // sparse weights are looked up for each row anyway
+  int64_t n_blocks = 0;
+  for (const auto& tree : trees_) n_blocks += tree->n_blocks();
+  const int64_t share = (n_rows + n_threads - 1) / std::max(n_threads, 1);
+  return std::max(std::min({kMostSideBySide, kBlocksRemembered / n_blocks, share}), int64_t{1});
+}
+
+static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
+  int64_t sum = 0;
+  for (const TreeSearch& search : searches) sum += search.n_evaluations();
+  return sum;
+}
+
+void Forest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+                   int64_t* evaluations, Progress* progress) const {
+  if (search.label_weight == nullptr) {
+    top_k(
+        &Scratch::top_k, &Scratch::beam, [](size_t) { return ByProbability{}; }, features, search, labels,
+        probabilities, evaluations, progress);
+    return;
+  }
+  std::vector<std::vector<double>> node_weight;
+  for (const auto& tree : trees_) node_weight.push_back(subtree_maximum(tree->tree(), search.label_weight));
+  const auto by_worth = [&](size_t t) { return ByWorth{search.label_weight, node_weight[t].data()}; };
+  top_k(&Scratch::top_k_by_worth, &Scratch::beam_by_worth, by_worth, features, search, labels, probabilities,
+        evaluations, progress);
+}
+
+template <class Ranking, class RankingOf>
+void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
+                   BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+                   const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+                   int64_t* evaluations, Progress* progress) const {
+  const int64_t k = search.k;
+  const NodeMasks masks(*this, search.allowed);
+  const bool single = trees_.size() == 1;
+  const bool zero = search.missing_as_zero && !single;
+  // A label may be below the threshold in one tree and above it on average.
+  const float bound = single ? search.threshold : 0.0f;
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
+  if (progress != nullptr) progress->start(features.n_rows());
+  for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+    if (progress != nullptr) {
+      progress->check();
+      progress->advance(static_cast<int64_t>(n));
+    }
+    for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      const Ranking ranking = ranking_of(t);
+      if (search.beam > 0) {
+        ask_tree(t, rows, n, beam, zero, [&](auto& strategy, auto&&... where) {
+          strategy.start(where..., k, search.beam, bound, ranking);
+        });
+      } else {
+        ask_tree(t, rows, n, exact, zero,
+                 [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, ranking); });
+      }
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Scratch& scratch = *rows[i];
+      const int64_t row = first + static_cast<int64_t>(i);
+      if (!single) {
+        zero ? average_.average_proposed(scratch.weighted, scratch.pooled)
+             : average_.average(scratch.searches, scratch.pooled);
+        std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < search.threshold; });
+        keep_best(k, scratch.pooled, ranking_of(0));  // labels weigh the same in all trees
+      }
+      write_ranked(scratch.pooled, k, labels + row * k, probabilities + row * k);
+      if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+    }
+  });
+}
+
+std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, const Search& search,
+                                                    int64_t* evaluations) const {
+  const NodeMasks masks(*this, search.allowed);
+  std::vector<std::vector<float>> node_threshold;
+  if (search.label_threshold) {
+    for (const auto& tree : trees_) {
+      node_threshold.push_back(subtree_minimum(tree->tree(), search.label_threshold));
+    }
+  }
+  std::vector<std::vector<ScoredLabel>> result(features.n_rows());
+  const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
+  for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+    for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
+    for (size_t t = 0; t < trees_.size(); ++t) {
+      const float* of_node = search.label_threshold ? node_threshold[t].data() : nullptr;
+      ask_tree(t, rows, n, &Scratch::above, false, [&](ThresholdSearch<>& strategy, auto&&... where) {
+        strategy.start(where..., of_node, search.threshold);
+      });
+    }
+    for (size_t i = 0; i < n; ++i) {
+      Scratch& scratch = *rows[i];
+      const int64_t row = first + static_cast<int64_t>(i);
+      if (trees_.size() > 1) {
+        average_.average(scratch.searches, scratch.pooled);
+        std::erase_if(scratch.pooled,
+                      [&](const ScoredLabel& s) { return s.probability < search.threshold_of(s.label); });
+      }
+      keep_best(search.k, scratch.pooled);
+      result[row] = scratch.pooled;
+      if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
+    }
+  });
+  return result;
+}
+
+void Forest::pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+                   const Search& search, float* probabilities) const {
+  const std::vector<int64_t> starts = run_starts(rows, n);  // so that a row's blocks are expanded once
+  const NodeMasks masks(*this, nullptr);
+  const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
+  for_rows(n_runs, search.n_threads, 1, [&](int64_t run, size_t, const Rows& rows_alone) {
+    Scratch& scratch = *rows_alone[0];
+    start(scratch, features, rows[starts[run]], search, masks);
+    for (int64_t i = starts[run]; i < starts[run + 1]; ++i) {
+      scratch.pooled.assign(1, {0.0f, labels[i]});
+      average_.average(scratch.searches, scratch.pooled);
+      probabilities[i] = scratch.pooled[0].probability;
+    }
+  });
+}
+
+}  // namespace labeltree

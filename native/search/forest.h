@@ -1,0 +1,107 @@
+// The trees of a model, asked together, for many examples at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/feature_matrix.h"
+#include "core/progress.h"
+#include "model/block_store.h"
+#include "search/beam_search.h"
+#include "search/search.h"
+#include "search/threshold_search.h"
+#include "search/top_k_search.h"
+#include "search/tree_average.h"
+#include "search/tree_search.h"
+
+namespace labeltree {
+
+// Probabilities are averaged over the trees, by their weights. With one tree exact search is exact. With
+// several, every tree gives its own best labels and the other trees' probabilities of those are computed by
+// walking their paths: averages are exact for the labels that some tree proposed. top_k() does not consider
+// labels that no tree has among its k best; above() misses nothing, since an average is never above the
+// largest of its parts. With missing_as_zero, top_k() takes a label's probability as 0 in the trees that did
+// not propose it: no paths are walked, and averages are too low.
+class Forest {
+ private:
+  // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
+  struct Scratch {
+    explicit Scratch(const Forest& forest);
+    FeatureRow query;
+    std::vector<TreeSearch> searches;
+    TopKSearch<> top_k;
+    TopKSearch<LabelTreeView, ByWorth> top_k_by_worth;
+    ThresholdSearch<> above;
+    BeamSearch<> beam;
+    BeamSearch<LabelTreeView, ByWorth> beam_by_worth;
+    std::vector<ScoredLabel> found, pooled;
+    std::vector<WeightedLabel> weighted;
+  };
+  // Those of rows that are answered side by side.
+  using Rows = std::vector<std::unique_ptr<Scratch>>;
+
+ public:
+  // Per tree and node, whether some label below the node is allowed.
+  class NodeMasks {
+   public:
+    NodeMasks(const Forest& forest, const uint8_t* label_allowed);
+    // Null if all labels are allowed.
+    const uint8_t* of_tree(size_t t) const { return allowed_.empty() ? nullptr : allowed_[t].data(); }
+
+   private:
+    std::vector<std::vector<uint8_t>> allowed_;
+  };
+
+  // The weights are positive, one for each tree.
+  Forest(std::vector<std::shared_ptr<const BlockStore>> trees, std::vector<double> weights);
+
+  int32_t n_labels() const { return trees_[0]->tree().n_labels; }
+  int64_t n_features() const { return trees_[0]->n_features(); }
+  const FeatureRange& dense() const { return trees_[0]->dense(); }
+  size_t n_trees() const { return trees_.size(); }
+  const BlockStore& tree(size_t t) const { return *trees_[t]; }
+  const TreeAverage& average() const { return average_; }
+
+  // labels, probabilities: [row][k], filled up with -1 and 0. evaluations: per row, or null. progress, in
+  // rows, may be null.
+  void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+             int64_t* evaluations, Progress* progress) const;
+
+  // The k best labels with at least their threshold, best first, one list per row.
+  std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, const Search& search,
+                                              int64_t* evaluations) const;
+
+  // probabilities[i]: of labels[i] for the row rows[i]; rows ascending.
+  void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
+             const Search& search, float* probabilities) const;
+
+ private:
+  class Lease;
+
+  void start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const Search& search,
+             const NodeMasks& masks) const;
+  // top_k() by the ranking that ranking_of(t) gives for tree t, with strategies that are these members.
+  template <class Ranking, class RankingOf>
+  void top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
+             BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+             const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
+             int64_t* evaluations, Progress* progress) const;
+  // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`,
+  // or with the tree's weight to `weighted`.
+  template <class Strategy, class Start>
+  void ask_tree(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+                const Start& start) const;
+  // Calls body(first, n, rows) for every n rows from `first` on that are answered side by side.
+  template <class Body>
+  void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;
+  int64_t n_side_by_side(int64_t n_rows, int n_threads) const;
+
+  std::vector<std::shared_ptr<const BlockStore>> trees_;
+  TreeAverage average_;
+  mutable std::mutex pool_mutex_;
+  mutable std::vector<std::unique_ptr<Scratch>> pool_;
+};
+
+}  // namespace labeltree

@@ -1,0 +1,39 @@
+// The average of several trees' probabilities.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "search/ranking.h"
+#include "search/tree_search.h"
+
+namespace labeltree {
+
+// A label and its probability in one tree times the weight of the tree.
+using WeightedLabel = std::pair<int32_t, double>;
+
+class TreeAverage {
+ public:
+  // The weights are above 0, one for each tree.
+  explicit TreeAverage(std::vector<double> weights);
+
+  size_t n_trees() const { return weights_.size(); }
+  double weight(size_t tree) const { return weights_[tree]; }
+
+  // Replaces the labels that some tree proposed by each label once with its average. Trees that did not
+  // propose a label are asked for it: their searches walk its path.
+  void average(std::vector<TreeSearch>& searches, std::vector<ScoredLabel>& labels) const;
+  // The same without asking: a label that a tree did not propose has the probability 0 there.
+  void average_proposed(std::vector<WeightedLabel>& proposed, std::vector<ScoredLabel>& labels) const;
+  // The average of one probability per tree.
+  float mean(const std::vector<float>& probabilities) const;
+
+ private:
+  float mean(double weighted_sum) const;
+
+  std::vector<double> weights_;
+  double total_ = 0;
+};
+
+}  // namespace labeltree

@@ -1,0 +1,168 @@
+#include "text/counter.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "core/parallel_for.h"
+
+namespace labeltree {
+
+namespace {
+
+// A thread takes texts of so many bytes at a time.
+constexpr size_t kTaskBytes = size_t{1} << 16;
+
+}  // namespace
+
+TextCounter::TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count_texts, int n_threads)
+    : parts_(std::move(parts)),
+      keep_rows_(keep_rows),
+      n_threads_(std::max(n_threads, 1)),
+      workers_(n_threads_),
+      learned_(parts_.size()) {
+  for (Worker& worker : workers_) worker.terms.resize(parts_.size());
+  size_t n_hashed = 0;
+  for (const TextPart& part : parts_) n_hashed += part.n_hashed;
+  if (count_texts) hashed_texts_ = std::vector<std::atomic<int64_t>>(n_hashed);
+}
+
+void TextCounter::add(std::span<const TextView> texts, const CharacterTable* characters) {
+  std::vector<size_t> task_begin = {0};
+  size_t n_bytes = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    n_bytes += texts[i].bytes.size() + 1;
+    if (n_bytes >= kTaskBytes || i + 1 == texts.size()) {
+      task_begin.push_back(i + 1);
+      n_bytes = 0;
+    }
+  }
+  const size_t n_tasks = task_begin.size() - 1;
+  const size_t first_chunk = chunks_.size();
+  chunks_.resize(first_chunk + n_tasks);
+  parallel_for(n_threads_, static_cast<int64_t>(n_tasks), [&](int64_t task, int worker) {
+    RowChunk& chunk = chunks_[first_chunk + task];
+    chunk.worker = worker;
+    for (size_t i = task_begin[task]; i < task_begin[task + 1]; ++i) {
+      try {
+        count(texts[i], characters, workers_[worker], chunk);
+      } catch (const std::length_error& error) {
+        throw std::invalid_argument("text " + std::to_string(n_texts_ + static_cast<int64_t>(i)) + ": " +
+                                    error.what());
+      }
+    }
+    chunk.features.shrink_to_fit();
+  });
+  n_texts_ += static_cast<int64_t>(texts.size());
+  if (!keep_rows_) chunks_.clear();
+}
+
+void TextCounter::count(const TextView& text, const CharacterTable* characters, Worker& worker,
+                        RowChunk& chunk) {
+  RowCounts& counts = worker.counts;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    const TextPart& part = parts_[p];
+    if (part.learns()) {
+      TermCounts& terms = worker.terms[p];
+      part.analyzer->visit_terms(text, characters, worker.analyzer,
+                                 [&](std::string_view term) { counts.add(terms.number(term), 1); });
+      terms.count(counts.features());
+    } else {
+      part.visit_columns(
+          text, characters, worker.analyzer,
+          [&](std::string_view, uint32_t column, int32_t amount) { counts.add(column, amount); });
+      if (!hashed_texts_.empty()) {
+        for (const CountedFeature& one : counts.features()) {
+          hashed_texts_[one.feature].fetch_add(1, std::memory_order_relaxed);
+        }
+      }
+    }
+    if (keep_rows_) {
+      chunk.features.insert(chunk.features.end(), counts.features().begin(), counts.features().end());
+      chunk.end.push_back(chunk.features.size());
+    }
+    counts.clear();
+  }
+}
+
+std::vector<int64_t> TextCounter::hashed_texts() const {
+  return std::vector<int64_t>(hashed_texts_.begin(), hashed_texts_.end());
+}
+
+TextCounter::Terms TextCounter::finish(size_t part, int64_t fewest_texts, int64_t most_texts) {
+  TermCounts& all = workers_[0].terms[part];
+  Learned& learned = learned_[part];
+  learned.numbers.resize(workers_.size());
+  for (size_t w = 1; w < workers_.size(); ++w) {
+    learned.numbers[w] = all.absorb(workers_[w].terms[part]);
+    workers_[w].terms[part] = {};
+  }
+  learned.order = all.sorted(fewest_texts, most_texts, n_threads_);
+  Terms terms;
+  for (const uint32_t number : learned.order) {
+    terms.n_texts.push_back(all.n_texts(number));
+    terms.n_times.push_back(all.n_times(number));
+  }
+  return terms;
+}
+
+void TextCounter::select(size_t part, std::span<const uint8_t> keep) {
+  std::vector<uint32_t>& order = learned_[part].order;
+  if (keep.size() != order.size()) throw std::invalid_argument("keep must have one entry per term");
+  size_t kept = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (keep[i] != 0) order[kept++] = order[i];
+  }
+  order.resize(kept);
+}
+
+std::pair<std::vector<uint8_t>, std::vector<int64_t>> TextCounter::terms(size_t part) const {
+  const TermCounts& all = workers_[0].terms[part];
+  std::pair<std::vector<uint8_t>, std::vector<int64_t>> out;
+  auto& [text, begin] = out;
+  begin.push_back(0);
+  for (const uint32_t number : learned_[part].order) {
+    const std::string_view term = all.term(number);
+    text.insert(text.end(), term.begin(), term.end());
+    begin.push_back(static_cast<int64_t>(text.size()));
+  }
+  return out;
+}
+
+// For every worker the columns of its terms.
+std::vector<std::vector<uint32_t>> TextCounter::columns(size_t part) const {
+  const Learned& learned = learned_[part];
+  std::vector<std::vector<uint32_t>> columns(workers_.size());
+  columns[0].assign(workers_[0].terms[part].size(), UINT32_MAX);
+  for (size_t i = 0; i < learned.order.size(); ++i) columns[0][learned.order[i]] = static_cast<uint32_t>(i);
+  for (size_t w = 1; w < workers_.size(); ++w) {
+    columns[w] = learned.numbers[w];
+    for (uint32_t& number : columns[w]) number = columns[0][number];
+  }
+  return columns;
+}
+
+WeightedRows TextCounter::rows(const TermWeights& weights) {
+  std::vector<std::vector<std::vector<uint32_t>>> columns(parts_.size());
+  std::vector<uint32_t> first_column(parts_.size(), 0);
+  bool learns = false;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    if (!parts_[p].learns()) continue;
+    learns = true;
+    columns[p] = this->columns(p);
+    if (p + 1 < parts_.size()) {
+      first_column[p + 1] = first_column[p] + static_cast<uint32_t>(learned_[p].order.size());
+    }
+  }
+  if (learns) {
+    parallel_for(n_threads_, static_cast<int64_t>(chunks_.size()), [&](int64_t i, int) {
+      RowChunk& chunk = chunks_[i];
+      find_columns(chunk, parts_.size(), [&](size_t part, uint32_t number) {
+        const uint32_t column = columns[part][chunk.worker][number];
+        return column == UINT32_MAX ? column : first_column[part] + column;
+      });
+    });
+  }
+  return weigh_rows(chunks_, parts_.size(), weights, n_threads_);
+}
+
+}  // namespace labeltree

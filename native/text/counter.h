@@ -1,0 +1,97 @@
+// Counts the terms of many texts, of a vocabulary that is there or that is learned from them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "text/analyzer.h"
+#include "text/term_counts.h"
+#include "text/vocabulary.h"
+#include "text/weighted_rows.h"
+
+namespace labeltree {
+
+// Columns beside each other that have one analyzer: a vocabulary's, hashed ones, or those of a vocabulary
+// that is to be learned.
+struct TextPart {
+  std::shared_ptr<const TextAnalyzer> analyzer;
+  std::shared_ptr<const Vocabulary> vocabulary;  // null if features are hashed or terms learned
+  uint32_t n_hashed = 0;                         // 0 if features are not hashed
+  uint32_t first_column = 0;
+
+  bool learns() const { return vocabulary == nullptr && n_hashed == 0; }
+
+  // Calls visit(term, column, amount) for every term of a text that has a column.
+  template <class Visit>
+  void visit_columns(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch,
+                     const Visit& visit) const {
+    if (vocabulary != nullptr) {
+      analyzer->visit_terms(text, characters, scratch, [&](std::string_view term) {
+        const uint32_t found = vocabulary->find(term);
+        if (found != Vocabulary::kAbsent) visit(term, first_column + found, 1);
+      });
+    } else {
+      analyzer->visit_terms(text, characters, scratch, [&](std::string_view term) {
+        const int32_t hash = murmur_hash(term);
+        const uint32_t distance = hash < 0 ? 0u - static_cast<uint32_t>(hash) : static_cast<uint32_t>(hash);
+        visit(term, first_column + distance % n_hashed, hash < 0 ? -1 : 1);
+      });
+    }
+  }
+};
+
+class TextCounter {
+ public:
+  // With keep_rows the counts of every text are kept for `rows`, with count_texts how many texts have each
+  // hashed column.
+  TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count_texts, int n_threads);
+  TextCounter(const TextCounter&) = delete;  // its counts are of all threads, and large
+
+  // Counts the terms of texts, which may be forgotten afterwards.
+  void add(std::span<const TextView> texts, const CharacterTable* characters);
+
+  int64_t n_texts() const { return n_texts_; }
+  std::vector<int64_t> hashed_texts() const;
+
+  // The terms that were learned.
+  struct Terms {
+    std::vector<int64_t> n_texts, n_times;
+  };
+  // Sorts the terms of a part that so many texts have; call it once, when all texts are in.
+  Terms finish(size_t part, int64_t fewest_texts, int64_t most_texts);
+  // Keeps only those terms of a finished part for which keep is not 0.
+  void select(size_t part, std::span<const uint8_t> keep);
+  // The terms of a finished part, one after the other, and where each begins.
+  std::pair<std::vector<uint8_t>, std::vector<int64_t>> terms(size_t part) const;
+
+  // The rows of the texts as a matrix; call it once, when all parts are finished.
+  WeightedRows rows(const TermWeights& weights);
+
+ private:
+  struct Worker {
+    AnalyzerScratch analyzer;
+    RowCounts counts;
+    std::vector<TermCounts> terms;  // of the parts that learn
+  };
+  struct Learned {
+    std::vector<std::vector<uint32_t>> numbers;  // of the workers' terms among those of worker 0
+    std::vector<uint32_t> order;                 // the numbers of the kept terms, by column
+  };
+
+  void count(const TextView& text, const CharacterTable* characters, Worker& worker, RowChunk& chunk);
+  std::vector<std::vector<uint32_t>> columns(size_t part) const;
+
+  std::vector<TextPart> parts_;
+  bool keep_rows_;
+  int n_threads_;
+  int64_t n_texts_ = 0;
+  std::vector<Worker> workers_;
+  std::vector<Learned> learned_;
+  std::vector<std::atomic<int64_t>> hashed_texts_;
+  std::vector<RowChunk> chunks_;
+};
+
+}  // namespace labeltree
