@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 
@@ -17,6 +18,16 @@ def standard_output() -> Console:
 def titled(title: object, text: str) -> Text:
     """Return a text that starts with a title in bold."""
     return Text.assemble((str(title), "bold"), text)
+
+
+def table_of(rows: list[tuple[str, str]]) -> Table:
+    """Return a table of titles in bold and texts."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def print_json(value: dict[str, Any]) -> None:

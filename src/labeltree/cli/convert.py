@@ -8,21 +8,18 @@ from typing import Annotated
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import option
+from labeltree.cli.options import argument, option
 
 
 def convert(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A data file, - for standard input, or the directory of a model."
-        ),
+        str, argument("SOURCE", "A data file, - for standard input, or the directory of a model.")
     ],
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="TARGET",
-            help="The file or directory to write. A file is compressed if its name ends in .gz, .xz or .zst.",
+        argument(
+            "TARGET",
+            "The file or directory to write. A file is compressed if its name ends in .gz, .xz or .zst.",
         ),
     ],
     weights: Annotated[

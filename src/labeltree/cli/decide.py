@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import option, probability_option
+from labeltree.cli.options import argument, option, probability_option
 from labeltree.cli.parameters import with_parameters
 
 Method = Literal["auto", "fixed", "exact", "ofo"]
 
-_for_ofo = partial(typer.Option, metavar="N", rich_help_panel="Online F-measure optimisation (--method ofo)")
+_for_ofo = partial(option, metavar="N", rich_help_panel="Online F-measure optimisation (--method ofo)")
 
 
 @with_parameters("n_jobs")
@@ -22,11 +22,10 @@ def decide(
     model: options.Model,
     data: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[VALID]",
-            help="Labelled rows that the model was not trained on, or - for standard input. Not needed for metrics "
+        argument(
+            "[VALID]",
+            "Labelled rows that the model was not trained on, or - for standard input. Not needed for metrics "
             "without thresholds to tune: hamming, micro_am, macro_am, and those at k.",
-            show_default=False,
         ),
     ] = None,
     metric: Annotated[

@@ -93,8 +93,8 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
 
 
 def _description(stored: Any, classifier: Any, verified: bool) -> Any:
+    from labeltree.cli.console import table_of
     from labeltree.cli.figures import bytes_text
-    from labeltree.cli.tree.shape import table_of
 
     checked = ", all checksums are right" if verified else ""
     n_dense = stored.dense_features[1] - stored.dense_features[0]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import count, data_option, option
+from labeltree.cli.options import argument, count, data_option, option
 from labeltree.cli.parameters import is_given, option_name, with_parameters
 from labeltree.kinds import kind_named
 
@@ -35,9 +35,9 @@ def learn(
     context: typer.Context,
     stream: Annotated[
         str,
-        typer.Argument(
-            metavar="STREAM",
-            help="A file with an example on each line, or - for standard input. "
+        argument(
+            "STREAM",
+            "A file with an example on each line, or - for standard input. "
             "Names ending in .gz, .xz and .zst are decompressed.",
         ),
     ],

@@ -18,6 +18,11 @@ def option(help: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, **settings)
 
 
+def argument(metavar: str, help: str) -> Any:
+    """Return an argument that help pages call `metavar`."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
 #: Options for a whole number from 1, for a probability, for the name of a file, and about the data file.
 count = partial(option, min=1, metavar="N")
 probability_option = partial(option, min=0, max=1, metavar="P")
@@ -27,13 +32,13 @@ _data_count = partial(count, rich_help_panel="The data")
 
 Data = Annotated[
     str,
-    typer.Argument(
-        metavar="DATA",
-        help="A data file, such as one with rows 'label,label feature:value …', or - for standard input. "
+    argument(
+        "DATA",
+        "A data file, such as one with rows 'label,label feature:value …', or - for standard input. "
         "Names ending in .gz, .xz and .zst are decompressed.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The directory of a trained model.")]
+Model = Annotated[Path, argument("MODEL", "The directory of a trained model.")]
 Format = Annotated[
     DataFormat,
     data_option(

@@ -6,9 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from labeltree.cli.options import count, option
+from labeltree.cli.options import argument, count, option
 
 _access = partial(option, rich_help_panel="Access")
 _models = partial(option, rich_help_panel="New versions, and learning")
@@ -19,10 +17,9 @@ _limit_count = partial(count, rich_help_panel="Limits")
 def serve(
     models: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[NAME=]DIR…",
-            help="Directories of models. The default name is that of the directory, without '.labeltree'.",
-            show_default=False,
+        argument(
+            "[NAME=]DIR…",
+            "Directories of models. The default name is that of the directory, without '.labeltree'.",
         ),
     ],
     host: Annotated[

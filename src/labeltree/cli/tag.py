@@ -8,18 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import option, probability_option
+from labeltree.cli.options import argument, option, probability_option
 
 
 def tag(
     model: options.Model,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[TEXT]…",
-            help="Texts, each in quotes. Without any, every line of standard input is a text.",
-            show_default=False,
-        ),
+        argument("[TEXT]…", "Texts, each in quotes. Without any, every line of standard input is a text."),
     ] = None,
     k: Annotated[int, option("The maximum number of labels per text.", "--k", "-k", min=1, metavar="K")] = 5,
     threshold: Annotated[float, probability_option("Leave out labels with a smaller probability.")] = 0.0,
