@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,30 @@ def test_wrong_options_end_before_anything_is_read(tmp_path: Path) -> None:
     )
     run(*arguments, exit_code=2)
     assert not (tmp_path / "m").exists()
+
+
+def test_a_new_kind_needs_no_more_than_its_entry(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(METHODS, "twin", replace(METHODS["fastxml"], method="twin", help="A twin."))
+    options = ["--method", "twin", "--n-trees", 2]
+    assert run_json("train", data, "--model", tmp_path / "model", *options)["method"] == "twin"
+    assert "A twin." in run("train", "--method", "twin", "--help").stdout
+    assert run_json("evaluate", tmp_path / "model", data)["rows"] == 200
+
+
+def test_a_mix_of_models_of_texts_reads_texts(tmp_path: Path) -> None:
+    texts = [("a boat at sea", ["sea", "boat"]), ("a cat", ["cat"]), ("a boat", ["boat"])] * 5
+    lines = [json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in texts]
+    (tmp_path / "texts.jsonl").write_text("".join(lines))
+    models = []
+    for method in ("label-tree", "one-vs-rest"):
+        run("train", tmp_path / "texts.jsonl", "--model", tmp_path / method, *quick(method))
+        models.append(load(tmp_path / method))
+    labeltree.mix(models).save(tmp_path / "mix")
+    assert "cat" in run("tag", tmp_path / "mix", "a cat", "-k", 1).stdout
+    for command in ("evaluate", "predict", "explain", "decide"):
+        run(command, tmp_path / "mix", tmp_path / "texts.jsonl")
 
 
 def test_a_mix_is_asked_as_all_others(data: Path, tmp_path: Path) -> None:

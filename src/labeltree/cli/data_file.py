@@ -159,6 +159,12 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> tuple[Any, A
     return X, y
 
 
+def label_lists(y: Any) -> list[tuple[Any, ...]]:
+    """Return the labels of each row of y, a matrix or lists; tuples, as lists of 0 and 1 would be read as a matrix."""
+    rows = y if isinstance(y, list) else y.tolil().rows
+    return [tuple(labels) for labels in rows]
+
+
 def _has_named_features(model: Any) -> bool:
     """Return whether an online model has learned features with names."""
     return bool(model.model_.takes_text and model.model_.learns)

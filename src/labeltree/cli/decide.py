@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -77,13 +76,17 @@ def decide(
         labeltree decide tags.labeltree --metric precision@3
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.data_file import DataFile, label_lists, read_labelled_rows
     from labeltree.cli.trained_model import open_model
     from labeltree.model_file import read_info
 
     chosen, how = _checked(metric, method, {"a": a, "b": b, "epochs": epochs}, data is not None)
     classifier = open_model(model, parameters)
-    rows = () if data is None else _rows(classifier, model, data, format, one_based)
-    classifier.decide_for(chosen, *rows, method=how, floor=floor)
+    X = y = None
+    if data is not None:
+        X, y = read_labelled_rows(classifier, model, DataFile(data, format, one_based))
+        y = label_lists(y)
+    classifier.decide_for(chosen, X, y, method=how, floor=floor)
     classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the decision is saved
     classifier.save(model)
     decision = classifier.decision_
@@ -114,15 +117,3 @@ def _checked(metric: str, method: Method, ofo: dict[str, Any], has_rows: bool) -
             f"thresholds for {chosen.name} are tuned on labelled rows: give a file VALID"
         )
     return chosen, how
-
-
-def _rows(
-    classifier: Any, model: Path, data: str, format: options.StreamFormat, one_based: bool | None
-) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return X, and the labels of every row."""
-    from labeltree.cli.data_file import DataFile, read_labelled_rows
-
-    X, y = read_labelled_rows(classifier, model, DataFile(data, format, one_based))
-    if not isinstance(y, list):
-        y = y.tolil().rows.tolist()
-    return X, [tuple(labels) for labels in y]  # lists of 0 and 1 would be read as a matrix

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from labeltree.cli.data_file import label_lists
 from labeltree.cli.evaluation import CUTOFFS, Evaluation
 from labeltree.cli.figures import bytes_text, count_text
 from labeltree.cli.label_names import LabelNames
@@ -19,7 +20,9 @@ def write_report(
     path: Path, title: str, model: Any, X: Any, y: Any, evaluation: Evaluation, names: LabelNames
 ) -> None:
     """Measure what `evaluation` does not have, and write a page that appears when it is complete."""
-    report = measure_report(model, X, _labels(y, model.classes_), k=max(CUTOFFS))
+    if issparse(y) and not np.array_equal(model.classes_, np.arange(y.shape[1])):
+        y = label_lists(y)  # the matrix has columns that are not labels of the model
+    report = measure_report(model, X, y, k=max(CUTOFFS))
     threads = count_text(evaluation.threads, "thread")
     headline = [
         (f"{evaluation.single_row_ms['p50']:.3f} ms", "One query", "median, in memory"),
@@ -34,10 +37,3 @@ def write_report(
     page = report_page(report, title, headline=headline, names=names.__getitem__)
     with open_atomic(path) as file:
         file.write(page.encode())
-
-
-def _labels(y: Any, classes: Any) -> Any:
-    """Return y, as lists if it is a matrix with columns that are not labels of the model."""
-    if not issparse(y) or (len(classes) == y.shape[1] and np.array_equal(classes, np.arange(y.shape[1]))):
-        return y
-    return [part.tolist() for part in np.split(y.indices, y.indptr[1:-1])]

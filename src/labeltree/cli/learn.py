@@ -57,7 +57,7 @@ def learn(
         ),
     ] = None,
     skip_bad_lines: Annotated[
-        bool, data_option("Count wrong lines and go on, instead of stopping.", "--skip-bad-lines")
+        bool, data_option("Count and skip wrong lines instead of stopping.", "--skip-bad-lines")
     ] = False,
     fresh: Annotated[bool, option("Start over, and replace the model that is there.", "--fresh")] = False,
     checkpoint_every: Annotated[int, count("Save the model after every N examples.")] = 100_000,

@@ -59,7 +59,7 @@ def serve(
     max_text: Annotated[int, _limit_count("The maximum number of characters in a text.")] = 1_000_000,
     max_seconds: Annotated[float, _limit("The maximum time for a request.", min=0.001, metavar="S")] = 30.0,
     max_in_flight: Annotated[
-        int, _limit_count("The maximum number of concurrent requests in a process; more are told to retry.")
+        int, _limit_count("The maximum number of concurrent requests in a process; others have to retry.")
     ] = 64,
     grace: Annotated[
         float, option("The time to finish requests when the server stops.", min=1, metavar="S")

@@ -70,6 +70,7 @@ def train(
         labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.data_file import DataFile
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.training_rows import read_training_rows
@@ -90,9 +91,8 @@ def train(
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        rows = read_training_rows(
-            data, format, one_based, n_features, n_labels, text_parameters, given_for_texts
-        )
+        source = DataFile(data, format, one_based)
+        rows = read_training_rows(source, n_features, n_labels, text_parameters, given_for_texts)
     if tree is not None and rows.vectorizer is None:
         classifier.tree = tree = fit_for_columns(tree, labels, rows.y.shape[1], rows.first_label)
     rows.fit(classifier)

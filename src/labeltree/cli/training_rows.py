@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
 
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
-from labeltree.cli.options import StreamFormat
 from labeltree.cli.parameters import option_name
 
 
@@ -39,26 +38,23 @@ class TrainingRows:
 
 
 def read_training_rows(
-    data: str,
-    format: StreamFormat,
-    one_based: bool | None,
+    source: DataFile,
     n_features: int | None,
     n_labels: int | None,
     text_parameters: dict[str, Any],
     given_text_parameters: set[str],
 ) -> TrainingRows:
     """Read a file of rows, or of JSON lines with texts."""
-    detected = format_of(data, format)
-    if detected == "jsonl":
-        if one_based is not None or n_labels is not None:
+    source = replace(source, format=format_of(source.path, source.format))
+    if source.format == "jsonl":
+        if source.one_based is not None or n_labels is not None:
             raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
-        return _read_texts(data, {**text_parameters, "n_features": n_features})
+        return _read_texts(source.path, {**text_parameters, "n_features": n_features})
     if given_text_parameters:
         raise typer.BadParameter(
-            f"is an option for texts, but {data} has rows of numbers",
+            f"is an option for texts, but {source.path} has rows of numbers",
             param_hint=option_name(min(given_text_parameters)),
         )
-    source = DataFile(data, detected, one_based)
     return TrainingRows(*source.read(n_features, n_labels), source.first_label)
 
 
