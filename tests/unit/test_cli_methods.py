@@ -219,6 +219,7 @@ def test_wrong_options_end_before_anything_is_read(tmp_path: Path) -> None:
         run(*arguments, "oak", exit_code=2).stderr
     )
     run(*arguments, exit_code=2)
+    assert "Missing argument 'DATA'" in in_words(run("train", exit_code=2).stderr)
     assert not (tmp_path / "m").exists()
 
 

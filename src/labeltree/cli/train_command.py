@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import wraps
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -74,7 +75,7 @@ def _command(method: str) -> TrainCommand:
 def _method_in(args: list[str]) -> str:
     """Return the value of ``--method`` among arguments that are not parsed yet."""
     method = DEFAULT_METHOD
-    for word, following in zip(args, [*args[1:], ""], strict=True):
+    for word, following in pairwise([*args, ""]):
         if word == "--method":
             method = following
         elif word.startswith("--method="):
