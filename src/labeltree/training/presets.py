@@ -48,7 +48,7 @@ class PublishedSettings:
 def _with(preset: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
     """The settings with others in their place, and without those that mean nothing to another solver or loss."""
     solver = SOLVERS.get(parameters.get("solver", "descent"))  # a wrong one is told later
-    dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver.parameters}
+    dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver}
     if parameters.get("loss", preset["loss"]) != preset["loss"]:
         dropped |= {"C", "link"}
     return {**{name: value for name, value in preset.items() if name not in dropped}, **parameters}
