@@ -19,7 +19,6 @@ TEST = b"2 4 2\n1 0:1\n0 3:1\n"
 
 #: A set that is small enough for tests.
 TINY = RepositorySet(
-    "tiny-2",
     "Tiny-2",
     n_train=3,
     n_test=2,

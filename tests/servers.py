@@ -17,8 +17,8 @@ import uvicorn
 from tests.command_line import start
 
 from labeltree.serving import Service, Settings, create_application
-from labeltree.serving.board import Board
 from labeltree.serving.running import listen
+from labeltree.serving.shared_state import SharedState
 
 TOKEN = "a-token-for-the-tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -26,10 +26,10 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @contextmanager
 def serving(
-    settings: Settings, board: Board | None = None, worker: int = 0
+    settings: Settings, shared: SharedState | None = None, worker: int = 0
 ) -> Iterator[tuple[httpx.Client, Service]]:
-    """A server in a thread, with a client of it; with a board it is one of several workers."""
-    service = Service(settings, board, worker)
+    """A server in a thread, with a client of it; with shared state it is one of several workers."""
+    service = Service(settings, shared, worker)
     config = uvicorn.Config(create_application(service), log_config=None, access_log=False, lifespan="on")
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:

@@ -1,12 +1,12 @@
-"""Errors of this library that are more than a wrong argument.
+"""The exceptions of this library.
 
     LabelTreeError
-    ├── ChecksumError (ValueError)     a data set that was fetched is not what it was the first time
-    ├── DataFormatError (ValueError)   a data file is not what it should be
+    ├── ChecksumError (ValueError)     a data set differs from its first download
+    ├── DataFormatError (ValueError)   a data file does not have the expected format
     ├── DownloadError (OSError)        a data set cannot be fetched
-    └── ModelFileError (ValueError)    a model directory is missing, damaged, hostile or from the future
+    └── ModelFileError (ValueError)    a model directory is missing, damaged, malicious or from a newer version
 
-A wrong argument raises `ValueError` or `TypeError`; a model that has not been trained
+A wrong argument raises `ValueError` or `TypeError`; a model that has not been trained raises
 `sklearn.exceptions.NotFittedError`.
 """
 
@@ -16,24 +16,24 @@ __all__ = ["ChecksumError", "DataFormatError", "DownloadError", "LabelTreeError"
 
 
 class LabelTreeError(Exception):
-    """What all errors of this library's own have in common."""
+    """Base class of this library's exceptions."""
 
 
 class ChecksumError(LabelTreeError, ValueError):
-    """A data set is not what came the first time; the message says which file, and what to do."""
+    """A data set differs from its first download; the message names the file and says what to do."""
 
 
 class DataFormatError(LabelTreeError, ValueError):
-    """A file that is not what its format says.
+    """A data file does not have the expected format.
 
     Parameters
     ----------
     reason : str
         What was expected and what was found.
     path : str
-        The file, or ``"<stdin>"`` or ``"<stream>"``.
+        Name of the file, or ``"<stdin>"`` or ``"<stream>"``.
     line : int or None
-        The line at fault, counted from 1; None when it is the file as a whole.
+        Number of the wrong line, counted from 1; None if the error concerns the whole file.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class DataFormatError(LabelTreeError, ValueError):
     """
 
     def __init__(self, reason: str, path: str, line: int | None = None) -> None:
-        super().__init__(reason, path, line)  # all of them, so that the error survives pickling
+        super().__init__(reason, path, line)  # all arguments: pickling needs them
         self.reason = reason
         self.path = path
         self.line = line
@@ -57,8 +57,8 @@ class DataFormatError(LabelTreeError, ValueError):
 
 
 class DownloadError(LabelTreeError, OSError):
-    """A data set cannot be fetched; the message says from where, and why."""
+    """A data set cannot be fetched; the message gives the URL and the reason."""
 
 
 class ModelFileError(LabelTreeError, ValueError):
-    """A model directory cannot be used; the message says which file and why."""
+    """A model directory cannot be used; the message names the file and gives the reason."""

@@ -112,7 +112,7 @@ class LabelTreeEstimator(Estimator):
 
     @calibration_.deleter
     def calibration_(self) -> None:
-        self.calibration_ = None  # type: ignore[assignment] # takes the maps away
+        self.calibration_ = None
 
     # -- calibrating, saving ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Showing how far a long computation is, and stopping it on Ctrl-C."""
+"""Progress bars for long computations, which Ctrl-C stops."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from labeltree import _native
 
@@ -27,7 +20,7 @@ _POLL_SECONDS = 0.1
 
 
 class Phases:
-    """Runs the phases of a computation one after the other and shows each as a bar."""
+    """Runs the phases of a computation one after the other, and shows a bar for each."""
 
     def __init__(self, bars: Progress | None) -> None:
         self._bars = bars
@@ -35,8 +28,8 @@ class Phases:
     def run(self, description: str, compute: Callable[[_native.Progress], T]) -> T:
         """Call ``compute(progress)`` and return its result.
 
-        It runs in a thread of its own, so that this one can draw and hear Ctrl-C; a `KeyboardInterrupt` stops the
-        computation and is raised again when nothing of it runs any more.
+        It runs in a separate thread, so that this thread can draw the bar and handle Ctrl-C. A `KeyboardInterrupt`
+        cancels the computation and is raised again when it has ended.
         """
         progress = _native.Progress()
         finished = threading.Event()
@@ -52,36 +45,33 @@ class Phases:
                 finished.set()
 
         thread = threading.Thread(target=work, name=f"labeltree: {description}", daemon=True)
-        bar = None if self._bars is None else self._bars.add_task(description, total=None)
+        report = self.follow(description)
         try:
             _start(thread)
             while not finished.wait(_POLL_SECONDS):
-                if self._bars is not None and bar is not None:
-                    self._bars.update(bar, completed=progress.done, total=progress.total or None)
+                report(progress.done, progress.total or None)
         except BaseException:
             progress.cancel()
-            if thread.ident is not None:  # else Ctrl-C came before there was anything to stop
-                _wait_whatever_comes(thread)
-            failure.clear()  # the error and this list would keep each other alive, with all that they know
+            if thread.ident is not None:  # Ctrl-C may come before the thread starts
+                _join(thread)
+            failure.clear()  # the error and this list would keep each other alive, and all their variables
             raise
         thread.join()
         if failure:
             raise failure.pop()
-        if self._bars is not None and bar is not None:
-            total = progress.total or 1
-            self._bars.update(bar, completed=total, total=total)
+        report(progress.total or 1, progress.total or 1)
         return outcome[0]
 
     def count(self, description: str, items: Iterable[T], total: int) -> Iterator[T]:
-        """Pass items on, and show how many of them have come."""
-        bar = None if self._bars is None else self._bars.add_task(description, total=max(total, 1))
-        for item in items:
+        """Yield items, and show how many of them are done."""
+        report = self.follow(description)
+        report(0, max(total, 1))
+        for done, item in enumerate(items, start=1):
             yield item
-            if self._bars is not None and bar is not None:
-                self._bars.advance(bar)
+            report(done, total)
 
     def follow(self, description: str) -> Callable[[int, int | None], None]:
-        """A function to be told how far a phase is, and how far it has to go if that is known."""
+        """Return a function to call with the amount of work done and the total, or None if it is unknown."""
         bars = self._bars
         if bars is None:
             return lambda done, total: None
@@ -90,7 +80,7 @@ class Phases:
 
 
 def _start(thread: threading.Thread) -> None:
-    """Start a thread without being interrupted halfway, when nobody could tell whether it runs."""
+    """Start a thread with Ctrl-C blocked: an interrupted start would leave unknown whether the thread runs."""
     if not hasattr(signal, "pthread_sigmask"):
         thread.start()
         return
@@ -101,10 +91,10 @@ def _start(thread: threading.Thread) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait_whatever_comes(thread: threading.Thread) -> None:
-    """Wait for a thread that has been told to stop, also if Ctrl-C is pressed again.
+def _join(thread: threading.Thread) -> None:
+    """Wait for a cancelled thread, even if Ctrl-C is pressed again.
 
-    Native code that still runs when the interpreter ends would bring the process down.
+    Native code that still runs when the interpreter ends would crash the process.
     """
     while thread.is_alive():
         with suppress(KeyboardInterrupt):
@@ -113,20 +103,13 @@ def _wait_whatever_comes(thread: threading.Thread) -> None:
 
 @contextmanager
 def phases(verbose: int) -> Iterator[Phases]:
-    """Bars on standard error if it is a terminal or `verbose` is above 0; none if `verbose` is below 0."""
+    """Show bars on standard error: always if `verbose` is positive, never if it is negative, else on a terminal."""
     on_terminal = sys.stderr is not None and sys.stderr.isatty()  # a service may have no standard error
     if verbose < 0 or sys.stderr is None or (verbose == 0 and not on_terminal):
         yield Phases(None)
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TaskProgressColumn(),
-        TextColumn("time"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    # A bar that nobody watches is drawn once, when its phase ends.
-    with Progress(*columns, console=Console(stderr=True), transient=verbose == 0) as bars:
+    bar = ("{task.description}", BarColumn(bar_width=30), TaskProgressColumn())
+    times = ("time", TimeElapsedColumn(), "left", TimeRemainingColumn())
+    # Without a terminal, a bar is drawn once, when its phase ends.
+    with Progress(*bar, *times, console=Console(stderr=True), transient=verbose == 0) as bars:
         yield Phases(bars)

@@ -17,7 +17,7 @@ from labeltree.decisions.online_f_measure import OFO
 from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.names import Metric, get_metric
-from labeltree.model.explanation import Explanation
+from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Features, Search, TopAnswer
 from labeltree.model.model import Model
 from labeltree.model.top_labels import TopLabels
@@ -36,6 +36,7 @@ class Questions:
     """The questions. They need a trained model in `_model`, and the parameter `n_jobs`."""
 
     n_jobs: int | None
+    _model: Any
 
     @property
     def model_(self) -> Model:
@@ -47,7 +48,7 @@ class Questions:
             )
         return model
 
-    def adopt(self: _Self, model: Model) -> _Self:
+    def adopt(self: _Self, model: Any) -> _Self:
         """Answer from this model from now on, as if it had been trained here."""
         self._model = model
         return self
@@ -308,7 +309,7 @@ class Questions:
         return ((classes[position], probability) for position, probability in found)
 
     def explain(
-        self, x: Any, label: Any, *, n_features: int = 10, feature_names: Sequence[str] | None = None
+        self, x: Any, label: Any, *, n_features: int = 10, feature_names: FeatureNames = None
     ) -> Explanation:
         """Explain the probability of a label for one row: its path through every tree.
 

@@ -4,7 +4,7 @@ import pytest
 from benchmarks import data
 from tests.archive_server import TINY, TRAIN, serving
 
-from labeltree.datasets.repository import CATALOGUE
+from labeltree.datasets.repository.catalogue import CATALOGUE
 
 
 @pytest.fixture

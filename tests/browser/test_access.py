@@ -19,7 +19,7 @@ def test_a_token_is_asked_for_and_kept_for_the_session(browser: Browser, closed_
         expect(page.get_by_label("Token", exact=True)).to_be_focused()
         page.keyboard.type("a wrong one")
         page.keyboard.press("Enter")
-        expect(dialog).to_contain_text("the token is not one of this server's")
+        expect(dialog).to_contain_text("the token is not valid for this server")
         page.keyboard.type(TOKEN)
         page.keyboard.press("Enter")
         expect(page.get_by_role("treeitem").first).to_be_visible()

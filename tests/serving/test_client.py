@@ -15,9 +15,16 @@ import httpx
 import pytest
 from tests.servers import TOKEN, serving
 
-from labeltree.serving import AsyncClient, Client, ServiceError, ServiceUnavailableError, Settings, Tokens
-from labeltree.serving import calls as client_calls
-from labeltree.serving.calls import LabelCount, Tag
+from labeltree.serving import (
+    AsyncClient,
+    Client,
+    ServiceError,
+    ServiceUnavailableError,
+    Settings,
+    Tokens,
+    client_calls,
+)
+from labeltree.serving.client_calls import LabelCount, Tag
 
 ROW = {"indices": [1], "values": [1.0]}
 

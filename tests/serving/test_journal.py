@@ -105,7 +105,7 @@ def test_parts_are_removed_when_a_model_has_all_of_them(tmp_path: Path) -> None:
     journal.close()
     assert read(tmp_path / "journal") == [(5, [{"x": 5}]), (9, [{"x": 9}])]
     journal = Journal(tmp_path / "journal")
-    journal.begin_anew(20)
+    journal.restart(20)
     journal.close()
     assert read(tmp_path / "journal") == []
 

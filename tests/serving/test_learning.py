@@ -56,7 +56,7 @@ def test_examples_are_refused_whole(path: Path) -> None:
             ([{"text": "a"}], "examples[0].labels: "),
             (
                 [example(0), {"text": "a", "labels": [3]}],
-                "examples[1].labels: the labels of this model are of the type",
+                "examples[1].labels: expected type str, got int",
             ),
             ([{"row": {"indices": [1], "values": [1]}, "labels": ["a"]}], "has features with names"),
             (
@@ -192,7 +192,7 @@ def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:
     for name, content in journal.items():
         (journal_of(path) / name).write_bytes(content)
     with (
-        pytest.raises(ValueError, match="the journal goes on after 4 examples, but the model has only 1"),
+        pytest.raises(ValueError, match="the journal continues after 4 examples, but the model has only 1"),
         serving(settings(path)),
     ):
         pass

@@ -24,7 +24,7 @@ def test_who_comes_when_the_queue_is_full_may_come_again(path: Path, monkeypatch
         assert may_go_on.wait(10)
         sync(part)
 
-    monkeypatch.setattr("labeltree.serving.learner.MOST_WAITING", 3)
+    monkeypatch.setattr("labeltree.serving.learner.MAX_WAITING", 3)
     monkeypatch.setattr(journal_module, "_sync", sync_slowly)
     with serving(settings(path)) as (client, service), ThreadPoolExecutor(4) as threads:
         waiting = service.learners["online"]._lessons
@@ -41,7 +41,10 @@ def test_who_comes_when_the_queue_is_full_may_come_again(path: Path, monkeypatch
         for answer in refused:
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             assert answer.json() == {
-                "error": {"code": "overloaded", "message": "too many wait to be learned: come again"}
+                "error": {
+                    "code": "overloaded",
+                    "message": "too many requests wait to be learned: retry later",
+                }
             }
         assert send(client, example(4)).json()["n_examples"] == 9
     expected = learned(online_model(), [example(i) for i in range(5)])

@@ -12,7 +12,7 @@ import pytest
 from tests.servers import BEARER, serving
 
 from labeltree.serving import Settings
-from labeltree.serving.metrics import BUCKETS, Metrics, cells
+from labeltree.serving.metrics import BUCKETS, Metrics, n_counters
 
 ROW = {"indices": [1], "values": [1.0]}
 
@@ -62,7 +62,7 @@ def test_requests_are_counted(models: dict[str, Path]) -> None:
 
 
 def test_workers_count_together_and_outlive_each_other() -> None:
-    table = np.zeros((3, len(cells(["pets"]))))
+    table = np.zeros((3, n_counters(1)))
     first, second = Metrics(["pets"], table, 0), Metrics(["pets"], table, 1)
     first.began()
     first.answered("/healthz", 200, 0.0001)

@@ -14,7 +14,7 @@ from tests.servers import BEARER, TOKEN, serving, wait_until
 from tests.small_models import small_model
 
 from labeltree.serving import Limits, Service, Settings, Tokens
-from labeltree.serving.board import Board
+from labeltree.serving.shared_state import SharedState
 
 RELOAD = "/v1/models/small/reload"
 
@@ -25,7 +25,7 @@ class Workers:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.paths = [folder / "first", folder / "second"]
         self.save(0)
-        self.board = Board(["small"], 2)
+        self.shared = SharedState(["small"], 2)
         self._stack = stack
         self.clients: list[httpx.Client] = []
         self.services: list[Service] = []
@@ -34,7 +34,7 @@ class Workers:
         worker = len(self.clients)
         limits = Limits(seconds=1.5)
         settings = Settings({"small": self.paths[worker]}, limits=limits, tokens=Tokens([TOKEN]))
-        client, service = self._stack.enter_context(serving(settings, self.board, worker))
+        client, service = self._stack.enter_context(serving(settings, self.shared, worker))
         self.clients.append(client)
         self.services.append(service)
 
@@ -155,7 +155,7 @@ def test_two_that_are_asked_at_once_come_to_the_same(
         loaded = reload(name)
         workers.save(2)
         asking.start()
-        wait_until(lambda: workers.board.asked("small") == 1)
+        wait_until(lambda: workers.shared.n_requests("small") == 1)
         return loaded
 
     workers.save(1)

@@ -29,11 +29,11 @@ def test_workers_that_die_at_every_start_are_given_up(
     pauses: list[float] = []
     sleep = time.sleep
     monkeypatch.setattr(supervisor, "EARLY_SECONDS", 0.0)
-    monkeypatch.setattr(supervisor, "MOST_EARLY_DEATHS", 2)
+    monkeypatch.setattr(supervisor, "MAX_EARLY_CRASHES", 2)
     monkeypatch.setattr(supervisor.time, "sleep", lambda seconds: (pauses.append(seconds), sleep(seconds)))
     refused = run("serve", tmp_path / "small", "--workers", 2, "--port", 0, exit_code=1)
     *log, message = refused.stderr.splitlines()
-    assert message == "labeltree: workers die as soon as they are started; the log says why"
+    assert message == "labeltree: workers crash as soon as they are started; the log has the reason"
     assert [json.loads(line)["event"] for line in log] == ["worker died", "worker died"]
     assert pauses == [0.5]  # before the first of them was started again
     assert "child_begin must start with 1" in capfd.readouterr().err  # as the workers say

@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from starlette.routing import Route
 from tests.servers import BEARER, TOKEN, serving
 
 from labeltree.serving import Settings, Tokens
-from labeltree.serving.application import Application
 from labeltree.serving.metrics import ROUTES
 
 #: Where nobody ever needs a token, and where everybody does. All other routes only ask.
@@ -31,7 +31,7 @@ WRONG: list[dict[str, str | bytes]] = [
 ]
 
 
-def application_of(models: dict[str, Path]) -> Application:
+def application_of(models: dict[str, Path]) -> FastAPI:
     from labeltree.serving import Service, create_application
 
     return create_application(Service(Settings(models)))
@@ -47,7 +47,7 @@ def routes(models: dict[str, Path]) -> list[tuple[str, str]]:
     ]
 
 
-def all_routes(app: Application) -> dict[str, set[str]]:
+def all_routes(app: FastAPI) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     waiting = list(app.routes)
     while waiting:
@@ -147,5 +147,5 @@ def test_tokens_come_from_a_file_and_the_environment(tmp_path: Path, monkeypatch
 def test_tokens_that_can_be_guessed_are_refused() -> None:
     with pytest.raises(ValueError, match="expected tokens of at least 16 letters"):
         Tokens(["secret"])
-    with pytest.raises(ValueError, match="all need a token, but there are none"):
+    with pytest.raises(ValueError, match="all requests need a token, but there are none"):
         Tokens(for_all=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -78,7 +78,8 @@ def with_scores(known: KnownDistribution, tree: LabelTree, loss: str, scores: Ar
     weights = tree_weights(tree, scores.T.astype(np.float32), np.zeros(tree.n_nodes, dtype=np.float32))
     link = LOSSES[loss].proper_link
     model = hand_made_classifier([weights], known.n_kinds, link, normalize_siblings=False)
-    model.label_counts_, model.n_samples_fit_ = np.rint(ROWS * known.mass @ known.eta).astype(int), ROWS
+    counts = np.rint(ROWS * known.mass @ known.eta).astype(int)
+    model.adopt(replace(model.model_, label_counts=counts, n_samples_fit=ROWS))
     return Estimated(known, tree, loss, scores, model)
 
 

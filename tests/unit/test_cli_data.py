@@ -6,7 +6,7 @@ import pytest
 from tests.archive_server import TEST, TINY, TRAIN, serving
 from tests.command_line import run, run_json
 
-from labeltree.datasets.repository import CATALOGUE
+from labeltree.datasets.repository.catalogue import CATALOGUE
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_model_can_be_trained_on_what_was_fetched(site, tmp_path):
 def test_failures_are_one_line_and_an_exit_code(site):
     site.files.clear()
     for command, message in {
-        "path tiny-2": "tiny-2 has not been fetched: say 'labeltree data fetch tiny-2'",
+        "path tiny-2": "tiny-2 has not been fetched: run 'labeltree data fetch tiny-2'",
         "fetch tiny-2": "/mirror/tiny-2.zip: the server answered 404 Not Found",
         "fetch tiny-3": "expected one of the data sets eurlex-4k, ",
         "path tiny-3": "did you mean 'tiny-2'?",

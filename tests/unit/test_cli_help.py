@@ -15,7 +15,7 @@ from tests.command_line import run
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.application import app
-from labeltree.cli.datasets.application import data_app
+from labeltree.cli.datasets import data_app
 from labeltree.cli.parameters import PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
 from labeltree.kinds import kind_named

@@ -59,7 +59,7 @@ def test_files_are_not_replaced_unasked(tmp_path: Path) -> None:
         folder = tmp_path / name
         folder.mkdir()
         (folder / name).write_text("mine")
-        with pytest.raises(FileExistsError, match=f"{name} is already there: choose another folder, or say"):
+        with pytest.raises(FileExistsError, match=f"{name} already exists: choose another folder, or use"):
             write_extreme(folder, 100, 10, 5, random_state=0)
         assert [path.name for path in folder.iterdir()] == [name]
         assert (folder / name).read_text() == "mine"

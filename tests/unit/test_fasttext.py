@@ -61,9 +61,7 @@ def test_empty_file(tmp_path: Path) -> None:
 def test_errors(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_bytes(b"__label__sea boat\n__label__ boat\n")
-    with pytest.raises(
-        DataFormatError, match=r"train.txt:2: expected the name of a label behind '__label__'"
-    ):
+    with pytest.raises(DataFormatError, match=r"train.txt:2: expected the name of a label after '__label__'"):
         read_fasttext(path)
     path.write_bytes(b"__label__sea boat\n\nna\xefve\n")
     with pytest.raises(

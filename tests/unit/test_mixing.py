@@ -9,7 +9,8 @@ from itertools import islice
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from tests.small_models import NAMES, small_data
+from tests.small_models import NAMES as UNSORTED
+from tests.small_models import small_data
 
 import labeltree
 from labeltree import (
@@ -28,6 +29,7 @@ from labeltree.model_file import load, read_info
 from labeltree.report import measure_report, report_page
 from labeltree.text import Tagger, TextVectorizer
 
+NAMES = sorted(UNSORTED)  # as `classes_` has them
 SHAPE = {"arity": 2, "max_leaves": 3, "frequent_share": 0.0, "prune": 0.01, "random_state": 0}
 
 
@@ -173,7 +175,7 @@ def test_evaluations_are_those_of_all_members():
 
 
 def test_an_explanation_has_the_paths_of_all_members():
-    X, y = small_data()
+    X, _ = small_data()
     models = [members()[0], members()[3]]
     mixed = mix(models, weights=[3.0, 1.0])
     explanation = mixed.explain(X[0], NAMES[1])
@@ -260,7 +262,6 @@ def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
     ],
 )
 def test_a_damaged_document_is_refused(tmp_path, change, message):
-    X, y = small_data()
     mix([members()[0], members()[3]]).save(tmp_path / "mix")
     path = tmp_path / "mix" / "model.json"
     document = json.loads(path.read_text())
@@ -297,7 +298,7 @@ TAGS = [["sea", "boat"], ["sea", "boat"], ["cat"], ["cat"], ["sea", "cat"], ["ca
 def test_members_with_different_features_take_texts_only(tmp_path):
     words = Tagger(LabelTreeClassifier(random_state=0)).fit(TEXTS, TAGS)
     letters = Tagger(
-        OneVsRestClassifier(random_state=0), TextVectorizer(analyzer="char", char_ngram_range=(2, 3))
+        OneVsRestClassifier(random_state=0), TextVectorizer(analyzer="char", ngram_range=(2, 3))
     ).fit(TEXTS, TAGS)
     mixed = mix([words.classifier_, letters.classifier_])
     found = mixed.predict_topk(["the sea"], k=1)
@@ -307,7 +308,7 @@ def test_members_with_different_features_take_texts_only(tmp_path):
         for tagger in (words, letters)
     ]
     assert found.probabilities[0, 0] == pytest.approx(np.mean(expected), rel=1e-6)
-    with pytest.raises(ValueError, match="different features.*pass texts"):
+    with pytest.raises(ValueError, match=r"different features.*pass texts"):
         mixed.predict_topk(words.vectorizer_.transform(TEXTS))
     with pytest.raises(ValueError, match="got one string"):
         mixed.predict_topk("the sea")
@@ -335,7 +336,7 @@ def test_it_is_reported(mixed):
     report = measure_report(mixed, X, y, k=3)
     assert report.first_tree is None
     assert report.n_trees == sum(m.model_.forest.n_trees for m in mixed.members_)
-    assert "<html" in report_page(report)
+    assert "<html" in report_page(report, "a mix")
 
 
 def test_it_is_public():

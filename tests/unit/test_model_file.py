@@ -6,6 +6,7 @@ import copy
 import json
 import mmap
 import pickle
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -21,12 +22,13 @@ from sklearn.exceptions import NotFittedError
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError
+from labeltree.labels.names import LabelNames
 from labeltree.model import block_weights, weight_types
+from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.weight_types import to_bfloat16
 from labeltree.model_file import load, read_info, save
 from labeltree.model_file.label_tensors import decode_texts, encode_texts
 from labeltree.model_file.tensors import map_tensors
-from labeltree.validation import check_features
 
 WEIGHT_TYPES = ("float32", "bfloat16", "int8")
 X, _ = small_data()
@@ -185,8 +187,9 @@ def test_labels_of_every_kind_come_back(y, tmp_path):
 )
 def test_labels_that_cannot_be_stored_are_refused(model, tmp_path, labels, message):
     other = copy.copy(model)
-    other.classes_ = np.empty(N_LABELS, dtype=object)
-    other.classes_[:] = [labels[min(i, 1)] for i in range(N_LABELS)]
+    classes = np.empty(N_LABELS, dtype=object)
+    classes[:] = [labels[min(i, 1)] for i in range(N_LABELS)]
+    other.adopt(replace(model.model_, names=LabelNames(classes)))
     with pytest.raises(ValueError, match=message):
         other.save(tmp_path / "a")
     assert not (tmp_path / "a").exists()
@@ -194,7 +197,8 @@ def test_labels_that_cannot_be_stored_are_refused(model, tmp_path, labels, messa
 
 def test_dates_are_refused(model, tmp_path):
     other = copy.copy(model)
-    other.classes_ = np.arange(N_LABELS).astype("datetime64[D]")
+    names = LabelNames(np.arange(N_LABELS).astype("datetime64[D]"))
+    other.adopt(replace(model.model_, names=names))
     with pytest.raises(ValueError, match=r"datetime64.*labels that are all strings"):
         other.save(tmp_path / "a")
 
@@ -210,9 +214,7 @@ def test_texts_of_any_kind_come_back(texts):
 def scores(weights, row):
     """The scores of all nodes for one row."""
     store = weights.store(N_FEATURES, "exp3")
-    model = LabelTreeClassifier(normalize=False)
-    model.n_features_in_ = N_FEATURES
-    features = check_features(model, row, normalize=False, reset=False)
+    features = FeatureReader("LabelTreeClassifier", False, N_FEATURES).read(row)
     return np.concatenate([store.scores(features, 0, block) for block in range(weights.tree.n_blocks + 1)])
 
 

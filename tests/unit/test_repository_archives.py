@@ -159,7 +159,7 @@ def test_links_in_zip_archives_are_no_files(tmp_path):
 
 
 def test_two_files_of_one_name(tmp_path):
-    with pytest.raises(DownloadError, match=r"the archive has tiny_train.txt 2 times"):
+    with pytest.raises(DownloadError, match=r"expected one tiny_train.txt in the archive, got 2"):
         unpacked(zipped({**HALVES, "b/tiny_train.txt": TRAIN}), tmp_path)
 
 
@@ -170,7 +170,7 @@ def test_two_files_of_one_name(tmp_path):
 def test_bombs_do_not_go_off(make, tmp_path):
     bomb = make({**HALVES, "zeros": bytes(20_000_000)})
     with pytest.raises(
-        DownloadError, match=r"the archive of .* bytes claims to hold 20,000,\d+: no data set does"
+        DownloadError, match=r"expected at most [\d,]+ bytes in the archive, got 20,\d{3},\d{3}"
     ):
         unpacked(bomb, tmp_path)
 
@@ -185,7 +185,7 @@ def long_name(n_bytes: int) -> bytes:
 def test_names_in_tar_archives_are_no_bombs(names, tmp_path):
     (tmp_path / "data.tar.gz").write_bytes(gzip.compress(names + bytes(1024)))
     with (
-        pytest.raises(DownloadError, match=r"damaged|expected a zip"),
+        pytest.raises(DownloadError, match=r"cannot be read|expected a zip"),
         archive_module.open_archive(tmp_path / "data.tar.gz"),
     ):
         pass
@@ -199,7 +199,7 @@ def test_a_file_is_never_longer_than_it_claims(tmp_path):
     size = len(TRAIN) + 100_000
     lying = honest.replace(size.to_bytes(4, "little"), len(TRAIN).to_bytes(4, "little"))
     assert lying != honest
-    with pytest.raises(DownloadError, match="damaged"):
+    with pytest.raises(DownloadError, match=r"damaged|cannot be read"):
         unpacked(lying, tmp_path)
     assert (tmp_path / "unpacked" / "train.txt").stat().st_size <= len(TRAIN)
 
@@ -209,22 +209,22 @@ def test_archives_with_passwords(tmp_path):
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = content.find(signature)
         content[at + flags] |= 1
-    with pytest.raises(DownloadError, match="needs a password"):
+    with pytest.raises(DownloadError, match="password required"):
         unpacked(bytes(content), tmp_path)
 
 
 def test_archives_of_very_many_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive_module, "_MOST_MEMBERS", 5)
+    monkeypatch.setattr(archive_module, "_MAX_MEMBERS", 5)
     many = {**HALVES, **{f"{number}": b"" for number in range(10)}}
     for content in (zipped(many), taped(many)):
         (tmp_path / "archive").write_bytes(content)
-        with pytest.raises(DownloadError, match="more than 5 files"):
+        with pytest.raises(DownloadError, match="at most 5 files"):
             unpack(tmp_path / "archive", TINY, tmp_path)
 
 
 def test_a_file_that_has_no_room(tmp_path, monkeypatch):
     usage = archive_module.shutil.disk_usage(tmp_path)._replace(free=3)
     monkeypatch.setattr(archive_module.shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(OSError, match=r"tiny_train.txt has 31 bytes, and there is room for 3") as raised:
+    with pytest.raises(OSError, match=r"tiny_train.txt needs 31 bytes, but only 3 are free") as raised:
         unpacked(zipped(), tmp_path)
     assert raised.value.errno == errno.ENOSPC

@@ -20,9 +20,9 @@ import pytest
 from tests.archive_server import TEST, TINY, TRAIN, serving, zipped
 
 from labeltree import datasets
-from labeltree.datasets.repository import CATALOGUE, download, fetching, partial_file
-from labeltree.datasets.repository.cache_folder import cache_folder, only_writer
-from labeltree.datasets.repository.catalogue import find
+from labeltree.datasets.repository import download, fetching, partial_file
+from labeltree.datasets.repository.cache_folder import cache_folder, locked
+from labeltree.datasets.repository.catalogue import CATALOGUE, find
 from labeltree.errors import ChecksumError, DownloadError, LabelTreeError
 
 OTHER_TRAIN = TRAIN.replace(b"0:1\n", b"0:2\n", 1)
@@ -79,7 +79,7 @@ def test_a_read_only_cache_can_be_used(site, tmp_path, monkeypatch):
     def refuse(folder):
         raise AssertionError("nothing is to be written")
 
-    monkeypatch.setattr(fetching, "only_writer", refuse)
+    monkeypatch.setattr(fetching, "locked", refuse)
     assert datasets.load("tiny-2").train.X.shape == (3, 4)
 
 
@@ -97,16 +97,16 @@ def test_a_file_that_is_missing_is_fetched_again(site, tmp_path):
 @pytest.mark.parametrize(
     ("damaged", "difference"),
     [
-        (OTHER_TRAIN, r"its SHA-256 is [0-9a-f]{12}… and was [0-9a-f]{12}…"),
-        (TRAIN[:-2], "it has 29 bytes and had 31"),
-        (b"", "it has 0 bytes and had 31"),
+        (OTHER_TRAIN, r"its SHA-256 is [0-9a-f]{12}…, expected [0-9a-f]{12}…"),
+        (TRAIN[:-2], "it has 29 bytes, expected 31"),
+        (b"", "it has 0 bytes, expected 31"),
     ],
 )
 def test_files_that_are_damaged_on_disk_are_noticed_and_can_be_had_again(site, tmp_path, damaged, difference):
     train = datasets.fetch("tiny-2").train
     train.write_bytes(damaged)
     with pytest.raises(
-        ChecksumError, match=rf"train.txt is not what was fetched: {difference}.*redownload=True"
+        ChecksumError, match=rf"train.txt has changed since it was fetched: {difference}.*redownload=True"
     ):
         datasets.load("tiny-2")
     assert datasets.fetch("tiny-2", redownload=True).train.read_bytes() == TRAIN
@@ -126,7 +126,7 @@ def test_something_else_than_the_first_time_is_refused_and_replaces_nothing(site
     train = datasets.fetch("tiny-2").train
     record = (folder_of(tmp_path) / "checksums.json").read_bytes()
     site.mirrors(zipped(OTHER))
-    message = r"train.txt from http.*/tiny-2.zip is not what came the first time, .*remove .*tiny-2 and fetch"
+    message = r"train.txt from http.*/tiny-2.zip differs from the first download, .*remove .*tiny-2 and fetch"
     with pytest.raises(ChecksumError, match=message):
         datasets.fetch("tiny-2", redownload=True)
     assert train.read_bytes() == TRAIN
@@ -197,7 +197,7 @@ def test_what_has_come_from_one_address_survives_the_failure_of_another(site, tm
 def test_all_failures_are_told_with_what_to_do(site, monkeypatch):
     addresses = tuple(f"{site.address}/{name}" for name in ("gone", "lost"))
     monkeypatch.setitem(CATALOGUE, "tiny-2", replace(TINY, addresses=addresses))
-    message = r"Tiny-2 cannot be fetched: .*/gone: the server answered 404 .*; .*/lost: .* name a mirror"
+    message = r"Tiny-2 cannot be fetched: .*/gone: the server answered 404 .*; .*/lost: .* pass a mirror"
     with pytest.raises(DownloadError, match=message) as raised:
         datasets.load("tiny-2", mirror="")
     assert isinstance(raised.value, OSError)
@@ -231,8 +231,8 @@ def test_threads_fetch_once(site, caplog):
 def test_processes_wait_for_each_other(site, tmp_path):
     code = (
         "import sys; from pathlib import Path\n"
-        "from labeltree.datasets.repository.cache_folder import only_writer\n"
-        "with only_writer(Path(sys.argv[1])): print('has it', flush=True); sys.stdin.read()"
+        "from labeltree.datasets.repository.cache_folder import locked\n"
+        "with locked(Path(sys.argv[1])): print('has it', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, folder_of(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -242,7 +242,7 @@ def test_processes_wait_for_each_other(site, tmp_path):
         entered = threading.Event()
 
         def enter():
-            with only_writer(folder_of(tmp_path)):
+            with locked(folder_of(tmp_path)):
                 entered.set()
 
         thread = threading.Thread(target=enter)
@@ -260,7 +260,8 @@ def test_a_cache_that_cannot_be_written_to(site, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "advice"), [(errno.ENOSPC, "make room and try again"), (errno.EACCES, "be allowed to write")]
+    ("number", "advice"),
+    [(errno.ENOSPC, "free some space and try again"), (errno.EACCES, "get permission to write")],
 )
 def test_what_the_system_refuses_is_told_with_what_to_do(site, tmp_path, monkeypatch, number, advice):
     def refuse(*arguments):
@@ -279,7 +280,7 @@ def test_a_disk_that_fills_up_on_the_way_is_no_reason_to_try_again(site, tmp_pat
 
     with monkeypatch.context() as full:
         full.setattr(partial_file.PartialFile, "write", refuse)
-        with pytest.raises(DownloadError, match="No space left on device: make room and try again"):
+        with pytest.raises(DownloadError, match="No space left on device: free some space and try again"):
             datasets.fetch("tiny-2")
     assert len(site.requests) == 1
     assert datasets.fetch("tiny-2").train.read_bytes() == TRAIN
@@ -291,7 +292,7 @@ def test_an_archive_that_could_not_be_unpacked_for_want_of_room_is_not_fetched_a
 
     with monkeypatch.context() as full:
         full.setattr(fetching, "unpack", refuse)
-        with pytest.raises(DownloadError, match="it will go on from here"):
+        with pytest.raises(DownloadError, match="try again to resume"):
             datasets.fetch("tiny-2")
     assert datasets.fetch("tiny-2").train.read_bytes() == TRAIN
     assert len(site.requests) == 1

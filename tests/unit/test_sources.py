@@ -52,7 +52,9 @@ def test_damaged_compressed_file(suffix: str, tmp_path: Path) -> None:
     flipped[len(whole) // 2] ^= 0xFF
     for damaged in (whole[:-1], whole[: len(whole) // 2], bytes(flipped), bz2.compress(TEXT)):
         path.write_bytes(damaged)
-        with pytest.raises(DataFormatError, match=r"data\.txt\.\w+: expected an? \w+ file, but") as raised:
+        with pytest.raises(
+            DataFormatError, match=r"data\.txt\.\w+: expected a valid \w+ file, but"
+        ) as raised:
             read_xmlc(path)
         assert raised.value.line is None
 

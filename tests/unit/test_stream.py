@@ -244,7 +244,7 @@ GOOD = b'{"features": {"a": 1}, "labels": ["x"]}'
         ("xmlc", b"1 2:1", b"1 4:abc", "expected 'feature:value' with a number, got '4:abc'"),
         ("xmlc", b"1 2:1", b"3 4", "expected 'feature:value'"),
         ("libsvm", b"1 2:1", b"1 0:1", "expected"),
-        ("fasttext", b"__label__a b", b"a __label__ b", "expected the name of a label behind '__label__'"),
+        ("fasttext", b"__label__a b", b"a __label__ b", "expected the name of a label after '__label__'"),
         ("fasttext", b"__label__a b", b"na\xefve", "expected UTF-8 text, got the byte 0xef as byte 3"),
         ("jsonl", GOOD, b"boat", "expected a JSON object, but: Expecting value at column 1"),
         ("jsonl", GOOD, b"[1]", "expected a JSON object, got a list"),

@@ -71,7 +71,7 @@ def test_compressed_files(suffix: str, compress: Any, tmp_path: Path) -> None:
     packed.write_bytes(compress(binary(["a", "b", "c"], VALUES)))
     assert_read(read_word_vectors(packed), ["a", "b", "c"])
     text.write_bytes(compress(TEXT * 1000)[:-9])
-    with pytest.raises(DataFormatError, match=r"vectors\.txt\.\w+: expected an? \w+ file, but"):
+    with pytest.raises(DataFormatError, match=r"vectors\.txt\.\w+: expected a valid \w+ file, but"):
         read_word_vectors(text)
 
 
@@ -95,9 +95,12 @@ def test_numbers_of_unwanted_words_are_not_looked_at() -> None:
     [
         (b"sea 1 2\nboat 1\n", "<stream>:2: expected a word and 2 numbers, got 2 fields"),
         (b"sea 1 2\nboat 1 2 3\n", "<stream>:2: expected a word and 2 numbers, got more numbers"),
-        (b"sea 1 2\nboat 1 two\n", "<stream>:2: expected numbers behind the word, but: could not convert"),
-        (b"sea 1 2\nboat 1 nan\n", "<stream>:2: expected finite float32 numbers, got 'nan'"),
-        (b"sea 1 1e39\n", "<stream>:1: expected finite float32 numbers, got '1e39'"),
+        (b"sea 1 2\nboat 1 two\n", "<stream>:2: expected numbers after the word, but: could not convert"),
+        (
+            b"sea 1 2\nboat 1 nan\n",
+            "<stream>:2: expected finite float32 numbers, got nan in the vector of 'boat'",
+        ),
+        (b"sea 1 1e39\n", "<stream>:1: expected finite float32 numbers, got inf in the vector of 'sea'"),
         (b"sea\n", "<stream>:1: expected a word and numbers, got 1 fields"),
         (b"sea 1\n\xff 2\n", "<stream>:2: expected a word in UTF-8"),
         (b"3 1\nsea 1\nboat 2\n", "<stream>: expected the 3 words of the first line, got 2"),
@@ -117,14 +120,14 @@ def test_bad_text(text: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"sea 1 2\n", "expected the numbers of words and of dimensions in the first line"),
+        (b"sea 1 2\n", "expected the numbers of words and dimensions in the first line"),
         (b"2 1\nsea 1234", "expected the 2 words of the first line, got 1"),
         (b"2 1\nsea 1234\nboat 12", "expected 1 numbers in vector 2, but the file ends"),
         (
             b"1 1\nsea " + np.array([np.inf], "<f4").tobytes(),
-            "expected finite numbers, got others in vector 1",
+            "expected finite float32 numbers, got inf in the vector of 'sea'",
         ),
-        (b"1 1\n" + b"x" * 20_000, "expected a word, got over 10000 bytes without a blank"),
+        (b"1 1\n" + b"x" * 20_000, "expected a word, got over 10000 bytes without a space"),
     ],
 )
 def test_bad_binary(content: bytes, message: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 import labeltree
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
-from labeltree.cli.datasets.application import data_app
+from labeltree.cli.datasets import data_app
 from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate

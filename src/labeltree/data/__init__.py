@@ -1,4 +1,4 @@
-"""Reading and writing data: sparse matrices and texts, with their labels."""
+"""Readers and writers of data files: sparse matrices and texts, with labels."""
 
 from labeltree.errors import DataFormatError
 

@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all."""
+"""Atomic writes: a file is either complete or does not exist."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .compression import compressing
 
 @contextmanager
 def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes the name `path` when it is complete and safely on disk.
+    """Open a file for writing that is renamed to `path` when it is complete and synced to disk.
 
     It is written beside its target under a temporary name, compressed if `path` ends in ``.gz``, ``.xz`` or
-    ``.zst``. When the block fails, what was there before is untouched and nothing is left behind.
+    ``.zst``. If the block fails, the temporary file is removed, and an existing file is not changed.
     """
-    target = os.path.realpath(path)  # a symbolic link stays, and its target is replaced
+    target = os.path.realpath(path)  # keep a symbolic link, and replace its target
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.tmp")
     with open(temporary, "xb") as file:
@@ -40,14 +40,14 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Make the names in a folder survive a crash, where the system lets folders be synced."""
-    if sys.platform == "win32":  # a folder cannot be opened there
+    """Sync a folder to disk, so that its file names survive a crash; do nothing where this is not supported."""
+    if sys.platform == "win32":  # folders cannot be opened
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems know no such thing
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems do not support it
             raise
     finally:
         os.close(descriptor)

@@ -1,12 +1,14 @@
-"""Compressed files, known by the end of their name."""
+"""Compressed files, recognised by their suffix."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
+import re
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -15,16 +17,13 @@ from labeltree.errors import DataFormatError
 _BLOCK_BYTES = 1 << 20
 
 
-def decompressor(path: str) -> Callable[[BinaryIO, str], Iterator[bytes]] | None:
-    """Return the function that reads files named like `path`, block by block, or None where they are not compressed."""
-    for suffix, decompress in ((".gz", _gunzip), (".xz", _unxz), (".zst", _unzstd)):
-        if path.lower().endswith(suffix):
-            return decompress
-    return None
+def uncompressed_name(name: str) -> str:
+    """Return a file name in lower case, without the suffix ``.gz``, ``.xz`` or ``.zst``."""
+    return re.sub(r"\.(gz|xz|zst)$", "", name.lower())
 
 
 def compressing(path: str, file: BinaryIO) -> AbstractContextManager[Any]:
-    """Return a writer that compresses into `file` as the name `path` asks for, and leaves it open."""
+    """Return a writer that compresses into `file` by the suffix of `path`, and leaves it open."""
     name = path.lower()
     if name.endswith(".gz"):
         # Neither name nor time: the same data give the same bytes.
@@ -32,49 +31,68 @@ def compressing(path: str, file: BinaryIO) -> AbstractContextManager[Any]:
     if name.endswith(".xz"):
         return lzma.LZMAFile(file, "wb")
     if name.endswith(".zst"):
-        writer: AbstractContextManager[Any] = (
-            _zstandard(path).ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
-        )
+        compressor: Any = _zstandard(path).ZstdCompressor(write_checksum=True)
+        writer: AbstractContextManager[Any] = compressor.stream_writer(file, closefd=False)
         return writer
     return nullcontext(file)
 
 
-def _gunzip(file: BinaryIO, path: str) -> Iterator[bytes]:
-    try:
-        with gzip.GzipFile(fileobj=file) as content:
-            yield from _blocks(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataFormatError(f"expected a gzip file, but: {error}", path) from error
+@contextmanager
+def open_decompressed(path: str) -> Iterator[BinaryIO]:
+    """Open a file for reading, decompressed by its suffix.
+
+    Damaged data raise `DataFormatError`, also while the file is read.
+    """
+    name = path.lower()
+    errors: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError)
+    with open(path, "rb") as file:
+        content: Any
+        if name.endswith(".gz"):
+            content = gzip.GzipFile(fileobj=file)
+        elif name.endswith(".xz"):
+            content = lzma.LZMAFile(file)  # noqa: SIM115
+        elif name.endswith(".zst"):
+            content = _ZstandardReader(file, _zstandard(path))
+            errors = (*errors, _zstandard(path).ZstdError)
+        else:
+            yield file
+            return
+        try:
+            yield io.BufferedReader(content, _BLOCK_BYTES)
+        except errors as error:
+            suffix = name.rpartition(".")[2]
+            raise DataFormatError(f"expected a valid {suffix} file, but: {error}", path) from error
 
 
-def _unxz(file: BinaryIO, path: str) -> Iterator[bytes]:
-    try:
-        with lzma.LZMAFile(file) as content:
-            yield from _blocks(content)
-    except (lzma.LZMAError, EOFError) as error:
-        raise DataFormatError(f"expected an xz file, but: {error}", path) from error
+class _ZstandardReader(io.RawIOBase):
+    """Reads a Zstandard file, and raises `EOFError` if it ends within a frame, which zstandard's own reader ignores."""
 
+    def __init__(self, file: BinaryIO, zstandard: ModuleType) -> None:
+        self._file = file
+        self._zstandard = zstandard
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._content = memoryview(b"")
 
-def _unzstd(file: BinaryIO, path: str) -> Iterator[bytes]:
-    zstandard = _zstandard(path)
-    frame = zstandard.ZstdDecompressor().decompressobj()
-    try:
-        while block := file.read(_BLOCK_BYTES):
-            while block:
-                if frame.eof:
-                    frame = zstandard.ZstdDecompressor().decompressobj()
-                yield frame.decompress(block)
-                block = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise DataFormatError(f"expected a Zstandard file, but: {error}", path) from error
-    if not frame.eof:
-        # zstandard says nothing of this by itself.
-        raise DataFormatError("expected a Zstandard file, but it ends in the middle of a frame", path)
+    def readable(self) -> bool:
+        return True
 
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self.read(_BLOCK_BYTES) or b"", b""))  # the default reads small blocks
 
-def _blocks(file: Any) -> Iterator[bytes]:
-    while block := file.read(_BLOCK_BYTES):
-        yield block
+    def readinto(self, buffer: Any, /) -> int:
+        while not self._content:
+            compressed = self._frame.unused_data or self._file.read(_BLOCK_BYTES)
+            if not compressed:
+                if not self._frame.eof:
+                    raise EOFError("it ends in the middle of a frame")
+                return 0
+            if self._frame.eof:
+                self._frame = self._zstandard.ZstdDecompressor().decompressobj()
+            self._content = memoryview(self._frame.decompress(compressed))
+        size = min(len(buffer), len(self._content))
+        buffer[:size] = self._content[:size]
+        self._content = self._content[size:]
+        return size
 
 
 def _zstandard(path: str) -> ModuleType:

@@ -1,12 +1,18 @@
-"""Texts as JSON lines: an object per line."""
+"""JSON lines: an object per line, with a text or features, and with labels."""
 
 from __future__ import annotations
 
-from labeltree.errors import DataFormatError
+import json
+from functools import partial
+from typing import Any
 
-from .json_record import labels_of, parse_object, text_of
+import numpy as np
+
 from .lines import LineError
-from .sources import Source, read_lines, source_name
+from .sources import Source, read_lines
+
+_LARGEST = float(np.finfo(np.float32).max)
+_KINDS = {str: "a string", list: "a list", dict: "an object", bool: "a truth value", type(None): "null"}
 
 
 def read_jsonl(
@@ -14,7 +20,7 @@ def read_jsonl(
 ) -> tuple[list[str], list[list[str]]]:
     """Read lines such as ``{"text": "A fishing boat", "labels": ["sea", "boat"]}``.
 
-    Other keys are ignored, and so are blank lines.
+    Blank lines and other keys are ignored.
 
     Parameters
     ----------
@@ -22,9 +28,9 @@ def read_jsonl(
         The file, in UTF-8; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are
         decompressed.
     text : str, default="text"
-        The key of the text, a string.
+        Key of the text, a string.
     labels : str or None, default="labels"
-        The key of the labels, a list of strings. None reads texts that have none.
+        Key of the labels, a list of strings. Use None to read texts without labels.
 
     Returns
     -------
@@ -35,8 +41,7 @@ def read_jsonl(
     Raises
     ------
     DataFormatError
-        With file and line, when a line is not UTF-8, is not a JSON object, lacks a key, or has something of
-        another type there.
+        With file and line, if a line is not UTF-8, is not a JSON object, lacks a key, or has a value of another type.
 
     Examples
     --------
@@ -46,13 +51,80 @@ def read_jsonl(
     (['A fishing boat'], [['sea', 'boat']])
     """
     all_texts, all_labels = [], []
-    for number, line in read_lines(path):
-        if not line.strip(" \t"):
-            continue
-        try:
-            record = parse_object(line)
-            all_texts.append(text_of(record, text))
-            all_labels.append([] if labels is None else labels_of(record, labels))
-        except LineError as error:
-            raise DataFormatError(error.reason, source_name(path), number) from None
+    for _, example in read_lines(path, partial(parse_text, text=text, labels=labels)):
+        if example is not None:
+            all_texts.append(example[0])
+            all_labels.append(example[1])
     return all_texts, all_labels
+
+
+def parse_text(line: str, text: str, labels: str | None) -> tuple[str, list[str]] | None:
+    """Parse the text and the labels, if wanted, of a line; return None for a blank line."""
+    record = parse_object(line)
+    return None if record is None else (text_of(record, text), labels_of(record, labels))
+
+
+def parse_object(line: str) -> dict[str, Any] | None:
+    """Parse the JSON object of a line; return None for a blank line."""
+    if not line.strip(" \t"):
+        return None
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise LineError(f"expected a JSON object, but: {error.msg} at column {error.colno}") from None
+    except (ValueError, RecursionError) as error:  # a number of too many digits, or too many nested brackets
+        raise LineError(f"expected a JSON object, but: {error}") from None
+    if not isinstance(record, dict):
+        raise LineError(f"expected a JSON object, got {_kind(record)}")
+    return record
+
+
+def text_of(record: dict[str, Any], key: str) -> str:
+    """Return the text under a key."""
+    value = _member(record, key)
+    if not isinstance(value, str):
+        raise LineError(f"expected a string as {key!r}, got {_kind(value)}")
+    return value
+
+
+def labels_of(record: dict[str, Any], key: str | None) -> list[str]:
+    """Return the list of labels under a key; an empty list if the key is None."""
+    if key is None:
+        return []
+    value = _member(record, key)
+    if not isinstance(value, list):
+        raise LineError(f"expected a list of strings as {key!r}, got {_kind(value)}")
+    for label in value:
+        if not isinstance(label, str):
+            raise LineError(f"expected a list of strings as {key!r}, got a list with {_kind(label)}")
+    return value
+
+
+def features_of(record: dict[str, Any], key: str) -> dict[str, float | str]:
+    """Return the features under a key by name: finite float32 numbers, truth values or texts."""
+    value = _member(record, key)
+    if not isinstance(value, dict):
+        raise LineError(f"expected an object of names and values as {key!r}, got {_kind(value)}")
+    for name, member in value.items():
+        if isinstance(member, str):
+            continue
+        if not isinstance(member, int | float):
+            raise LineError(f"expected a number or a text as the feature {name!r}, got {_kind(member)}")
+        if not -_LARGEST <= member <= _LARGEST:
+            raise LineError(f"expected a finite float32 as the feature {name!r}, got {str(member)[:20]}")
+    return value
+
+
+def _member(record: dict[str, Any], key: str) -> Any:
+    if key not in record:
+        raise LineError(f"expected an object with the key {key!r}, got {keys_of(record)}")
+    return record[key]
+
+
+def keys_of(record: dict[str, Any]) -> str:
+    """Return the keys of an object for an error message."""
+    return f"the keys {', '.join(map(repr, list(record)[:10])) or 'none'}"
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "a number")

@@ -1,97 +1,66 @@
-"""The native text reader, called from Python: what the XMLC and libsvm formats have in common."""
+"""The native text reader of the XMLC and libsvm formats."""
 
 from __future__ import annotations
 
+import codecs
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from labeltree import _native
 from labeltree.errors import DataFormatError
 
-from .. import _native
-from ..validation import n_threads
 from .lines import LineError
-from .sources import Source, open_buffer, source_name, text_start
+from .sources import Source, open_buffer, source_name
 
 MOST_COLUMNS = np.iinfo(np.int32).max
 
 
-def read_labelled_rows(
-    source: Source,
-    *,
-    header: _native.HeaderRule,
-    first_feature: int,
-    first_label: int,
-    n_features: int | None,
-    n_labels: int | None,
-    comments: bool,
-    n_jobs: int | None,
-) -> tuple[csr_matrix, csr_matrix]:
-    """Read lines of ``label,label feature:value feature:value`` as X and y."""
-    sizes = _size("n_features", n_features), _size("n_labels", n_labels)
-    threads = n_threads(n_jobs)
-    with open_buffer(source) as buffer:
+@dataclass(frozen=True)
+class RowReader:
+    """Reads lines of ``label,label feature:value feature:value`` as X and y."""
+
+    header: _native.HeaderRule = _native.HeaderRule.ABSENT
+    first_feature: int = 0
+    first_label: int = 0
+    comments: bool = False
+    n_features: int | None = None
+    n_labels: int | None = None
+    n_threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name, size in (("n_features", self.n_features), ("n_labels", self.n_labels)):
+            if size is not None and not 0 <= operator.index(size) <= MOST_COLUMNS:
+                raise ValueError(f"expected {name} from 0 to {MOST_COLUMNS}, got {size}")
+
+    def read(self, source: Source) -> tuple[csr_matrix, csr_matrix]:
+        """Read all rows of a source."""
+        with open_buffer(source) as buffer:
+            begin = len(codecs.BOM_UTF8) if buffer[: len(codecs.BOM_UTF8)] == codecs.BOM_UTF8 else 0
+            try:
+                return self.parse(np.frombuffer(buffer, dtype=np.uint8)[begin:])
+            except LineError as error:
+                raise DataFormatError(error.reason, source_name(source), error.line) from None
+
+    def parse(self, text: NDArray[np.uint8]) -> tuple[csr_matrix, csr_matrix]:
+        """Parse the bytes of a text; raise `LineError` for the first wrong line."""
         try:
-            return parse_labelled_rows(
-                np.frombuffer(buffer, dtype=np.uint8)[text_start(buffer) :],
-                header=header,
-                first_feature=first_feature,
-                first_label=first_label,
-                n_features=sizes[0],
-                n_labels=sizes[1],
-                comments=comments,
-                n_threads=threads,
+            columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
+                text, **vars(self)
             )
-        except LineError as error:
-            raise DataFormatError(error.reason, source_name(source), error.line) from None
-
-
-def parse_labelled_rows(
-    text: NDArray[np.uint8],
-    *,
-    header: _native.HeaderRule,
-    first_feature: int,
-    first_label: int,
-    comments: bool,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    n_threads: int = 1,
-) -> tuple[csr_matrix, csr_matrix]:
-    """X and y of the bytes of a text; `LineError` for the first line that is not right."""
-    try:
-        columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
-            text,
-            header=header,
-            first_feature=first_feature,
-            first_label=first_label,
-            n_features=n_features,
-            n_labels=n_labels,
-            comments=comments,
-            n_threads=n_threads,
-        )
-    except _native.TextFormatError as error:
-        line, reason = error.args
-        del text  # or the traceback would keep a mapped file from being closed
-        raise LineError(reason, line) from None
-    ones = np.ones(len(label_indices), dtype=np.float32)
-    return _csr(values, indices, indptr, columns), _csr(ones, label_indices, label_indptr, labels)
-
-
-def _size(name: str, size: int | None) -> int | None:
-    if size is None:
-        return None
-    size = operator.index(size)
-    if not 0 <= size <= MOST_COLUMNS:
-        raise ValueError(f"expected {name} from 0 to {MOST_COLUMNS}, got {size}")
-    return size
+        except _native.TextFormatError as error:
+            line, reason = error.args
+            del text  # the traceback would keep a mapped file open
+            raise LineError(reason, line) from None
+        ones = np.ones(len(label_indices), dtype=np.float32)
+        return _csr(values, indices, indptr, columns), _csr(ones, label_indices, label_indptr, labels)
 
 
 def _csr(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> csr_matrix:
-    if indptr[-1] <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
     matrix = csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_columns))
-    matrix.has_canonical_format = True  # the reader sorts, and lets no duplicates through
+    matrix.has_canonical_format = True  # the reader sorts, and refuses duplicates
     return matrix

@@ -7,8 +7,9 @@ from typing import Any
 
 from scipy.sparse import csr_matrix
 
-from .._native import HeaderRule
-from .labelled_rows import read_labelled_rows
+from labeltree.validation import n_threads
+
+from .labelled_rows import RowReader
 from .row_writer import write_rows
 from .sources import Source
 
@@ -24,19 +25,19 @@ def read_libsvm(
     """Read a multi-label file in the libsvm format.
 
     Every line is a row: ``label,label feature:value feature:value``, with labels that are integers from 0. A
-    row without labels begins with a blank or with its first feature. ``#`` begins a comment; a line that is
-    only a comment is no row, a blank line is one.
+    row without labels begins with a space or with its first feature. ``#`` begins a comment. A line with only a
+    comment is skipped; a blank line is a row.
 
     Parameters
     ----------
     path : str, path-like or binary file
         The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
     one_based : bool, default=True
-        Whether ids of features count from 1 in the file, as the format says. Labels are taken as they are.
+        Whether the ids of features count from 1 in the file, as the format specifies. Labels always count from 0.
     n_features, n_labels : int, optional
-        The number of columns of X and y; by default what the largest id needs.
+        Numbers of columns of X and y. The default is the largest id plus one.
     n_jobs : int, optional
-        The number of threads, as in :func:`read_xmlc`.
+        Number of threads, as in :func:`read_xmlc`.
 
     Returns
     -------
@@ -60,23 +61,21 @@ def read_libsvm(
     array([[1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    return read_labelled_rows(
-        path,
-        header=HeaderRule.ABSENT,
+    rows = RowReader(
         first_feature=int(one_based),
-        first_label=0,
+        comments=True,
         n_features=n_features,
         n_labels=n_labels,
-        comments=True,
-        n_jobs=n_jobs,
+        n_threads=n_threads(n_jobs),
     )
+    return rows.read(path)
 
 
 def write_libsvm(path: str | os.PathLike[str], X: Any, y: Any) -> None:
     """Write X and y in the libsvm format: features count from 1, labels from 0.
 
-    The format does not say how many features and labels there are. Values are written as :func:`write_xmlc` does, and
-    the same errors are raised.
+    The format does not store the numbers of features and labels. Values are written as by :func:`write_xmlc`, with the
+    same errors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lines of text as they come: in blocks of whole lines, and what may be wrong with one."""
+"""Lines of text: blocks of whole lines, decoding, and errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 
 class LineError(Exception):
-    """What is wrong with a line, and which line of a block it is, counted from 1."""
+    """An error in a line of a text. Lines count from 1; 0 means the whole text."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)
@@ -15,8 +15,15 @@ class LineError(Exception):
         self.line = line
 
 
+def checked_bytes(content: object) -> bytes:
+    """Return what was read from a file; raise `TypeError` if the file was opened in text mode."""
+    if not isinstance(content, bytes):
+        raise TypeError(f"expected a file opened in binary mode, got one that reads {type(content).__name__}")
+    return content
+
+
 def decode_line(line: bytes) -> str:
-    """The text of a line in UTF-8, without the ``\\r`` that some systems put at its end."""
+    """Decode a line from UTF-8, without the ``\\r`` that some systems put at its end."""
     line = line.removesuffix(b"\r")
     try:
         return line.decode("utf-8")
@@ -26,17 +33,14 @@ def decode_line(line: bytes) -> str:
 
 
 def read_what_is_there(file: BinaryIO, n_bytes: int) -> bytes:
-    """Read at most so many bytes, and wait only if there are none; nothing is the end of the file."""
-    # Raw files have no read1: their read already is like that.
-    text: object = getattr(file, "read1", file.read)(n_bytes)
-    if not isinstance(text, bytes):
-        raise TypeError(f"expected a file opened in binary mode, got one that reads {type(text).__name__}")
-    return text
+    """Read at most `n_bytes` and wait only if no byte is available; return ``b""`` at the end of the file."""
+    # Raw files have no read1, but their read does the same.
+    return checked_bytes(getattr(file, "read1", file.read)(n_bytes))
 
 
 def line_blocks(file: BinaryIO, block_bytes: int) -> Iterator[bytes]:
-    """Give whole lines in blocks: of a pipe, whatever has come so far, without waiting for more."""
-    begun: list[bytes] = []  # pieces of a line whose end has not come
+    """Yield blocks of whole lines; from a pipe, all lines that have arrived, without waiting for more."""
+    begun: list[bytes] = []  # pieces of a line whose end has not arrived
     while text := read_what_is_there(file, block_bytes):
         end = text.rfind(b"\n") + 1
         if end:
@@ -49,7 +53,7 @@ def line_blocks(file: BinaryIO, block_bytes: int) -> Iterator[bytes]:
 
 
 def cut_at_line(block: bytes, line: int) -> tuple[bytes, bytes]:
-    """What is before and what is behind a line of a block, counted from 1.
+    """Return the text before and the text after a line of a block. Lines count from 1.
 
     Examples
     --------

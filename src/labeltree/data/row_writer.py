@@ -1,4 +1,4 @@
-"""The native text writer, called from Python: what the XMLC and libsvm formats have in common."""
+"""The native text writer of the XMLC and libsvm formats."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from .._native import format_text_rows
+from labeltree._native import format_text_rows
+
 from .atomic_file import open_atomic
 from .labelled_rows import MOST_COLUMNS
 
@@ -17,12 +19,12 @@ _BLOCK_ENTRIES = 1 << 20
 
 
 def write_rows(path: str | os.PathLike[str], X: Any, y: Any, *, header: bool, first_feature: int) -> None:
-    """Write lines of ``label,label feature:value feature:value``, under their name only when complete."""
+    """Write lines of ``label,label feature:value feature:value`` atomically."""
     X, y = _features(X), _labels(y)
     if X.shape[0] != y.shape[0]:
         raise ValueError(f"expected X and y of the same number of rows, got {X.shape[0]} and {y.shape[0]}")
     n_rows = X.shape[0]
-    # Rows are formatted in blocks, so that the text of a large matrix never lies in memory.
+    # Rows are formatted in blocks, so that the text of a large matrix is never in memory as a whole.
     step = max(1, int(_BLOCK_ENTRIES * n_rows / max(X.nnz + y.nnz, n_rows, 1)))
     blocks = ((X[begin : begin + step], y[begin : begin + step]) for begin in range(0, n_rows, step))
     shape = (n_rows, X.shape[1], y.shape[1]) if header else None
@@ -36,14 +38,15 @@ def write_row_blocks(
     header: tuple[int, int, int] | None,
     first_feature: int,
 ) -> None:
-    """Write rows that come in blocks of X and y, which are canonical and never together in memory.
+    """Write rows from an iterable of blocks X and y, which must be canonical.
 
-    `header` has the numbers of rows, features and labels of all blocks together.
+    `header` holds the numbers of rows, features and labels of all blocks together.
     """
     with open_atomic(path) as file:
         if header is not None:
             file.write("{} {} {}\n".format(*header).encode())
         for X, y in blocks:
+            # Not assigned to a variable, so that the text is freed before the next block is made.
             file.write(
                 format_text_rows(
                     X.indptr.astype(np.int64),
@@ -59,11 +62,7 @@ def _features(X: Any) -> csr_matrix:
     X = _canonical(X, "X")
     with np.errstate(over="ignore"):
         X = X.astype(np.float32, copy=False)
-    if not np.isfinite(X.data).all():
-        row, column = _first(X, ~np.isfinite(X.data))
-        raise ValueError(
-            f"expected finite float32 values in X, got {X[row, column]} in row {row}, column {column}"
-        )
+    _check_values(X, np.isfinite(X.data), "finite float32 values in X")
     return X
 
 
@@ -72,14 +71,12 @@ def _labels(y: Any) -> csr_matrix:
     if not y.data.all():
         y = y.copy()
         y.eliminate_zeros()
-    if not (y.data == 1).all():
-        row, column = _first(y, y.data != 1)
-        raise ValueError(f"expected 0 and 1 in y, got {y[row, column]} in row {row}, column {column}")
+    _check_values(y, y.data == 1, "0 and 1 in y")
     return y
 
 
 def _canonical(matrix: Any, name: str) -> csr_matrix:
-    """Return `matrix` as CSR with sorted indices and no duplicates; the caller's own is not changed."""
+    """Return `matrix` as CSR with sorted indices and no duplicates; the caller's matrix is not changed."""
     matrix = csr_matrix(matrix)
     if matrix.shape[1] > MOST_COLUMNS:
         raise ValueError(f"expected at most {MOST_COLUMNS} columns in {name}, got {matrix.shape[1]}")
@@ -89,7 +86,10 @@ def _canonical(matrix: Any, name: str) -> csr_matrix:
     return matrix
 
 
-def _first(matrix: csr_matrix, flags: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[int, int]:
-    """Return row and column of the first entry that is flagged."""
-    entry = int(np.argmax(flags))
-    return int(np.searchsorted(matrix.indptr, entry, side="right")) - 1, int(matrix.indices[entry])
+def _check_values(matrix: csr_matrix, is_valid: NDArray[np.bool_], expected: str) -> None:
+    """Raise `ValueError` with the place of the first value that is not valid."""
+    if not is_valid.all():
+        entry = int(np.argmin(is_valid))
+        row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        place = f"row {row}, column {matrix.indices[entry]}"
+        raise ValueError(f"expected {expected}, got {matrix.data[entry]} in {place}")

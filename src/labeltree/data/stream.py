@@ -1,27 +1,21 @@
-"""Streams of examples: batch by batch as they come, without an end that anyone knows."""
+"""Streams of examples, read batch by batch as they arrive."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from labeltree.errors import DataFormatError
 
-from .block_formats import (
-    Batch,
-    BlockParser,
-    NamedFeatures,
-    NumberedRows,
-    StreamFormat,
-    fasttext_line,
-    format_of,
-    json_line,
-    json_text_line,
-)
+from . import block_formats
+from .block_formats import Batch, BlockParser, StreamFormat
 from .fasttext import check_label_prefix
+from .jsonl import parse_text
+from .labelled_rows import RowReader
 from .lines import LineError, cut_at_line, line_blocks
 from .sources import Source, open_stream, source_name
 
@@ -41,10 +35,10 @@ def read_stream(
     labelled: bool = True,
     skip_bad_lines: bool = False,
 ) -> ExampleStream:
-    """Read examples as they come, for models that learn from a stream.
+    """Read examples as they arrive, for models that learn from a stream.
 
-    At no time is more than a small part in memory, and of a pipe whatever has come is given at once: one line, if
-    that is all there is. What batches there are does therefore depend on chance, but the examples and their order do
+    Only a small part of the stream is in memory at any time. From a pipe, all examples that have arrived are yielded
+    at once, even a single line. The sizes of batches therefore depend on timing, but the examples and their order do
     not.
 
     Parameters
@@ -52,34 +46,38 @@ def read_stream(
     source : str, path-like or binary file
         The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
     format : {"auto", "jsonl", "xmlc", "libsvm", "fasttext"}
-        ``"jsonl"``: an object per line, ``{"features": {"name": value}, "labels": ["sea"]}``, where values are numbers
-        or texts, or ``{"text": "A boat", "labels": ["sea"]}``, of which :func:`word_counts` are the features.
-        ``"xmlc"`` and ``"libsvm"``: features and labels are numbers, as in :func:`read_xmlc` and :func:`read_libsvm`,
-        but nothing says which are the largest, nor does the header. ``"fasttext"``: ``__label__sea A boat``; words, as
-        they are written, are features by name, and their counts the values. ``"auto"`` goes by the name, then by the
-        first line.
+        Format of the lines.
+
+        - ``"jsonl"``: an object per line, either ``{"features": {"name": value}, "labels": ["sea"]}``, where values
+          are numbers or texts, or ``{"text": "A boat", "labels": ["sea"]}``, which gives the features
+          ``word_counts(text)``.
+        - ``"xmlc"`` and ``"libsvm"``: numbered features and labels, as in :func:`read_xmlc` and :func:`read_libsvm`.
+          The numbers are not limited, not even by a header.
+        - ``"fasttext"``: ``__label__sea A boat``. The words, as they are written, are features by name, and their
+          counts are the values.
+        - ``"auto"``: detected from the name of the file or else from its first line.
     batch_size : int
-        At most so many examples are in a batch.
+        Maximum number of examples in a batch.
     one_based : bool, optional
-        Whether ids count from 1; by default only the features of libsvm files do.
+        Whether ids count from 1. By default only the features of libsvm files do.
     label_prefix : str
-        How labels begin in fastText lines.
+        Prefix of labels in fastText lines.
     labelled : bool
-        Whether JSON objects must have labels. If not, those that they have are left out.
+        Whether JSON objects must have labels. If False, labels are ignored.
     skip_bad_lines : bool
-        Count lines that are not right and go on, instead of raising an error.
+        Whether to count and skip wrong lines instead of raising an error.
 
     Returns
     -------
     ExampleStream
-        An iterator of batches ``(X, y)``: X is a CSR matrix where features are numbers, else a list of dictionaries;
-        y a list of lists of labels.
+        An iterator of batches ``(X, y)``. X is a CSR matrix if features are numbered and a list of dictionaries if
+        they are named; y is a list of lists of labels.
 
     Raises
     ------
     DataFormatError
-        With file and line, when a line is not as described, after all examples before it were given; or at the end,
-        when the header of an XMLC file says another number of rows.
+        With file and line, if a line has another format, after all examples before it were yielded; or at the end, if
+        the header of an XMLC file has another number of rows.
 
     Examples
     --------
@@ -106,47 +104,36 @@ def read_stream(
     )
 
 
+@dataclass(eq=False)
 class ExampleStream:
-    """An iterator of batches; :func:`read_stream` makes one.
+    """An iterator of batches, made by :func:`read_stream`.
 
     Attributes
     ----------
     n_examples, n_lines, n_bad_lines : int
-        How many examples were given, and how many lines were read for them, so far; how many of these were skipped.
+        Numbers of examples yielded, lines read, and wrong lines skipped so far.
     format : str
-        How the stream is written; ``"auto"`` until something was read.
+        Format of the stream; ``"auto"`` until the first block is read.
     header_rows : int or None
-        The number of rows that the header of an XMLC file says, once that is read.
+        Number of rows in the header of an XMLC file, once it is read.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        format: Literal["auto"] | StreamFormat,
-        *,
-        batch_size: int | None = None,
-        one_based: bool | None = None,
-        label_prefix: str = "__label__",
-        labelled: bool = True,
-        whole_texts: bool = False,
-        skip_bad_lines: bool = False,
-        block_bytes: int = BLOCK_BYTES,
-        n_threads: int = 1,
-    ) -> None:
-        self.n_examples = 0
-        self.n_lines = 0
-        self.n_bad_lines = 0
-        self.header_rows: int | None = None
-        self._source = source
-        self.format = format
-        self._batch_size = batch_size
-        self._one_based = one_based
-        self._label_prefix = label_prefix
-        self._labelled = labelled
-        self._whole_texts = whole_texts
-        self._skip_bad_lines = skip_bad_lines
-        self._block_bytes = block_bytes
-        self._n_threads = n_threads
+    source: Source
+    format: Literal["auto"] | StreamFormat
+    batch_size: int | None = None
+    one_based: bool | None = None
+    label_prefix: str = "__label__"
+    labelled: bool = True
+    whole_texts: bool = False
+    skip_bad_lines: bool = False
+    block_bytes: int = BLOCK_BYTES
+    n_threads: int = 1
+    n_examples: int = field(default=0, init=False)
+    n_lines: int = field(default=0, init=False)
+    n_bad_lines: int = field(default=0, init=False)
+    header_rows: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
         self._batches = self._read()
 
     def __iter__(self) -> ExampleStream:
@@ -160,47 +147,51 @@ class ExampleStream:
         self._batches.close()
 
     def _read(self) -> Generator[Batch]:
+        name = source_name(self.source)
         parse = None
-        with open_stream(self._source) as file:
-            for block in line_blocks(file, self._block_bytes):
+        with open_stream(self.source) as file:
+            for block in line_blocks(file, self.block_bytes):
                 if parse is None:
                     block = block.removeprefix(codecs.BOM_UTF8)
                     if self.format == "auto":
-                        self.format = format_of(source_name(self._source), block, self._label_prefix)
+                        self.format = block_formats.format_of(name, block, self.label_prefix)
                     parse = self._parser()
-                    block = self._without_header(block) if self.format == "xmlc" else block
+                    header = _HEADER.match(block) if self.format == "xmlc" else None
+                    if header is not None:
+                        self.header_rows, self.n_lines = int(header[1]), 1
+                        block = block[header.end() :]
                 for batch in self._parsed(block, parse):
                     yield from self._in_small_batches(batch)
         if self.header_rows not in (None, self.n_examples) and not self.n_bad_lines:
             raise DataFormatError(
-                f"expected {self.header_rows} rows, as the header says, got {self.n_examples}",
-                source_name(self._source),
-                1,
+                f"expected {self.header_rows} rows, as the header says, got {self.n_examples}", name, 1
             )
 
     def _parser(self) -> BlockParser:
+        labels = "labels" if self.labelled else None
+        if self.format == "jsonl" and self.whole_texts:
+            return partial(
+                block_formats.parse_named_rows, parse_line=partial(parse_text, text="text", labels=labels)
+            )
         if self.format == "jsonl":
-            parse_line = json_text_line if self._whole_texts else json_line
-            return NamedFeatures(partial(parse_line, labelled=self._labelled))
+            return partial(
+                block_formats.parse_named_rows,
+                parse_line=partial(block_formats.parse_json_features, labels=labels),
+            )
         if self.format == "fasttext":
-            return NamedFeatures(partial(fasttext_line, label_prefix=self._label_prefix))
+            parse_line = partial(block_formats.parse_fasttext_words, label_prefix=self.label_prefix)
+            return partial(block_formats.parse_named_rows, parse_line=parse_line)
         is_libsvm = self.format == "libsvm"
-        return NumberedRows(
-            first_feature=int(is_libsvm if self._one_based is None else self._one_based),
-            first_label=int(not is_libsvm and bool(self._one_based)),
+        rows = RowReader(
+            first_feature=int(is_libsvm if self.one_based is None else self.one_based),
+            first_label=int(not is_libsvm and bool(self.one_based)),
             comments=is_libsvm,
-            n_threads=self._n_threads,
+            n_threads=self.n_threads,
         )
-
-    def _without_header(self, block: bytes) -> bytes:
-        header = _HEADER.match(block)
-        if header is None:
-            return block
-        self.header_rows, self.n_lines = int(header[1]), 1
-        return block[header.end() :]
+        return partial(block_formats.parse_numbered_rows, rows=rows)
 
     def _parsed(self, block: bytes, parse: BlockParser) -> Iterator[Batch]:
-        """The batches of a block, which are several only where bad lines are between them."""
+        """Yield the batches of a block: several only if there are wrong lines between them."""
         while block:
             bad, good, rest = None, block, b""
             try:
@@ -213,14 +204,14 @@ class ExampleStream:
                 yield batch
             self.n_lines += good.count(b"\n") + (bad is not None)
             if bad is not None:
-                if not self._skip_bad_lines:
-                    raise DataFormatError(bad.reason, source_name(self._source), self.n_lines)
+                if not self.skip_bad_lines:
+                    raise DataFormatError(bad.reason, source_name(self.source), self.n_lines)
                 self.n_bad_lines += 1
             block = rest
 
     def _in_small_batches(self, batch: Batch) -> Iterator[Batch]:
         n_rows = len(batch.y)
-        size = n_rows if self._batch_size is None else self._batch_size
+        size = self.batch_size or n_rows
         for begin in range(0, n_rows, size):
             rows = slice(begin, begin + size)
             part = batch if size >= n_rows else Batch(batch.X[rows], batch.y[rows])

@@ -1,11 +1,13 @@
-"""Files of word vectors, as word2vec, GloVe and fastText write them."""
+"""Files of word vectors in the formats of word2vec, GloVe and fastText."""
 
 from __future__ import annotations
 
 import codecs
+import itertools
 import os
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
@@ -15,34 +17,35 @@ from numpy.typing import NDArray
 from labeltree.errors import DataFormatError
 
 from .atomic_file import open_atomic
+from .compression import uncompressed_name
+from .lines import LineError, checked_bytes
 from .sources import Source, open_stream, source_name
 
-#: Nobody means words or vectors this long: the file is something else.
-_LONGEST_WORD = 10_000
-_MOST_DIMENSIONS = 100_000
+#: A longer word or vector means that the file has another format.
+_MAX_WORD_BYTES = 10_000
+_MAX_DIMENSIONS = 100_000
 
 
-#: A word, the number of dimensions, and what reads its vector: it is called for wanted words only.
-_Row: TypeAlias = tuple[str, int, Callable[[], NDArray[np.float32]]]
+#: A word, the number of dimensions, a function that reads the vector if the word is wanted, and the line or 0.
+_Row: TypeAlias = tuple[str, int, Callable[[], NDArray[Any]], int]
 
 
 class WordVectors(NamedTuple):
-    """Words and a vector for each."""
+    """Words and their vectors."""
 
     words: list[str]
     values: NDArray[np.float32]
-    """Of shape (words, dimensions)."""
+    """Array of shape (words, dimensions)."""
 
 
 def read_word_vectors(
     path: Source, *, words: Collection[str] | None = None, max_words: int | None = None
 ) -> WordVectors:
-    """Read word vectors of a text or binary file.
+    """Read word vectors from a text or binary file.
 
-    A line of a text file is a word and its numbers, separated by blanks, as GloVe has them. The first line may have
-    the numbers of words and of dimensions instead, as word2vec and fastText have it: it is taken for that if it is
-    two whole numbers. Words may have blanks within. Names that end in ``.bin`` are word2vec's binary format. Of a
-    word that comes twice the first vector counts.
+    A line of a text file is a word and its numbers, separated by spaces, as in GloVe. A first line of two integers is
+    a header with the numbers of words and dimensions, as in word2vec and fastText. Words may contain spaces. Files
+    whose names end in ``.bin`` have word2vec's binary format. If a word occurs twice, its first vector is used.
 
     Parameters
     ----------
@@ -50,9 +53,9 @@ def read_word_vectors(
         The file, in UTF-8; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are
         decompressed as they are read.
     words : collection of str, optional
-        Only the vectors of these words are kept in memory; of all words by default.
+        Words to keep in memory. The default keeps all words.
     max_words : int, optional
-        Only so many words from the beginning of the file, where the frequent ones are, are looked at.
+        Maximum number of words to read from the beginning of the file, where the frequent words are.
 
     Returns
     -------
@@ -62,8 +65,8 @@ def read_word_vectors(
     Raises
     ------
     DataFormatError
-        With file and line, when a line has too few or too many numbers, one that is not finite, or is not UTF-8;
-        when the file has more or fewer words than its first line says; when it has no words at all.
+        With file and line, if a line has too few or too many numbers, has a number that is not finite, or is not
+        UTF-8; if the file has another number of words than its header, or no words at all.
 
     Examples
     --------
@@ -84,30 +87,34 @@ def read_word_vectors(
     values = array("f")
     dimensions = 0
     with open_stream(path) as file:
-        rows = _binary_rows(file, name) if _is_binary(name) else _text_rows(file, name)
-        for number, (word, size, vector) in enumerate(rows):
-            if number == max_words:
-                break
-            dimensions = size
-            if word not in kept and (wanted is None or word in wanted):
-                kept[word] = None
-                values.frombytes(vector().tobytes())
+        rows = _binary_rows(file) if uncompressed_name(name).endswith(".bin") else _text_rows(file)
+        try:
+            for word, dimensions, read_vector, line in itertools.islice(rows, max_words):  # noqa: B007
+                if word not in kept and (wanted is None or word in wanted):
+                    kept[word] = None
+                    vector = np.asarray(read_vector(), dtype=np.float32)  # in the byte order of this machine
+                    if not np.isfinite(vector).all():
+                        found = f"{vector[~np.isfinite(vector)][0]} in the vector of {word!r}"
+                        raise LineError(f"expected finite float32 numbers, got {found}", line)
+                    values.frombytes(vector.tobytes())
+        except LineError as error:
+            raise DataFormatError(error.reason, name, error.line or None) from None
     if not dimensions:
         raise DataFormatError("expected word vectors, got none", name)
     return WordVectors(list(kept), np.frombuffer(values, dtype=np.float32).reshape(-1, dimensions))
 
 
 def write_word_vectors(path: str | os.PathLike[str], words: Sequence[str], values: Any) -> None:
-    """Write word vectors as a text file that begins with the numbers of words and of dimensions.
+    """Write word vectors to a text file with a header of the numbers of words and dimensions.
 
     Parameters
     ----------
     path : str or path-like
-        The file; compressed if it ends in ``.gz``, ``.xz`` or ``.zst``. It appears when it is complete.
+        The file to write, atomically. Names ending in ``.gz``, ``.xz`` and ``.zst`` are compressed.
     words : sequence of str
-        Words, all different, without line breaks and without blanks at their ends.
+        Distinct words without line breaks and without leading or trailing spaces.
     values : array of shape (words, dimensions)
-        Their vectors, finite; written so that they are read back exactly as float32.
+        Their vectors, of finite numbers. They are written so that they are read back exactly as float32.
     """
     values = np.asarray(values, dtype=np.float32)
     if values.ndim != 2 or len(values) != len(words) or not values.size:
@@ -119,125 +126,87 @@ def write_word_vectors(path: str | os.PathLike[str], words: Sequence[str], value
         file.write(f"{len(values)} {values.shape[1]}\n".encode())
         for word, row in zip(words, values, strict=True):
             if not word or word != word.strip() or "\n" in word:
-                raise ValueError(f"expected a word without blanks at its ends and line breaks, got {word!r}")
+                raise ValueError(
+                    f"expected a word without line breaks and without leading or trailing spaces, got {word!r}"
+                )
             file.write(" ".join([word, *map(str, row)]).encode() + b"\n")
 
 
-def _is_binary(name: str) -> bool:
-    name = name.lower()
-    return name.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst").endswith(".bin")
-
-
-def _header(line: bytes, name: str) -> tuple[int, int] | None:
-    """The numbers of words and of dimensions, if that is what a line has."""
+def _header(line: bytes) -> tuple[int, int] | None:
+    """Return the numbers of words and dimensions, if the line is a header."""
     fields = line.split()
     if len(fields) != 2 or not all(field.isdigit() and len(field) < 19 for field in fields):
         return None
-    announced, dimensions = map(int, fields)
-    if not 1 <= dimensions <= _MOST_DIMENSIONS:
-        raise DataFormatError(f"expected 1 to {_MOST_DIMENSIONS} dimensions, got {dimensions}", name, 1)
-    return announced, dimensions
+    n_words, dimensions = map(int, fields)
+    if not 1 <= dimensions <= _MAX_DIMENSIONS:
+        raise LineError(f"expected 1 to {_MAX_DIMENSIONS} dimensions, got {dimensions}")
+    return n_words, dimensions
 
 
-def _text_rows(file: BinaryIO, name: str) -> Iterator[_Row]:
-    announced, dimensions, found = None, None, 0
-    for number, line in enumerate(file, 1):
+def _text_rows(file: BinaryIO) -> Iterator[_Row]:
+    n_words, dimensions, found = None, None, 0
+    for number, line in enumerate(file, start=1):
         if number == 1:
-            if not isinstance(line, bytes):
-                raise TypeError("expected a file opened in binary mode, got one that reads text")
-            line = line.removeprefix(codecs.BOM_UTF8)
-            header = _header(line, name)
-            if header:
-                announced, dimensions = header
+            line = checked_bytes(line).removeprefix(codecs.BOM_UTF8)
+            if header := _header(line):
+                n_words, dimensions = header
                 continue
         if not line.strip():
             continue
         fields = line.rsplit(None, -1 if dimensions is None else dimensions)
         if dimensions is None:
             dimensions = len(fields) - 1
-        _check_fields(fields, dimensions, name, number)
+        if len(fields) < 2 or len(fields) - 1 < dimensions:
+            wanted = f"{dimensions} numbers" if dimensions else "numbers"
+            raise LineError(f"expected a word and {wanted}, got {len(fields)} fields", number)
+        # A word may contain spaces, but a number at its end means that there are too many numbers.
+        _, *parts = fields[0].split()
+        if parts:
+            with suppress(ValueError):
+                float(parts[-1])
+                raise LineError(f"expected a word and {dimensions} numbers, got more numbers", number)
         found += 1
-        yield (
-            _word(fields[0].strip(), name, number),
-            dimensions,
-            partial(_parse_numbers, fields[1:], name, number),
-        )
-    _check_count(announced, found, name)
+        vector = partial(_parse_numbers, fields[1:], number)
+        yield _decode(fields[0], number), dimensions, vector, number
+    _check_count(n_words, found)
 
 
-def _parse_numbers(fields: list[bytes], name: str, line: int) -> NDArray[np.float32]:
+def _parse_numbers(fields: list[bytes], line: int) -> NDArray[np.float32]:
     try:
         with np.errstate(over="ignore"):
-            row = np.array([float(field) for field in fields], dtype=np.float32)
+            return np.array([float(field) for field in fields], dtype=np.float32)
     except ValueError as error:
-        raise DataFormatError(f"expected numbers behind the word, but: {error}", name, line) from None
-    if not np.isfinite(row).all():
-        field = fields[int(np.argmin(np.isfinite(row)))].decode(errors="replace")
-        raise DataFormatError(f"expected finite float32 numbers, got {field!r}", name, line)
-    return row
+        raise LineError(f"expected numbers after the word, but: {error}", line) from None
 
 
-def _check_fields(fields: list[bytes], dimensions: int, name: str, line: int) -> None:
-    if len(fields) < 2 or len(fields) - 1 < dimensions:
-        wanted = f"{dimensions} numbers" if dimensions else "numbers"
-        raise DataFormatError(f"expected a word and {wanted}, got {len(fields)} fields", name, line)
-    # A word may have blanks within, but if its last part is a number, there are too many of them.
-    parts = fields[0].split()
-    if len(parts) > 1 and _is_number(parts[-1]):
-        raise DataFormatError(f"expected a word and {dimensions} numbers, got more numbers", name, line)
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _word(content: bytes, name: str, line: int | None) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        shown = content[:40].decode(errors="replace")
-        raise DataFormatError(f"expected a word in UTF-8, got {shown!r}", name, line) from None
-
-
-def _check_count(announced: int | None, found: int, name: str) -> None:
-    if announced is not None and announced != found:
-        raise DataFormatError(f"expected the {announced} words of the first line, got {found}", name)
-
-
-def _binary_rows(file: BinaryIO, name: str) -> Iterator[_Row]:
-    header = _header(file.readline(100), name)
+def _binary_rows(file: BinaryIO) -> Iterator[_Row]:
+    header = _header(file.readline(100))
     if header is None:
-        raise DataFormatError("expected the numbers of words and of dimensions in the first line", name, 1)
-    announced, dimensions = header
-    for number in range(1, announced + 1):
+        raise LineError("expected the numbers of words and dimensions in the first line")
+    n_words, dimensions = header
+    for number in range(1, n_words + 1):
         word = bytearray()
         while (byte := file.read(1)) != b" ":
             if not byte:
-                _check_count(announced, number - 1, name)
-            if len(word) == _LONGEST_WORD:
-                raise DataFormatError(
-                    f"expected a word, got over {_LONGEST_WORD} bytes without a blank", name
-                )
+                _check_count(n_words, number - 1)
+            if len(word) == _MAX_WORD_BYTES:
+                raise LineError(f"expected a word, got over {_MAX_WORD_BYTES} bytes without a space", 0)
             word += byte
         content = file.read(4 * dimensions)
         if len(content) < 4 * dimensions:
-            raise DataFormatError(
-                f"expected {dimensions} numbers in vector {number}, but the file ends", name
-            )
-        # Some write a line break behind every vector, some do not.
-        yield (
-            _word(bytes(word).strip(), name, None),
-            dimensions,
-            partial(_unpack_numbers, content, name, number),
-        )
+            raise LineError(f"expected {dimensions} numbers in vector {number}, but the file ends", 0)
+        # Some programs write a line break after each vector.
+        yield _decode(bytes(word), 0), dimensions, partial(np.frombuffer, content, "<f4"), 0
 
 
-def _unpack_numbers(content: bytes, name: str, number: int) -> NDArray[np.float32]:
-    row = np.frombuffer(content, dtype="<f4").astype(np.float32)
-    if not np.isfinite(row).all():
-        raise DataFormatError(f"expected finite numbers, got others in vector {number}", name)
-    return row
+def _decode(word: bytes, line: int) -> str:
+    try:
+        return word.strip().decode("utf-8")
+    except UnicodeDecodeError:
+        shown = word[:40].decode(errors="replace")
+        raise LineError(f"expected a word in UTF-8, got {shown!r}", line) from None
+
+
+def _check_count(n_words: int | None, found: int) -> None:
+    if n_words is not None and n_words != found:
+        raise LineError(f"expected the {n_words} words of the first line, got {found}", 0)

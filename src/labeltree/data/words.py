@@ -1,4 +1,4 @@
-"""Texts as counts of their words: named features without a vocabulary."""
+"""Word counts of texts: named features without a vocabulary."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _WORD = re.compile(r"\w\w+")
 
 
 def word_counts(text: str) -> dict[str, float]:
-    """Count the words of a text: features by name, for models that learn new ones as they come.
+    """Count the words of a text, as named features for models that learn from streams.
 
     Words are runs of two or more letters, digits or underscores, as in scikit-learn, in lower case.
 
     Parameters
     ----------
     text : str
-        Any text.
+        The text.
 
     Returns
     -------
     dict of str to float
-        How often each word occurs, in the order of the text.
+        Count of each word, in the order of first occurrence.
 
     Examples
     --------
@@ -33,5 +33,5 @@ def word_counts(text: str) -> dict[str, float]:
 
 
 def counted(words: list[str]) -> dict[str, float]:
-    """How often each word is in a list, in the order of their first places."""
+    """Return the count of each word, in the order of first occurrence."""
     return {word: float(count) for word, count in Counter(words).items()}

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from scipy.sparse import csr_matrix
 
-from .._native import HeaderRule
-from .labelled_rows import read_labelled_rows
+from labeltree._native import HeaderRule
+from labeltree.validation import n_threads
+
+from .labelled_rows import RowReader
 from .row_writer import write_rows
 from .sources import Source
 
@@ -27,7 +29,7 @@ def read_xmlc(
     """Read a file in the text format of the extreme classification repository.
 
     The first line may be a header, ``rows features labels``. Every other line is a row:
-    ``label,label feature:value feature:value``. A row without labels begins with a blank or with its first
+    ``label,label feature:value feature:value``. A row without labels begins with a space or with its first
     feature.
 
     Parameters
@@ -35,29 +37,29 @@ def read_xmlc(
     path : str, path-like or binary file
         The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
     header : bool or "auto", default="auto"
-        Whether there is a header. ``"auto"`` takes a first line of three numbers as one; no row is like that.
+        Whether the file has a header. ``"auto"`` detects it: a first line of three numbers is a header, never a row.
     one_based : bool, default=False
-        Whether ids of features and labels count from 1 in the file.
+        Whether the ids of features and labels count from 1 in the file.
     n_features, n_labels : int, optional
-        The number of columns of X and y. By default as the header says or, without one, what the largest id
-        needs: give them when a training and a test file without headers shall fit together.
+        Numbers of columns of X and y. The default is the header's numbers or, without a header, the largest id plus
+        one. Set them to give a training and a test file without headers the same columns.
     n_jobs : int, optional
-        The number of threads, as in scikit-learn: None is 1 unless a joblib context says otherwise, -1 is all
-        processors. The result is the same for any number.
+        Number of threads, as in scikit-learn: None is 1, and -1 is all processors. The result is the same for any
+        number.
 
     Returns
     -------
     X : csr_matrix of float32
-        The features; ids in a row ascend. Zeros that the file spells out are kept.
+        The features, with sorted indices. Explicit zeros are kept.
     y : csr_matrix of float32
-        1 where a row has a label. A label that a row names twice counts once.
+        1 where a row has a label. A label that occurs twice in a row counts once.
 
     Raises
     ------
     DataFormatError
-        With file and line, when a line is not as described; a value is not finite; an id is negative, or
-        beyond the header or `n_features` and `n_labels`; a row has a feature twice; the header says another
-        number of rows; there is neither a header nor a row.
+        With file and line, if a line has another format, a value is not finite, an id is negative or exceeds the
+        header or `n_features` and `n_labels`, a row has a feature twice, the header has another number of rows, or
+        the file has neither a header nor a row.
 
     Examples
     --------
@@ -73,23 +75,22 @@ def read_xmlc(
     """
     if header not in _HEADER_RULES:
         raise ValueError(f"expected header to be True, False or 'auto', got {header!r}")
-    return read_labelled_rows(
-        path,
+    rows = RowReader(
         header=_HEADER_RULES[header],
         first_feature=int(one_based),
         first_label=int(one_based),
         n_features=n_features,
         n_labels=n_labels,
-        comments=False,
-        n_jobs=n_jobs,
+        n_threads=n_threads(n_jobs),
     )
+    return rows.read(path)
 
 
 def write_xmlc(path: str | os.PathLike[str], X: Any, y: Any) -> None:
     """Write X and y in the text format of the extreme classification repository, with a header.
 
     Values are written as float32, in the shortest form that :func:`read_xmlc` reads back as the same number.
-    The file appears under its name only when it is complete.
+    The file is written atomically: an incomplete file never has this name.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def write_xmlc(path: str | os.PathLike[str], X: Any, y: Any) -> None:
     Raises
     ------
     ValueError
-        When X and y have different numbers of rows, X has a value that is no finite float32, or y has a value
+        If X and y have different numbers of rows, X has a value that is not a finite float32, or y has a value
         other than 0 and 1.
 
     Examples

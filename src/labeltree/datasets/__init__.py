@@ -1,9 +1,11 @@
-"""Data sets: one that comes with the library, those of the Extreme Classification Repository, and synthetic ones."""
+"""Data sets: the Tate catalogue, those of the Extreme Classification Repository, and synthetic ones."""
 
 from labeltree.errors import ChecksumError, DownloadError
 
 from .extreme import ExtremeMatrices, make_extreme, write_extreme
-from .repository import RepositoryData, RepositoryFiles, fetch, fetched, load, names
+from .repository.catalogue import names
+from .repository.data_set import RepositoryData, load
+from .repository.fetching import RepositoryFiles, fetch, fetched
 from .tate import TateCatalogue, TateMatrices, load_tate
 
 __all__ = [

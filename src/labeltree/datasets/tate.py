@@ -1,9 +1,8 @@
-"""The catalogue of the Tate galleries: what artworks show, to be told from their captions."""
+"""The catalogue of the Tate galleries: captions of artworks and the subjects that they show."""
 
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MultiLabelBinarizer
 
 
 class TateMatrices(NamedTuple):
@@ -22,9 +22,9 @@ class TateMatrices(NamedTuple):
     X_test: csr_matrix
     y_test: csr_matrix
     words: NDArray[Any]
-    """What the columns of X are."""
+    """The word of each column of X."""
     subject_ids: NDArray[np.int64]
-    """What the columns of y are, ascending."""
+    """The subject of each column of y, in ascending order."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class TateCatalogue:
     texts_train, texts_test : list of str
         Title, artist, medium, date and provenance.
     labels_train, labels_test : list of list of int
-        Ids of the subjects of each artwork, those above them in the hierarchy included.
+        Ids of the subjects of each artwork, including their ancestors in the hierarchy.
     subject_names : dict of int to str
         The name of each subject. Names are not unique.
     parents : dict of int to int
-        The subject above each subject; 1, the root of the hierarchy, is not a subject itself.
+        The parent of each subject. The root of the hierarchy, 1, is not a subject itself.
     """
 
     texts_train: list[str]
@@ -53,8 +53,8 @@ class TateCatalogue:
     def to_matrices(self) -> TateMatrices:
         """Return the words of the texts, weighted by tf-idf, and the subjects seen in training.
 
-        Words are runs of two or more letters, in lower case, of at least three training texts; the weight
-        (1 + log tf) · idf; rows have length 1.
+        Words are runs of two or more letters, in lower case, that occur in at least three training texts. Their
+        weight is (1 + log tf) · idf, and rows have length 1.
 
         Examples
         --------
@@ -82,8 +82,8 @@ class TateCatalogue:
 def load_tate() -> TateCatalogue:
     """Load the catalogue of the Tate galleries, 58,801 artworks tagged with 16,632 subjects.
 
-    Tate published it under CC0, and it comes with the library. An artwork is a test example when its id is
-    divisible by 10.
+    Tate published it under CC0, and the library includes it. An artwork is a test example if its id is divisible
+    by 10.
 
     Returns
     -------
@@ -106,27 +106,22 @@ def load_tate() -> TateCatalogue:
         is_test = int(artwork) % 10 == 0
         texts[is_test].append(text)
         labels[is_test].append([int(subject) for subject in subjects.split()])
-    names, parents = {}, {}
-    rows = _read_table("subjects.tsv.xz")
-    next(rows)  # the names of the columns
-    for subject, parent, _, name in rows:
-        names[int(subject)] = name
-        parents[int(subject)] = int(parent)
+    _header, *rows = _read_table("subjects.tsv.xz")
+    names = {int(subject): name for subject, _, _, name in rows}
+    parents = {int(subject): int(parent) for subject, parent, _, _ in rows}
     return TateCatalogue(texts[False], labels[False], texts[True], labels[True], names, parents)
 
 
-def _read_table(name: str) -> Iterator[list[str]]:
+def _read_table(name: str) -> list[list[str]]:
     file = resources.files(__package__) / "tate_catalogue" / name
-    for line in lzma.decompress(file.read_bytes()).decode("utf-8").removesuffix("\n").split("\n"):
-        yield line.split("\t")
+    lines = lzma.decompress(file.read_bytes()).decode("utf-8").removesuffix("\n").split("\n")
+    return [line.split("\t") for line in lines]
 
 
 def _label_matrix(labels: list[list[int]], subject_ids: NDArray[np.int64]) -> csr_matrix:
     """Return 1 where a row has the subject of a column; subjects without a column are left out."""
-    column = {int(subject): i for i, subject in enumerate(subject_ids)}
-    rows = [sorted(column[subject] for subject in row if subject in column) for row in labels]
-    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
-    indices = np.fromiter((label for row in rows for label in row), dtype=np.int32, count=indptr[-1])
-    return csr_matrix(
-        (np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(len(rows), len(column))
-    )
+    columns = set(subject_ids.tolist())
+    binarizer = MultiLabelBinarizer(classes=subject_ids, sparse_output=True)
+    y = csr_matrix(binarizer.fit_transform([columns.intersection(row) for row in labels]), dtype=np.float32)
+    y.sort_indices()
+    return y

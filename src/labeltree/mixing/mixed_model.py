@@ -11,6 +11,7 @@ import numpy as np
 from labeltree.metrics.names import Metric
 from labeltree.mixing.mixed_forest import Member, MixedForest
 from labeltree.mixing.mixed_reader import MixedReader
+from labeltree.model.forest import Features
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.questions import Questions
 
@@ -71,7 +72,7 @@ class MixedModel(Questions):
         first = self.members_[0].model_
         members = [_member(number, model, first) for number, model in enumerate(self.members_, 1)]
         forest = MixedForest(members, check_weights(weights, len(members)))
-        self._model: Model = _MixedModel(
+        self._model = _MixedModel(
             forest,
             MixedReader(members),
             first.names,
@@ -80,6 +81,19 @@ class MixedModel(Questions):
             first.n_samples_fit,
             TrainingRecord(),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "models": self.members_,
+            "weights": self.weights_,
+            "n_jobs": self.n_jobs,
+            "decision": self.decision_,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        decision = state.pop("decision")
+        MixedModel.__init__(self, **state)
+        self.decision_ = decision
 
     @property
     def weights_(self) -> list[float]:
@@ -131,6 +145,9 @@ class _MixedModel(Model):
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
         return list(texts)
+
+    def read_texts(self, texts: Any) -> Features:
+        return self.read(list(texts))
 
     def weighed(self, weights: Sequence[float]) -> _MixedModel:
         """Return the mix with other weights, and without a decision."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class MixedReader:
         """Whether every member reads texts."""
         return all(member.model.takes_text for member in self.members)
 
-    @property
+    @cached_property
     def same_features(self) -> bool:
         """Whether a row of features means the same to every member."""
         first = self.members[0].model
@@ -48,17 +49,24 @@ class MixedReader:
             if not self.takes_text:
                 numbers = next(member.name for member in self.members if not member.model.takes_text)
                 raise ValueError(
-                    f"{numbers} was trained on numbers and reads no texts: pass rows of features"
+                    f"{numbers}, was trained on numbers and reads no texts: pass rows of features"
                 )
-            return MixedFeatures([member.model.read(member.model.text_rows(X)) for member in self.members])
-        if not self.same_features:
-            raise ValueError(
-                "the members of this mix have different features, so that no row can be read by all of them: pass "
-                "texts"
-                if self.takes_text
-                else "the members of this mix have different features"
-            )
+            return MixedFeatures([member.model.read_texts(X) for member in self.members])
+        self._check_same_features()
         return MixedFeatures([member.model.read(X) for member in self.members])
+
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> MixedFeatures:
+        """Return the rows of a CSR matrix that is known to be valid, as each member reads them."""
+        self._check_same_features()
+        rows = (indptr, indices, values, n_features)
+        return MixedFeatures([member.model.read_csr(*rows) for member in self.members])
+
+    def _check_same_features(self) -> None:
+        if not self.same_features:
+            advice = "pass texts" if self.takes_text else "they cannot be asked together"
+            raise ValueError(f"the members of this mix have different features: {advice}")
 
 
 def _are_texts(X: Any) -> bool:

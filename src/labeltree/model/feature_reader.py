@@ -58,6 +58,15 @@ class FeatureReader:
             self.checked, X, normalize=self.normalize, reset=False, dense_features=self.dense_features
         )
 
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> Any:
+        """Read the rows of a CSR matrix that is known to be valid."""
+        begin, index = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+        return _native.FeatureMatrix.csr(
+            begin, index, values, n_features, self.normalize, self.dense_features
+        )
+
     @cached_property
     def checked(self) -> Any:
         """The features as scikit-learn's checks want them."""

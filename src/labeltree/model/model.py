@@ -15,6 +15,7 @@ from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
+from labeltree.validation import n_threads
 
 if TYPE_CHECKING:
     from labeltree.text.vectorizer import TextVectorizer
@@ -32,6 +33,10 @@ class Reader(Protocol):
     def names(self) -> NDArray[Any] | None: ...
 
     def read(self, X: Any) -> Features: ...
+
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> Features: ...
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,21 @@ class Model:
         """Return X for texts."""
         assert self.vectorizer is not None
         return self.vectorizer.transform(texts)
+
+    def read_texts(self, texts: Any) -> Features:
+        """Return texts as features that the forest understands, without the checks that X needs."""
+        assert self.vectorizer is not None
+        features = self.vectorizer.features
+        # One text is read faster than a thread starts.
+        threads = n_threads(self.vectorizer.n_jobs) if len(texts) > 1 else 1
+        indptr, indices, values = features.csr_arrays(texts, threads)
+        return self.read_csr(indptr, indices, values, features.n_columns)
+
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> Features:
+        """Return the rows of a CSR matrix that is known to be valid as features that the forest understands."""
+        return self.reader.read_csr(indptr, indices, values, n_features)
 
     def reading(self) -> AbstractContextManager[None]:
         """Keep the model as it is while a question is answered."""

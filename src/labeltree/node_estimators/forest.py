@@ -74,7 +74,7 @@ class EstimatorForest:
     ) -> TopAnswer:
         # A label may be below the threshold in one tree and above it on average.
         threshold = search.threshold if len(self.weights) == 1 else 0.0
-        options = {
+        options: dict[str, Any] = {
             "threshold": threshold,
             "beam": search.beam or None,
             "allowed": search.allowed,

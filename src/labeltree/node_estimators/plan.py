@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.preprocessing import normalize as normalize_rows
 from sklearn.utils.validation import validate_data
 
@@ -28,10 +29,17 @@ class EstimatorReader(FeatureReader):
     """Reads X as node estimators get it: a CSR matrix or an array; a pair becomes one sparse matrix."""
 
     def read(self, X: Any) -> Any:
+        if isinstance(X, EstimatorFeatures):
+            return X
         if is_pair(X):
             X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
         X = validate_data(self.checked, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
         return EstimatorFeatures(normalize_rows(X) if self.normalize else X)
+
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> Any:
+        return self.read(sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_features)))
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class GrowingForest:
     def _by_number(self, search: Search) -> Search:
         """The search with arrays in the order of the tree's numbers."""
         arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
-        given = {
+        given: dict[str, Any] = {
             name: np.ascontiguousarray(values[self._position])
             for name, values in arrays.items()
             if values is not None

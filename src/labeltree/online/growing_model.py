@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labeltree import _native
@@ -129,6 +130,17 @@ class GrowingModel:
 
     read_one = Model.read_one
 
+    def read_texts(self, texts: Sequence[str]) -> _native.FeatureMatrix:
+        """Return texts as the tree reads them."""
+        return self.read(self.text_rows(texts))
+
+    def read_csr(
+        self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
+    ) -> _native.FeatureMatrix:
+        """Return the rows of a CSR matrix; features that were never seen are welcome."""
+        width = max(n_features, int(indices.max(initial=0)) + 1)
+        return self.read(sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, width)))
+
     # -- learning --------------------------------------------------------------------------------------------------
 
     def learn(
@@ -219,6 +231,5 @@ class GrowingModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        self.__init__(
-            settings, tree, state["labels"], state["features"], state["stream_start"], state["decided"]
-        )  # type: ignore[misc]
+        arguments = (state["labels"], state["features"], state["stream_start"], state["decided"])
+        GrowingModel.__init__(self, settings, tree, *arguments)

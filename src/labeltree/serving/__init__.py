@@ -1,6 +1,6 @@
-"""Models over HTTP: the server behind ``labeltree serve``, and a client for it.
+"""Models over HTTP: the server behind ``labeltree serve``, and its clients.
 
-The client needs httpx only, the server also FastAPI and uvicorn: ``pip install labeltree[serve]`` brings them all.
+A client needs only httpx; the server also needs FastAPI and uvicorn. ``pip install labeltree[serve]`` installs all.
 """
 
 from importlib import import_module
@@ -27,8 +27,8 @@ __all__ = [
     "create_application",
 ]
 
-# Imported when first used: a client must not need the server's packages.
-_HOMES = {
+# Imported at first use, because a client must not need the server's packages.
+_MODULES = {
     "AsyncClient": "client",
     "Client": "client",
     "Limits": "limits",
@@ -42,6 +42,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'labeltree.serving' has no attribute {name!r}")
-    return getattr(import_module(f"labeltree.serving.{_HOMES[name]}"), name)
+    return getattr(import_module(f"labeltree.serving.{_MODULES[name]}"), name)

@@ -1,51 +1,63 @@
-"""Clients of the service, for programs that wait and for those that do not."""
+"""A synchronous and an asynchronous client of the server."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Mapping, Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from labeltree.serving import calls
-from labeltree.serving.calls import Call, LabelCount, ModelDescription, Reloaded, Tag
-from labeltree.serving.client_errors import ServiceUnavailableError
+from labeltree.serving.client_calls import Call, Calls
 
-__all__ = ["AsyncClient", "Client"]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Build = Callable[Concatenate[Any, _P], Call[_R]]  # a method of `Calls`
 
-_Result = TypeVar("_Result")
-_Labels = Collection[Any] | None
-_Weights = str | Mapping[Any, float] | None
-
-#: The server that `labeltree serve` starts.
+#: The default address of `labeltree serve`.
 LOCAL = "http://127.0.0.1:8000"
 
 
-def _headers(token: str | None) -> dict[str, str]:
-    return {} if token is None else {"Authorization": f"Bearer {token}"}
+def _method(build: _Build[_P, _R]) -> Callable[Concatenate[Client, _P], _R]:
+    """Return a method of `Client` that sends a call and returns its result."""
+
+    @wraps(build)
+    def method(self: Client, /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+        return self._send(build(self, *arguments, **options))
+
+    return method
+
+
+def _async_method(build: _Build[_P, _R]) -> Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _R]]:
+    """Return a method of `AsyncClient` that sends a call and returns its result."""
+
+    @wraps(build)
+    async def method(self: AsyncClient, /, *arguments: _P.args, **options: _P.kwargs) -> _R:
+        return await self._send(build(self, *arguments, **options))
+
+    return method
 
 
 class Client:
-    """Asks a server that `labeltree serve` started.
+    """A client of `labeltree serve`.
 
-    Questions are asked again, up to `retries` times, where the server cannot be reached or says that it has too much to
-    do; what changes something never is. May be used by many threads, and as a context manager.
+    A question is retried when the server is busy or cannot be reached; `reload` and `learn` are never retried. Several
+    threads can share a client. It is a context manager, too.
 
     Parameters
     ----------
     url : str
-        Where the server is.
+        Address of the server.
     token : str, optional
-        One of its tokens: for `reload` and `learn`, or for all where the server says so.
+        One of the server's tokens. `reload` and `learn` need it, and all other requests too if the server says so.
     timeout : float
         Seconds to wait for an answer.
     retries : int
-        How often a question is asked again.
+        Maximum number of retries.
     transport : httpx.BaseTransport, optional
-        For tests and proxies.
+        Passed to httpx, for tests and proxies.
 
     Examples
     --------
@@ -67,54 +79,12 @@ class Client:
         self._retries = retries
         self._http = httpx.Client(base_url=url, headers=_headers(token), timeout=timeout, transport=transport)
 
-    def models(self) -> list[ModelDescription]:
-        """All models that are served."""
-        return self._send(calls.models())
-
-    def predict(
-        self,
-        model: str,
-        texts: Sequence[str] | None = None,
-        *,
-        rows: Sequence[Mapping[str, Any]] | None = None,
-        features: Sequence[Mapping[str, Any]] | None = None,
-        k: int = 5,
-        threshold: float = 0.0,
-        allow: _Labels = None,
-        deny: _Labels = None,
-        label_weight: _Weights = None,
-    ) -> list[list[Tag]]:
-        """The most probable labels of each text, sparse row ``{"indices": …, "values": …}`` or named features."""
-        asked = {"texts": texts, "rows": rows, "features": features}
-        return self._send(
-            calls.predict(model, asked, **calls.options(k, threshold, allow, deny, label_weight))
-        )
-
-    def explain(
-        self,
-        model: str,
-        text: str | None = None,
-        *,
-        label: Any,
-        row: Mapping[str, Any] | None = None,
-        features: Mapping[str, Any] | None = None,
-        n_features: int = 10,
-    ) -> dict[str, Any]:
-        """Why a text or row has its probability for a label: the answer as it is, with `paths` and `highlights`."""
-        asked = {"text": text, "row": row, "features": features}
-        return self._send(calls.explain(model, asked, label, n_features))
-
-    def labels(self, model: str, query: str = "", *, limit: int = 20, offset: int = 0) -> list[LabelCount]:
-        """Labels with `query` in their name."""
-        return self._send(calls.labels(model, query, limit, offset))
-
-    def reload(self, model: str) -> Reloaded:
-        """Have a model loaded anew from its directory."""
-        return self._send(calls.reload(model))
-
-    def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> int:
-        """Have an online model learn examples ``{"text": …, "labels": […]}``; how many it has learned in all."""
-        return self._send(calls.learn(model, examples))
+    models = _method(Calls.models)
+    predict = _method(Calls.predict)
+    explain = _method(Calls.explain)
+    labels = _method(Calls.labels)
+    reload = _method(Calls.reload)
+    learn = _method(Calls.learn)
 
     def close(self) -> None:
         """Close the connections."""
@@ -123,30 +93,26 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _send(self, call: Call[_Result]) -> _Result:
-        for attempt in range(self._retries + 1):
-            may_repeat = call.may_repeat and attempt < self._retries
+    def _send(self, call: Call[_R]) -> _R:
+        attempt = 0
+        while True:
+            outcome: httpx.Response | httpx.TransportError
             try:
-                response = self._http.request(call.method, call.path, json=call.body, params=call.query)
+                outcome = self._http.request(call.method, call.path, json=call.body, params=call.query)
             except httpx.TransportError as error:
-                if not may_repeat:
-                    raise ServiceUnavailableError(0, "no_answer", f"there was no answer: {error}") from error
-                time.sleep(calls.seconds_to_wait(None, attempt))
-                continue
-            if response.status_code == 503 and may_repeat:
-                time.sleep(calls.seconds_to_wait(response.headers.get("retry-after"), attempt))
-                continue
-            return _read(call, response)
-        raise AssertionError("the last attempt returns or raises")
+                outcome = error
+            seconds = call.seconds_before_retry(outcome, attempt, self._retries)
+            if seconds is None:
+                return call.result(outcome)
+            time.sleep(seconds)
+            attempt += 1
 
 
 class AsyncClient:
-    """As `Client`, for programs with an event loop.
+    """Like `Client`, for programs with an event loop.
 
     Examples
     --------
@@ -166,60 +132,15 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._retries = retries
-        self._http = httpx.AsyncClient(
-            base_url=url, headers=_headers(token), timeout=timeout, transport=transport
-        )
+        headers = _headers(token)
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
 
-    async def models(self) -> list[ModelDescription]:
-        """All models that are served."""
-        return await self._send(calls.models())
-
-    async def predict(
-        self,
-        model: str,
-        texts: Sequence[str] | None = None,
-        *,
-        rows: Sequence[Mapping[str, Any]] | None = None,
-        features: Sequence[Mapping[str, Any]] | None = None,
-        k: int = 5,
-        threshold: float = 0.0,
-        allow: _Labels = None,
-        deny: _Labels = None,
-        label_weight: _Weights = None,
-    ) -> list[list[Tag]]:
-        """As `Client.predict`."""
-        asked = {"texts": texts, "rows": rows, "features": features}
-        return await self._send(
-            calls.predict(model, asked, **calls.options(k, threshold, allow, deny, label_weight))
-        )
-
-    async def explain(
-        self,
-        model: str,
-        text: str | None = None,
-        *,
-        label: Any,
-        row: Mapping[str, Any] | None = None,
-        features: Mapping[str, Any] | None = None,
-        n_features: int = 10,
-    ) -> dict[str, Any]:
-        """As `Client.explain`."""
-        asked = {"text": text, "row": row, "features": features}
-        return await self._send(calls.explain(model, asked, label, n_features))
-
-    async def labels(
-        self, model: str, query: str = "", *, limit: int = 20, offset: int = 0
-    ) -> list[LabelCount]:
-        """As `Client.labels`."""
-        return await self._send(calls.labels(model, query, limit, offset))
-
-    async def reload(self, model: str) -> Reloaded:
-        """As `Client.reload`."""
-        return await self._send(calls.reload(model))
-
-    async def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> int:
-        """As `Client.learn`."""
-        return await self._send(calls.learn(model, examples))
+    models = _async_method(Calls.models)
+    predict = _async_method(Calls.predict)
+    explain = _async_method(Calls.explain)
+    labels = _async_method(Calls.labels)
+    reload = _async_method(Calls.reload)
+    learn = _async_method(Calls.learn)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -228,33 +149,23 @@ class AsyncClient:
     async def __aenter__(self) -> AsyncClient:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
 
-    async def _send(self, call: Call[_Result]) -> _Result:
-        for attempt in range(self._retries + 1):
-            may_repeat = call.may_repeat and attempt < self._retries
+    async def _send(self, call: Call[_R]) -> _R:
+        attempt = 0
+        while True:
+            outcome: httpx.Response | httpx.TransportError
             try:
-                response = await self._http.request(call.method, call.path, json=call.body, params=call.query)
+                outcome = await self._http.request(call.method, call.path, json=call.body, params=call.query)
             except httpx.TransportError as error:
-                if not may_repeat:
-                    raise ServiceUnavailableError(0, "no_answer", f"there was no answer: {error}") from error
-                await asyncio.sleep(calls.seconds_to_wait(None, attempt))
-                continue
-            if response.status_code == 503 and may_repeat:
-                await asyncio.sleep(calls.seconds_to_wait(response.headers.get("retry-after"), attempt))
-                continue
-            return _read(call, response)
-        raise AssertionError("the last attempt returns or raises")
+                outcome = error
+            seconds = call.seconds_before_retry(outcome, attempt, self._retries)
+            if seconds is None:
+                return call.result(outcome)
+            await asyncio.sleep(seconds)
+            attempt += 1
 
 
-def _read(call: Call[_Result], response: httpx.Response) -> _Result:
-    if response.is_success:
-        return call.read(response.json())
-    try:
-        answer = response.json()
-    except ValueError:  # of something between us and the server
-        answer = None
-    raise calls.refusal(response.status_code, answer)
+def _headers(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}

@@ -1,27 +1,25 @@
-"""What a client raises when the service does not answer as asked."""
+"""The errors that a client raises."""
 
 from __future__ import annotations
 
 from labeltree.errors import LabelTreeError
 
-__all__ = ["ServiceError", "ServiceUnavailableError"]
-
 
 class ServiceError(LabelTreeError):
-    """The service refused a request.
+    """The server refused a request.
 
     Parameters
     ----------
     status : int
-        The HTTP status; 0 if there was no answer.
+        HTTP status; 0 if there was no answer.
     code : str
-        What is wrong, in a word for programs, as ``"no_such_model"``.
+        The reason as a word for programs, as ``"no_such_model"``.
     message : str
-        What is wrong, in words for people.
+        The reason as a sentence for people.
     """
 
     def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(status, code, message)  # all of them, so that the error survives pickling
+        super().__init__(status, code, message)  # all three, so that the error can be pickled
         self.status = status
         self.code = code
         self.message = message
@@ -31,4 +29,4 @@ class ServiceError(LabelTreeError):
 
 
 class ServiceUnavailableError(ServiceError):
-    """The service cannot be reached, or has too much to do."""
+    """The server is busy or cannot be reached."""

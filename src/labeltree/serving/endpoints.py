@@ -1,92 +1,102 @@
-"""What can be asked over HTTP. The answers themselves are made elsewhere; here they meet names, limits and threads."""
+"""The routes of the API. An endpoint checks limits and hands the work to a model; other files make the answers."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Security
+from fastapi.security import HTTPBearer
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Scope
 
-from labeltree.serving import explanations, predictions
+from labeltree.serving import explanations, predictions, schemas
 from labeltree.serving.errors import Refusal
+from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import (
-    ExplainAnswer,
-    ExplainRequest,
-    LabelsAnswer,
-    LearnAnswer,
-    LearnRequest,
-    ModelAnswer,
-    ModelsAnswer,
-    PathAnswer,
-    PredictAnswer,
-    PredictRequest,
-    ReloadAnswer,
-    StatusAnswer,
-    TreeAnswer,
-    refusals,
-)
+from labeltree.serving.schemas import error_answers
 from labeltree.serving.service import Service
 from labeltree.serving.tree_view import TreeView
 
-#: Workers have so much of the time limit to load a model that another one has.
+#: The share of the time limit in which all workers should reload a model.
 RELOAD_SHARE = 0.8
 
 
-async def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service
+async def _service(request: Request) -> Any:
+    return request.app.state.service
 
 
-async def _served(request: Request, name: str) -> ServedModel:
-    model: ServedModel = request.app.state.service.registry[name]
+async def _exchange(request: Request) -> Any:
+    return request.scope["exchange"]
+
+
+async def _served(request: Request, name: str) -> Any:
+    served = request.app.state.service.registry[name]
     request.scope["exchange"].model = name
-    return model
+    return served
 
 
 Running = Annotated[Service, Depends(_service)]
+Current = Annotated[Exchange, Depends(_exchange)]
 Served = Annotated[ServedModel, Depends(_served)]
 
-Limit = Annotated[int, Query(ge=1, le=2**53, description="At most so many.")]
-Offset = Annotated[int, Query(ge=0, le=2**53, description="How many to pass over.")]
-TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Which tree, counted from 0.")]
+NamePart = Annotated[str, Query(max_length=1000, description="Part of the name; ignores case and accents.")]
+Limit = Annotated[int, Query(ge=1, le=2**53, description="Maximum number of items.")]
+Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to skip.")]
+NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
+TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = refusals(401, 503, 504)
-_READ = {**_ALWAYS, **refusals(404, 422)}
-_WRITE = {**_READ, **refusals(403, 409)}
-_BODY = refusals(400, 408, 413, 415)
+_ALWAYS = error_answers(401, 503, 504)
+_MODEL = {**_ALWAYS, **error_answers(404, 422)}
+_BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
+_CHANGE = error_answers(403, 409)
+
+#: Describes that a route needs a token. The gate checks it, before the body is read.
+_TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
+
+body_router = APIRouter(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+model_router = APIRouter(prefix="/v1/models/{name}", responses=_MODEL)
+server_router = APIRouter()
 
 
-async def _predict(scope: Scope, name: str, body: PredictRequest) -> Any:
-    """The most probable labels of one or many texts or rows, best first."""
-    service: Service = scope["app"].state.service
-    served = service.registry[name]
+@body_router.post(
+    "/predict", response_model=schemas.PredictAnswer, tags=["questions"], summary="Predict labels"
+)
+async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
+    """Return the most probable labels of one or many texts or rows, best first."""
     predictions.check(body, service.settings.limits)
-    n_rows = predictions.n_rows(body)
-    return await service.ask(scope["exchange"], served, n_rows, predictions.predict, body)
+    return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
 
 
-async def _explain(scope: Scope, name: str, body: ExplainRequest) -> Any:
-    """Why a text or row has its probability for a label: the path through each tree, and what weighed most."""
-    service: Service = scope["app"].state.service
-    served = service.registry[name]
+@body_router.post(
+    "/explain",
+    response_model=schemas.ExplainAnswer,
+    responses=error_answers(409),
+    tags=["questions"],
+    summary="Explain a label",
+)
+async def explain(service: Running, exchange: Current, served: Served, body: schemas.ExplainRequest) -> Any:
+    """Explain the probability of a label: the path through each tree, and the features that contributed most."""
     explanations.check(body, service.settings.limits)
-    return await service.ask(scope["exchange"], served, 1, explanations.explain, body)
+    return await service.ask(exchange, served, 1, explanations.explain, body)
 
 
-async def _learn(scope: Scope, name: str, body: LearnRequest) -> Any:
-    """Learn examples in their order. When this is answered they are learned and on disk, for good."""
-    service: Service = scope["app"].state.service
-    served = service.registry[name]
+@body_router.post(
+    "/learn",
+    response_model=schemas.LearnAnswer,
+    responses=_CHANGE,
+    tags=["changes"],
+    summary="Learn examples",
+    dependencies=_TOKEN,
+)
+async def learn(service: Running, exchange: Current, served: Served, body: schemas.LearnRequest) -> Any:
+    """Learn examples in their order. When the answer comes, they are learned and on disk."""
     limits = service.settings.limits
     limits.check_rows("examples", body.examples)
     limits.check_texts("examples", [example.text or "" for example in body.examples])
-    n_examples = await service.learn(scope["exchange"], served, body.examples)
+    n_examples = await service.learn(exchange, served, body.examples)
     return {
-        "model": name,
+        "model": served.name,
         "version": f"examples-{n_examples}",
         "learned": len(body.examples),
         "n_examples": n_examples,
@@ -94,188 +104,115 @@ async def _learn(scope: Scope, name: str, body: LearnRequest) -> Any:
     }
 
 
-#: What has a body; the question that is asked most comes first.
-body_routes = [
-    LeanRoute(
-        "/v1/models/{name}/predict",
-        _predict,
-        PredictRequest,
-        response_model=PredictAnswer,
-        responses={**_READ, **_BODY},
-        tags=["questions"],
-        summary="Predict labels",
-    ),
-    LeanRoute(
-        "/v1/models/{name}/explain",
-        _explain,
-        ExplainRequest,
-        response_model=ExplainAnswer,
-        responses={**_READ, **_BODY, **refusals(409)},
-        tags=["questions"],
-        summary="Explain a label",
-    ),
-    LeanRoute(
-        "/v1/models/{name}/learn",
-        _learn,
-        LearnRequest,
-        response_model=LearnAnswer,
-        responses={**_WRITE, **_BODY},
-        tags=["changes"],
-        summary="Learn examples",
-    ),
-]
-
-router = APIRouter()
+@server_router.get("/v1/models", responses=_ALWAYS, tags=["models"], summary="List models")
+async def models(service: Running) -> schemas.ModelsAnswer:
+    """Describe all models that are served."""
+    return schemas.ModelsAnswer(models=[served.describe() for served in service.registry])
 
 
-@router.get(
-    "/v1/models",
-    response_model=ModelsAnswer,
-    tags=["models"],
-    summary="List the models",
-    responses=_ALWAYS,
-)
-async def models(service: Running) -> Any:
-    """All models that are served."""
-    return {"models": [model.describe() for model in service.registry]}
+@model_router.get("", tags=["models"], summary="Describe a model")
+async def describe(served: Served) -> schemas.ModelAnswer:
+    """Describe a model and the version that is served."""
+    return served.describe()
 
 
-@router.get(
-    "/v1/models/{name}",
-    response_model=ModelAnswer,
-    tags=["models"],
-    summary="Describe a model",
-    responses=_READ,
-)
-async def describe(model: Served) -> Any:
-    """What a model is, and which version of it is served."""
-    return model.describe()
-
-
-@router.get(
-    "/v1/models/{name}/labels",
-    response_model=LabelsAnswer,
-    tags=["labels"],
-    summary="Search labels",
-    responses=_READ,
-)
+@model_router.get("/labels", response_model=schemas.LabelsAnswer, tags=["labels"], summary="Search labels")
 async def labels(
-    request: Request,
     service: Running,
-    model: Served,
-    query: Annotated[
-        str, Query(max_length=1000, description="A part of the name; case and accents do not count.")
-    ] = "",
+    exchange: Current,
+    served: Served,
+    query: NamePart = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> Any:
-    """Labels with a text in their name: those that begin with it first, then those that more examples had."""
+    """Find labels by a part of their name: first those that begin with it, then the most frequent."""
     service.settings.limits.check_count("limit", limit)
-
-    def search(model: ServedModel) -> dict[str, Any]:
-        found, total = model.labels.find(query, limit, offset)
-        return {"labels": found, "total": total}
-
-    return await service.ask(request.scope["exchange"], model, 0, search)
+    return await service.ask(exchange, served, 0, lambda model: model.labels.find(query, limit, offset))
 
 
-@router.get(
-    "/v1/models/{name}/tree",
-    response_model=TreeAnswer,
-    tags=["labels"],
-    summary="Look at a node of a tree",
-    responses=_READ,
+@model_router.get(
+    "/tree", response_model=schemas.TreeAnswer, tags=["labels"], summary="Show a node of a tree"
 )
 async def tree(
-    request: Request,
     service: Running,
-    model: Served,
-    node: Annotated[int, Query(ge=0, le=2**31, description="Which node; the root is 0.")] = 0,
+    exchange: Current,
+    served: Served,
+    node: NodeNumber = 0,
     tree: TreeNumber = 0,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Any:
-    """A node and its children, those with most examples first, with the most frequent labels below each."""
+    """Return a node and its children, the most frequent first, with the most frequent labels below each."""
     service.settings.limits.check_count("limit", limit)
 
-    def look(model: ServedModel) -> dict[str, Any]:
+    def show(model: ServedModel) -> Any:
         return TreeView.of(model, tree).node(node, limit, offset)
 
-    return await service.ask(request.scope["exchange"], model, 0, look)
+    return await service.ask(exchange, served, 0, show)
 
 
-@router.get(
-    "/v1/models/{name}/tree/path",
-    response_model=PathAnswer,
-    tags=["labels"],
-    summary="Find a label in a tree",
-    responses=_READ,
+@model_router.get(
+    "/tree/path", response_model=schemas.PathAnswer, tags=["labels"], summary="Find a label in a tree"
 )
 async def path(
-    request: Request,
     service: Running,
-    model: Served,
-    label: Annotated[str, Query(description="As it is written.", max_length=100_000)],
+    exchange: Current,
+    served: Served,
+    label: Annotated[str, Query(max_length=100_000, description="The full name of the label.")],
     tree: TreeNumber = 0,
 ) -> Any:
-    """The nodes from the root to the leaf of a label."""
+    """Return the nodes from the root to the leaf of a label."""
 
-    def find(model: ServedModel) -> dict[str, Any]:
+    def find(model: ServedModel) -> Any:
         known = model.labels.by_text(label)
         if known is None:
             raise Refusal(404, f"label: the model {model.name} has no such label", "no_such_label")
         return TreeView.of(model, tree).path(known)
 
-    return await service.ask(request.scope["exchange"], model, 0, find)
+    return await service.ask(exchange, served, 0, find)
 
 
-@router.post(
-    "/v1/models/{name}/reload",
-    response_model=ReloadAnswer,
+@model_router.post(
+    "/reload",
     tags=["changes"],
-    summary="Load a model anew",
-    responses={**_WRITE, 202: {"model": ReloadAnswer, "description": "Not all workers have it yet."}},
+    summary="Reload a model",
+    responses={
+        **_CHANGE,
+        202: {"model": schemas.ReloadAnswer, "description": "Some workers do not serve it yet."},
+    },
+    dependencies=_TOKEN,
 )
-async def reload(service: Running, model: Served, response: Response) -> Any:
-    """Load the version that is on disk now, in all worker processes; no request is dropped meanwhile."""
-    loaded, complete = await service.reload(model.name, RELOAD_SHARE * service.settings.limits.seconds)
+async def reload(service: Running, served: Served, response: Response) -> schemas.ReloadAnswer:
+    """Load the current version on disk in all worker processes, without dropping a request."""
+    seconds = RELOAD_SHARE * service.settings.limits.seconds
+    loaded, complete = await service.reloader.reload(served.name, seconds)
     response.status_code = 200 if complete else 202
-    versions = service.board.versions(model.name)
-    return {
-        "model": model.name,
-        "version": loaded.version,
-        "complete": complete,
-        "workers": [{"worker": i, "version": version} for i, version in enumerate(versions)],
-    }
+    versions = enumerate(service.shared.versions(served.name))
+    workers = [schemas.WorkerVersion(worker=worker, version=version) for worker, version in versions]
+    return schemas.ReloadAnswer(model=served.name, version=loaded.version, complete=complete, workers=workers)
 
 
-@router.get("/healthz", response_model=StatusAnswer, tags=["server"], summary="Is the process alive?")
-async def healthz() -> Any:
-    """For whoever would start it anew if it were not."""
-    return {"status": "alive"}
+@server_router.get("/healthz", tags=["server"], summary="Check liveness")
+async def healthz() -> schemas.StatusAnswer:
+    """Answer as long as the process is alive. A process that does not answer should be restarted."""
+    return schemas.StatusAnswer(status="alive")
 
 
-@router.get(
-    "/readyz",
-    response_model=StatusAnswer,
-    tags=["server"],
-    summary="Can it answer?",
-    responses=refusals(503),
-)
-async def readyz(service: Running) -> Any:
-    """For whoever sends requests to several servers."""
+@server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
+async def readyz(service: Running) -> schemas.StatusAnswer:
+    """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
-    return {"status": "ready"}
+    return schemas.StatusAnswer(status="ready")
 
 
-@router.get(
+@server_router.get(
     "/metrics",
     tags=["server"],
-    summary="Counters for Prometheus",
+    summary="Metrics for Prometheus",
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **_ALWAYS},
 )
 async def metrics(service: Running) -> Response:
-    """What all worker processes have counted, in the text format of Prometheus."""
+    """Return the metrics of all worker processes, in the text format of Prometheus."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")

@@ -1,38 +1,35 @@
-"""What the service refuses, and how it says so: always ``{"error": {"code": …, "message": …}}``."""
+"""Requests that fail: every error answer is ``{"error": {"code": …, "message": …}}``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic_core import ErrorDetails, to_json
+from pydantic_core import to_json
 from starlette.responses import Response
 
-#: The codes of answers that have none of their own.
-CODES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "request_timeout",
-    409: "conflict",
-    413: "body_too_large",
-    415: "not_json",
-    422: "invalid_request",
-    500: "internal_error",
-    503: "overloaded",
-    504: "took_too_long",
+#: The statuses of error answers, each with its default code and its meaning.
+STATUSES = {
+    400: ("bad_request", "The body is not JSON."),
+    401: ("unauthorized", "The request needs a token, and its token is missing or wrong."),
+    403: ("forbidden", "The server has no tokens, so it accepts no changes."),
+    404: ("not_found", "There is no such model, label or node."),
+    405: ("method_not_allowed", "This path does not accept the method."),
+    408: ("request_timeout", "The body did not arrive in time."),
+    409: ("conflict", "The model cannot do this."),
+    413: ("body_too_large", "The body is too large."),
+    415: ("not_json", "The content type is not JSON."),
+    422: ("invalid_request", "The request is invalid; the message says where and why."),
+    500: ("internal_error", "The server failed."),
+    503: ("overloaded", "The server is busy: retry after the number of seconds in Retry-After."),
+    504: ("took_too_long", "The answer took too long."),
 }
 
-#: More mistakes than these are not told.
-_MOST_MISTAKES = 3
+#: The maximum number of mistakes in one message.
+_MAX_MISTAKES = 3
 
-
-#: What pydantic says besides the place: where the request has it, and which of several types it tried.
-_NO_PLACES = frozenset(
-    ["body", "query", "path", "str", "int", "float", "bool", "constrained-int", "constrained-float"]
-)
+#: Parts of pydantic's locations that are not places in the body: the part of the request, and types in a union.
+_NOT_PLACES = frozenset(["body", "query", "path", "str", "bool", "constrained-int", "constrained-float"])
 
 
 class Refusal(Exception):  # noqa: N818 - an answer rather than a failure
@@ -41,11 +38,11 @@ class Refusal(Exception):  # noqa: N818 - an answer rather than a failure
     Parameters
     ----------
     status : int
-        The HTTP status.
+        HTTP status.
     message : str
         What was expected, what came and what to do; never a text of the user's.
     code : str, optional
-        A word for programs; by default that of the status.
+        A word for programs. The default depends on the status.
     headers : mapping, optional
         Headers of the answer.
     """
@@ -55,42 +52,49 @@ class Refusal(Exception):  # noqa: N818 - an answer rather than a failure
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.code = code or CODES.get(status, "error")
+        self.code = code or STATUSES.get(status, ("error",))[0]
         self.message = message
         self.headers = headers
 
     def response(self) -> Response:
-        """The answer."""
+        """Return the answer."""
         body = {"error": {"code": self.code, "message": self.message}}
         return Response(to_json(body), self.status, self.headers, media_type="application/json")
 
 
-def mistakes(errors: Sequence[ErrorDetails] | Iterable[Any]) -> Refusal:
-    """What pydantic found wrong with a request, without the values that were wrong."""
-    found = list(errors)
-    if any(error["type"] == "json_invalid" for error in found):
-        return Refusal(400, f"the body is not JSON: {_reason(found[0])}", "invalid_json")
-    reasons: dict[str, list[str]] = {}  # what may be one of several things can be wrong in several ways
-    for error in found:
+def overloaded(message: str = "the server is busy: retry later") -> Refusal:
+    """Return the refusal of a request that the client should retry."""
+    return Refusal(503, message, headers={"Retry-After": "1"})
+
+
+def internal_error() -> Refusal:
+    """Return the refusal of a request that failed for an unexpected reason."""
+    return Refusal(500, "the server failed; its log has the details")
+
+
+def invalid_request(errors: Iterable[Any]) -> Refusal:
+    """Return the refusal for errors that pydantic found; its message leaves out the wrong values."""
+    errors = list(errors)
+    if any(error["type"] == "json_invalid" for error in errors):
+        return Refusal(400, f"the body is not JSON: {_reason(errors[0])}", "invalid_json")
+    reasons: dict[str, list[str]] = {}  # a union fails once for each of its types
+    for error in errors:
         reasons.setdefault(_place(error["loc"]), []).append(_reason(error))
-    told = [f"{place}{' or: '.join(dict.fromkeys(why))}" for place, why in reasons.items()]
-    more = f"; and {len(told) - _MOST_MISTAKES} more" if len(told) > _MOST_MISTAKES else ""
-    return Refusal(422, "; ".join(told[:_MOST_MISTAKES]) + more)
+    mistakes = [f"{place}{' or: '.join(dict.fromkeys(why))}" for place, why in reasons.items()]
+    n_more = len(mistakes) - _MAX_MISTAKES
+    return Refusal(422, "; ".join(mistakes[:_MAX_MISTAKES]) + (f"; and {n_more} more" if n_more > 0 else ""))
 
 
 def _reason(error: Any) -> str:
-    context = error.get("ctx") or {}
-    if isinstance(context.get("error"), ValueError):  # one of our own
-        return str(context["error"])
-    return str(context.get("error") or error["msg"])
+    return str((error.get("ctx") or {}).get("error") or error["msg"])
 
 
 def _place(location: Iterable[int | str]) -> str:
-    """Where in the request: ``rows[2].indices[0]``."""
+    """Return the place of an error in the request, as ``rows[2].indices[0]: ``."""
     place = ""
     for part in location:
         if isinstance(part, int):
             place += f"[{part}]"
-        elif part not in _NO_PLACES and "[" not in part:
+        elif part not in _NOT_PLACES and "[" not in part:
             place += f".{part}" if place else part
     return f"{place}: " if place else ""

@@ -1,4 +1,4 @@
-"""The answer to "why this label?"."""
+"""Answers to explain requests."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _WORD = re.compile(r"\w\w+")
 
 
 def check(request: ExplainRequest, limits: Limits) -> None:
-    """Refuse a request that asks for too much."""
+    """Refuse a request that exceeds the limits."""
     limits.check_count("n_features", request.n_features)
     if request.text is not None:
         limits.check_texts("text", (request.text,))
 
 
 def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
-    """What `ExplainAnswer` says."""
-    if served.model._label_names().find([request.label])[0] < 0:
-        raise Refusal(422, f"label: it is not one of the labels of the model {served.name}", "no_such_label")
+    """Return the content of an `ExplainAnswer`."""
+    if served.model.model_.names.find([request.label])[0] < 0:
+        raise Refusal(422, f"label: it is not a label of the model {served.name}", "no_such_label")
     version = served.version
     try:
         explanation = _explanation(served, request)
-    except ValueError as error:  # a kind of model whose scores are no sums
+    except ValueError as error:  # the scores of this kind of model are not sums
         raise Refusal(409, str(error), "cannot_explain") from None
     return {
         "model": served.name,
@@ -48,7 +48,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
 
 def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
     model, label, n_features = served.model, request.label, request.n_features
-    if request.text is not None and hasattr(model, "vectorizer_"):
+    if request.text is not None and model.model_.vectorizer is not None:
         return explain_text(model, model.vectorizer_, request.text, label, n_features)
     if request.text is not None:
         X = rows.of_texts(served, [request.text])
@@ -61,34 +61,19 @@ def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
 
 
 def _step(step: Step, label: Any) -> dict[str, Any]:
-    return {
-        "node": step.node,
-        "n_labels": step.n_labels,
-        "label": label,
-        "score": step.score,
-        "probability": step.probability,
-        "probability_so_far": step.probability_so_far,
-        "bias": step.bias,
-        "contributions": [
-            {"feature": c.feature, "value": c.value, "weight": c.weight, "amount": c.amount}
-            for c in step.contributions
-        ],
-    }
+    contributions = [{**c._asdict(), "amount": c.amount} for c in step.contributions]
+    return {**vars(step), "label": label, "contributions": contributions}
 
 
 def _highlights(explanation: Explanation, text: str | None) -> list[dict[str, Any]]:
-    """Where in a text the features are that weighed most."""
+    """Return the words of the text that contributed most."""
     found = getattr(explanation, "highlights", None)
     if found is not None:
         return [highlight._asdict() for highlight in found]
-    if text is None:
-        return []
     amounts: dict[Any, float] = defaultdict(float)  # the features of an online model are words in lower case
     for path in explanation.paths:
         for step in path:
             for contribution in step.contributions:
                 amounts[contribution.feature] += contribution.amount / len(explanation.paths)
-    words = ((match, amounts.get(match[0].lower())) for match in _WORD.finditer(text))
-    return [
-        {"begin": match.start(), "end": match.end(), "amount": amount} for match, amount in words if amount
-    ]
+    words = ((*match.span(), amounts.get(match[0].lower())) for match in _WORD.finditer(text or ""))
+    return [{"begin": begin, "end": end, "amount": amount} for begin, end, amount in words if amount]

@@ -1,9 +1,8 @@
-"""Examples on disk before they are acknowledged: a journal beside the model.
+"""A journal beside a model: examples are on disk before they are acknowledged.
 
-The journal of ``DIR`` is the directory ``DIR.journal``, with files such as ``000000012000.jsonl``: the part that begins
-when the model has learned 12,000 examples. A line is the CRC-32 of the rest, and an object: ``first``, how many
-examples the model had learned before, and ``examples``. The model counts its examples too: so it is known which it
-lacks.
+The journal of ``DIR`` is the directory ``DIR.journal``. Its files are parts of the journal: ``000000012000.jsonl``
+begins when the model has learned 12,000 examples. A line is a CRC-32 and an object with `first`, the number of examples
+that the model had learned before, and `examples`. The model counts its examples too, so it is known which it lacks.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ _LOCK_NAME = "lock"
 
 
 def journal_of(model: Path) -> Path:
-    """Where the journal of a model is."""
+    """Return the path of the journal of a model."""
     return model.with_name(f"{model.name}.journal")
 
 
 @dataclass(frozen=True)
 class Record:
-    """Examples that were written together, and how many the model had learned before."""
+    """Examples that were written together, and the number of examples that the model had learned before."""
 
     first: int
     examples: list[dict[str, Any]]
@@ -46,10 +45,10 @@ class Record:
 
 
 class Journal:
-    """Appends records, each synced before `append` returns, in parts that can be removed one by one.
+    """Appends records to files, and syncs each before `append` returns.
 
-    A last line that is not whole is dropped: whoever wrote it was killed before it could acknowledge anything. A line
-    in the middle that is not whole is an error. One process at a time may have a journal open.
+    An incomplete last line is dropped: its writer was killed before it could acknowledge the examples. An incomplete
+    line before others is an error. Only one process at a time can open a journal.
 
     Examples
     --------
@@ -78,114 +77,98 @@ class Journal:
                 self._lock_file.close()
                 raise ValueError(f"{path}: another server learns into this model; stop it first") from None
         self._part: BinaryIO | None = None
-        self._changing = threading.Lock()  # parts are begun and removed by two threads
-
-    # -- reading ---------------------------------------------------------------------------------------------------
+        self._changing = threading.Lock()  # one thread begins parts, another removes them
 
     @property
     def first(self) -> int:
-        """How many examples a model must have learned before those of the journal."""
+        """The number of examples that a model must have learned before those of the journal."""
         return min((int(path.stem) for path in self._parts()), default=0)
 
     def records(self) -> Iterator[Record]:
-        """All records, oldest first; afterwards the journal is open for more."""
+        """Yield all records, oldest first, and open the last part for more."""
         parts = self._parts()
-        for number, path in enumerate(parts):
-            is_last_part = number == len(parts) - 1
-            part = path.open("r+b") if is_last_part else path.open("rb")
-            if is_last_part:
-                self._part = part
-            try:
-                yield from self._records_of(part, is_last_part)
-            finally:
-                if not is_last_part:
-                    part.close()
-
-    def _records_of(self, part: BinaryIO, is_last_part: bool) -> Iterator[Record]:
-        position = 0
-        lines = part.read().splitlines(keepends=True)
-        for i, line in enumerate(lines):
-            record = _parsed(line, position)
-            is_last = i == len(lines) - 1
-            if record is None and not (is_last and is_last_part):
-                raise ValueError(
-                    f"{part.name}:{i + 1}: this line is damaged, though others were written after it; restore the "
-                    "file, or move the journal away and lose what is in it"
-                )
-            if record is None:
-                part.truncate(position)
-                os.fsync(part.fileno())
-                break
-            yield Record(record["first"], record["examples"], position, is_last and is_last_part)
-            position += len(line)
-        part.seek(0, os.SEEK_END)
-
-    # -- writing ---------------------------------------------------------------------------------------------------
+        for path in parts:
+            if path == parts[-1]:
+                self._part = path.open("ab")
+            lines = path.read_bytes().splitlines(keepends=True)
+            position = 0
+            for number, line in enumerate(lines, 1):
+                is_last = path == parts[-1] and number == len(lines)
+                content = _parsed(line)
+                if content is not None:
+                    yield Record(content["first"], content["examples"], position, is_last)
+                elif is_last:
+                    self._cut(position)
+                else:
+                    raise ValueError(
+                        f"{path}:{number}: this line is damaged, and complete lines follow it; restore the file, or "
+                        "move the journal away and lose its examples"
+                    )
+                position += len(line)
 
     def append(self, first: int, examples: list[dict[str, Any]]) -> Record:
-        """Write examples; when this returns they survive whatever happens."""
+        """Write examples; when this returns, they are safe on disk."""
         with self._changing:
-            part = self._begun(first)
+            part = self._open_part(first)
             record = Record(first, examples, part.tell())
             try:
                 part.write(_line(first, examples))
                 _sync(part)
-            except OSError:
-                _forget_from(
-                    part, record.position
-                )  # it is refused, and must not be learned at the next start
+            except OSError:  # the examples are refused, so the next start must not learn them
+                _discard_from(part, record.position)
                 raise
         return record
 
     def take_back(self, record: Record, n_kept: int) -> None:
         """Keep only the first examples of the last record."""
         with self._changing:
-            part = self._begun(record.first)
-            part.flush()
-            part.truncate(record.position)
-            part.seek(record.position)
-            if n_kept:
-                part.write(_line(record.first, record.examples[:n_kept]))
-            _sync(part)
+            self._cut(record.position, _line(record.first, record.examples[:n_kept]) if n_kept else b"")
 
     def begin_part(self, first: int) -> None:
-        """Write what follows to another file."""
+        """Write the following records to a new file."""
         with self._changing:
-            if self._part is not None:
-                self._part.close()
-                self._part = None
-            self._begun(first)
+            self._close_part()
+            self._open_part(first)
 
-    def begin_anew(self, first: int) -> None:
-        """Remove all parts, for a model that has all of their examples, and begin one."""
+    def restart(self, first: int) -> None:
+        """Remove all parts, because the model has all of their examples, and begin a new one."""
         with self._changing:
-            if self._part is not None:
-                self._part.close()
-                self._part = None
+            self._close_part()
             for path in self._parts():
                 path.unlink()
-            self._begun(first)
+            self._open_part(first)
 
     def remove_parts_before(self, n_examples: int) -> None:
-        """Remove the parts whose examples are all in a model that has learned so many."""
+        """Remove the parts with examples before this number only."""
         with self._changing:
-            parts = self._parts()
-            for path, following in pairwise(parts):
+            for path, following in pairwise(self._parts()):
                 if int(following.stem) <= n_examples:
                     path.unlink()
             sync_folder(self.path)
 
     def close(self) -> None:
-        """Close the files; another process may then have the journal."""
-        if self._part is not None:
-            self._part.close()
+        """Close the files, so that another process can open the journal."""
+        self._close_part()
         self._lock_file.close()
 
-    def _begun(self, first: int) -> BinaryIO:
+    def _open_part(self, first: int) -> BinaryIO:
         if self._part is None:
             self._part = (self.path / f"{first:012d}.jsonl").open("ab")
             sync_folder(self.path)
         return self._part
+
+    def _close_part(self) -> None:
+        if self._part is not None:
+            self._part.close()
+            self._part = None
+
+    def _cut(self, position: int, replacement: bytes = b"") -> None:
+        """Replace the end of the current part."""
+        assert self._part is not None
+        self._part.truncate(position)
+        self._part.seek(position)
+        self._part.write(replacement)
+        _sync(self._part)
 
     def _parts(self) -> list[Path]:
         return sorted(path for path in self.path.iterdir() if _PART_NAME.fullmatch(path.name))
@@ -196,8 +179,8 @@ def _line(first: int, examples: list[dict[str, Any]]) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _parsed(line: bytes, position: int) -> dict[str, Any] | None:
-    """What a line says, or None if it is not whole."""
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return the content of a line, or None if it is incomplete or damaged."""
     checksum, _, text = line.partition(b" ")
     if not text.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text[:-1]):
         return None
@@ -207,8 +190,8 @@ def _parsed(line: bytes, position: int) -> dict[str, Any] | None:
     return None
 
 
-def _forget_from(file: BinaryIO, position: int) -> None:
-    """Cut a file off that cannot be written any more, and let what is still in its buffer go nowhere."""
+def _discard_from(file: BinaryIO, position: int) -> None:
+    """Truncate a file that cannot be written any more, and discard its buffer."""
     with suppress(OSError):
         os.ftruncate(file.fileno(), position)
     nowhere = os.open(os.devnull, os.O_WRONLY)

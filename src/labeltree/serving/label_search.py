@@ -1,4 +1,4 @@
-"""Labels found by parts of their names, whatever their case and accents."""
+"""Search for labels by a part of their name, without regard to case and accents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LabelSearch:
-    """The labels of a model, with how often they were given in training.
+    """The labels of a model, with their numbers of training examples.
 
     Examples
     --------
     >>> search = LabelSearch(["Café", "cat", "cafeteria", "dog"], np.array([1, 5, 3, 9]))
     >>> search.find("CAFE", limit=5, offset=0)
-    ([{'label': 'cafeteria', 'count': 3}, {'label': 'Café', 'count': 1}], 2)
+    {'labels': [{'label': 'cafeteria', 'count': 3}, {'label': 'Café', 'count': 1}], 'total': 2}
     """
 
     labels: Sequence[Any]
@@ -28,31 +28,29 @@ class LabelSearch:
 
     @classmethod
     def of(cls, model: Any) -> LabelSearch:
-        """The labels of a model; of one that learns, as they are between two examples."""
+        """Return the labels of a model, which may learn meanwhile."""
         while True:
             classes = model.classes_
             counts = np.asarray(model.label_counts_)
             if len(counts) == len(classes) and model.classes_ is classes:
                 return cls(classes.tolist(), counts)
 
-    def find(self, query: str, limit: int, offset: int) -> tuple[list[dict[str, Any]], int]:
-        """A page of the labels that have `query` in their name, and how many these are.
+    def find(self, query: str, limit: int, offset: int) -> dict[str, Any]:
+        """Return the content of a `LabelsAnswer`: a page of the labels with `query` in their name.
 
-        Those that begin with it come first, then those that more examples had.
+        Labels that begin with the query come first, then the most frequent.
         """
-        wanted = folded(query)
-        names, order = self._names, self._by_count
+        wanted, found = folded(query), self._by_count
         if wanted:
-            inside = [i for i in order if wanted in names[i]]
-            found = [i for i in inside if names[i].startswith(wanted)]
-            found += [i for i in inside if not names[i].startswith(wanted)]
-        else:
-            found = order
+            names = self._names
+            found = [i for i in found if wanted in names[i]]
+            found.sort(key=lambda i: not names[i].startswith(wanted))
         page = found[offset : offset + limit]
-        return [{"label": self.labels[i], "count": int(self.counts[i])} for i in page], len(found)
+        labels = [{"label": self.labels[i], "count": int(self.counts[i])} for i in page]
+        return {"labels": labels, "total": len(found)}
 
     def by_text(self, text: str) -> Any | None:
-        """The label that is written so, as in the keys of JSON objects and in addresses; None if there is none."""
+        """Return the label with this text, as in a key of a JSON object, or None."""
         return self._by_text.get(text)
 
     @cached_property
@@ -70,7 +68,7 @@ class LabelSearch:
 
 
 def folded(text: str) -> str:
-    """Without case and accents: é is e.
+    """Return a text without case and accents.
 
     Examples
     --------
@@ -82,5 +80,5 @@ def folded(text: str) -> str:
 
 
 def _text(label: Any) -> str:
-    """As JSON writes it."""
+    """Return a label as JSON writes it."""
     return str(label).lower() if isinstance(label, bool) else str(label)

@@ -1,4 +1,4 @@
-"""One thread that lets a model learn what requests bring, and keeps it safe."""
+"""A thread in which a model learns the examples of requests, and saves them."""
 
 from __future__ import annotations
 
@@ -11,254 +11,220 @@ from pathlib import Path
 from typing import Any
 
 from labeltree.serving import rows
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, overloaded
 from labeltree.serving.journal import Journal
 from labeltree.serving.logs import log_event
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import Example, Row
+from labeltree.serving.schemas import Example
 
-#: More lessons than these do not wait; those who bring them are told to come again.
-MOST_WAITING = 256
-
-_Examples = list[dict[str, Any]]
+#: Maximum number of requests that wait to be learned; further requests are refused.
+MAX_WAITING = 256
 
 
 @dataclass
 class _Lesson:
-    """The examples of one request, as features and labels, and who waits."""
+    """The examples of one request; `learned` becomes the total number of examples."""
 
     X: Any
     y: list[list[Any]]
-    written: _Examples
+    written: list[dict[str, Any]]
     learned: Future[int] = field(default_factory=Future)
 
 
 class Learner:
-    """Learns examples in the order in which they come, each once, and none that is not on disk.
+    """Learns examples in the order in which they come, each once, after they are on disk.
 
-    What waits is written to the journal together and synced once; then it is learned, and then acknowledged. After
-    every `snapshot_every` examples the model is saved, in a thread of its own, while others are learned.
+    All requests that wait are written to the journal and synced together. Then they are learned, and then acknowledged.
+    After every `snapshot_every` examples another thread saves the model, while this one continues to learn.
 
     Parameters
     ----------
-    model : OnlineLabelTreeClassifier
-        As it was saved. What the journal has beyond it is learned now.
+    served : ServedModel
+        An online model as it was saved. It first learns the examples that only the journal has.
     path : path of a directory
-        Where it is saved; the journal is beside it.
+        The directory of the model; the journal is beside it.
     snapshot_every : int
     journal : Journal
-        Opened before the model was loaded, so that no other server could save it since.
+        Opened before the model was loaded, so that no other server could save the model since.
     """
 
-    def __init__(self, model: Any, path: Path, snapshot_every: int, journal: Journal) -> None:
-        if model.label_kind_ != "lists":
-            raise ValueError(
-                f"{path}: this model learned from a matrix of labels, and cannot learn lists of them from requests"
-            )
-        self._model = model
+    def __init__(self, served: ServedModel, path: Path, snapshot_every: int, journal: Journal) -> None:
+        if served.model.label_kind_ != "lists":
+            raise ValueError(f"{path}: this model learned from a label matrix, not from lists of labels")
+        self._served = served
+        self._model = served.model
         self._path = path
         self._snapshot_every = snapshot_every
-        self._label_type = type(model.classes_.tolist()[0])
+        self._label_type = type(served.model.classes_.tolist()[0])
         self._journal = journal
-        self._saved_at = int(model.n_examples_)
+        self._saved_at = self._n_examples
         self._failure: Exception | None = None
         self._replay()
-        self._lessons: queue.Queue[_Lesson | None] = queue.Queue(MOST_WAITING)
+        self._lessons: queue.Queue[_Lesson | None] = queue.Queue(MAX_WAITING)
         self._saving: threading.Thread | None = None
         self._thread = threading.Thread(target=self._work, name="learner", daemon=True)
         self._thread.start()
 
-    def learn(self, served: ServedModel, examples: list[Example]) -> Future[int]:
-        """Learn examples; the result comes when all are learned and on disk: how many the model has learned in all."""
-        X = _features(served, examples)
-        lesson = _Lesson(
-            X, [self._labels(i, example) for i, example in enumerate(examples)], _written(examples)
-        )
+    @property
+    def _n_examples(self) -> int:
+        return int(self._model.n_examples_)
+
+    def learn(self, examples: list[Example]) -> Future[int]:
+        """Learn examples. The result is the total number of examples, once these are learned and on disk."""
+        X = _features(self._served, examples)
+        for i, example in enumerate(examples):
+            self._check_labels(i, example)
+        written = [example.model_dump(exclude_none=True) for example in examples]
+        lesson = _Lesson(X, [example.labels for example in examples], written)
         if self._failure is not None:
-            raise Refusal(503, "learning has stopped; the log of the server says why", "learning_stopped")
+            raise _learning_stopped()
         try:
             self._lessons.put_nowait(lesson)
         except queue.Full:
-            raise Refusal(
-                503, "too many wait to be learned: come again", headers={"Retry-After": "1"}
-            ) from None
+            raise overloaded("too many requests wait to be learned: retry later") from None
         return lesson.learned
 
     def close(self) -> None:
-        """Learn what waits, and save the model if it is not as it was saved."""
+        """Learn the examples that wait, and save the model if it has changed."""
         self._lessons.put(None)
         self._thread.join()
         if self._saving is not None:
             self._saving.join()
-        if self._failure is None and self._model.n_examples_ > self._saved_at:
-            self._journal.begin_part(int(self._model.n_examples_))
+        if self._failure is None and self._n_examples > self._saved_at:
+            self._journal.begin_part(self._n_examples)
             self._save()
         self._journal.close()
+
+    def _check_labels(self, number: int, example: Example) -> None:
+        for label in example.labels:
+            if type(label) is not self._label_type:
+                types = f"expected type {self._label_type.__name__}, got {type(label).__name__}"
+                raise Refusal(422, f"examples[{number}].labels: {types}")
 
     # -- at the start ----------------------------------------------------------------------------------------------
 
     def _replay(self) -> None:
-        """Learn what was acknowledged after the model was saved; what is in it already is passed over."""
-        n_before = self._model.n_examples_
-        self._check_begin(self._journal.first)
+        """Learn the examples that were acknowledged after the model was saved."""
+        n_saved = self._n_examples
+        self._check_first(self._journal.first)
         for record in self._journal.records():
-            begin = self._model.n_examples_ - record.first
-            self._check_begin(record.first)
-            examples = [Example.model_validate(example) for example in record.examples[begin:]]
+            self._check_first(record.first)
+            n_known = self._n_examples - record.first
+            examples = [Example.model_validate(example) for example in record.examples[n_known:]]
             if not examples:
                 continue
-            served = ServedModel(self._path.name, self._model, "", learns=True)
             try:
-                self._model.partial_fit(_features(served, examples), [example.labels for example in examples])
+                X = _features(self._served, examples)
+                self._model.partial_fit(X, [example.labels for example in examples])
             except ValueError as error:
                 if not record.is_last:
                     raise
-                # It was refused when it came, too, and the server was killed before it could be taken back.
-                n_learned = self._model.n_examples_ - record.first
-                self._journal.take_back(record, n_learned)
+                # The request was refused too, but the server was killed before it could take the record back.
+                self._journal.take_back(record, self._n_examples - record.first)
                 log_event("took back", model=str(self._path), reason=str(error))
-        n_replayed = self._model.n_examples_ - n_before
+        n_replayed = self._n_examples - n_saved
         if n_replayed:
             log_event("replayed", model=str(self._path), examples=n_replayed)
         else:
-            self._journal.begin_anew(int(n_before))
+            self._journal.restart(n_saved)
 
-    def _check_begin(self, first: int) -> None:
-        if first > self._model.n_examples_:
+    def _check_first(self, first: int) -> None:
+        if first > self._n_examples:
             raise ValueError(
-                f"{self._journal.path}: the journal goes on after {first} examples, but the model has only "
-                f"{self._model.n_examples_}: it is an older one, or another; put the right one back, or move the "
-                "journal away"
+                f"{self._journal.path}: the journal continues after {first} examples, but the model has only "
+                f"{self._n_examples}: it is an older or another model; put the right one back, or move the journal away"
             )
 
-    # -- the thread ------------------------------------------------------------------------------------------------
+    # -- in the thread ---------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         waiting: list[_Lesson] = []
         is_open = True
         while is_open or waiting:
-            if not waiting:
+            while is_open and not (waiting and self._lessons.empty()):  # all that wait are synced together
                 lesson = self._lessons.get()
                 is_open = lesson is not None
-                waiting = [] if lesson is None else [lesson]
-            while is_open and not self._lessons.empty():  # what has come meanwhile is synced together
-                lesson = self._lessons.get()
-                is_open = lesson is not None
-                waiting += [] if lesson is None else [lesson]
-            if not waiting:
-                continue
-            if self._failure is not None:  # they came before it was known
-                self._refuse(waiting)
-                waiting = []
-                continue
+                if lesson is not None:
+                    waiting.append(lesson)
             try:
-                waiting = self._learn(waiting)
-                if self._model.n_examples_ - self._saved_at >= self._snapshot_every:
-                    self._start_saving()
-            except Exception as error:  # the disk is full, or the kernel has a fault
-                self._stop(error, waiting)
+                if waiting and self._failure is None:
+                    waiting = self._learn(waiting)
+                    if self._n_examples - self._saved_at >= self._snapshot_every:
+                        self._start_saving()
+            except Exception as error:  # a full disk, or a fault of the kernel
+                # The model may have examples that the journal lacks: it learns nothing else.
+                self._failure = error
+                log_event("learning stopped", level=logging.ERROR, error=error, model=str(self._path))
+            if self._failure is not None:
+                for lesson in waiting:
+                    if not lesson.learned.done():
+                        lesson.learned.set_exception(_learning_stopped())
                 waiting = []
 
     def _learn(self, lessons: list[_Lesson]) -> list[_Lesson]:
-        """Write, sync, learn, acknowledge; those after one that is refused are given back, and go with the next."""
-        model = self._model
-        first = int(model.n_examples_)
+        """Write, sync, learn and acknowledge lessons up to the first that is refused; return those after it."""
+        first = self._n_examples
         record = self._journal.append(first, [example for lesson in lessons for example in lesson.written])
         done: list[tuple[_Lesson, int]] = []
-        refused: tuple[_Lesson, ValueError] | None = None
         for lesson in lessons:
+            n_before = self._n_examples
             try:
-                model.partial_fit(lesson.X, lesson.y)
+                self._model.partial_fit(lesson.X, lesson.y)
             except ValueError as error:
-                refused = lesson, error
+                self._journal.take_back(record, self._n_examples - first)
+                n_learned = self._n_examples - n_before
+                rest = f"; the {n_learned} before it are learned" if n_learned else ""
+                message = f"examples[{n_learned}] cannot be learned: {error}{rest}"
+                lesson.learned.set_exception(Refusal(409, message, "cannot_learn"))
                 break
-            done.append((lesson, int(model.n_examples_)))
-        if refused is not None:
-            n_kept = int(model.n_examples_) - first
-            self._journal.take_back(record, n_kept)
-            n_before = n_kept - sum(len(lesson.y) for lesson, _ in done)
-            before = f"; the {n_before} before it are learned" if n_before else ""
-            refused[0].learned.set_exception(
-                Refusal(409, f"examples[{n_before}] cannot be learned: {refused[1]}{before}", "cannot_learn")
-            )
+            done.append((lesson, self._n_examples))
         for lesson, n_examples in done:
             lesson.learned.set_result(n_examples)
         return lessons[len(done) + 1 :]
 
-    def _stop(self, error: Exception, lessons: list[_Lesson]) -> None:
-        """What is in the model may not be in the journal any more: nothing else is learned."""
-        self._failure = error
-        log_event("learning stopped", level=logging.ERROR, error=error, model=str(self._path))
-        self._refuse(lessons)
-
-    @staticmethod
-    def _refuse(lessons: list[_Lesson]) -> None:
-        for lesson in lessons:
-            if not lesson.learned.done():
-                lesson.learned.set_exception(
-                    Refusal(503, "learning has stopped; the log of the server says why", "learning_stopped")
-                )
-
-    # -- snapshots -------------------------------------------------------------------------------------------------
-
     def _start_saving(self) -> None:
         if self._saving is None or not self._saving.is_alive():
-            self._journal.begin_part(int(self._model.n_examples_))
-            self._saved_at = int(self._model.n_examples_)
+            self._journal.begin_part(self._n_examples)
+            self._saved_at = self._n_examples
             self._saving = threading.Thread(target=self._save, name="snapshot")
             self._saving.start()
 
     def _save(self) -> None:
-        """Save the model; the parts of the journal that it then has are removed."""
-        n_examples = int(self._model.n_examples_)  # at least so many will be in it
+        """Save the model, then remove the parts of the journal that it contains."""
+        n_examples = self._n_examples  # the saved model has at least these
         try:
             self._model.save(self._path)
-        except Exception as error:  # all is in the journal still
+        except Exception as error:  # the journal still has all examples
             log_event("snapshot failed", level=logging.ERROR, error=error, model=str(self._path))
             return
         self._journal.remove_parts_before(n_examples)
         self._saved_at = max(self._saved_at, n_examples)
         log_event("snapshot", model=str(self._path), examples=n_examples)
 
-    # -- examples --------------------------------------------------------------------------------------------------
 
-    def _labels(self, number: int, example: Example) -> list[Any]:
-        for label in example.labels:
-            if type(label) is not self._label_type:
-                raise Refusal(
-                    422,
-                    f"examples[{number}].labels: the labels of this model are of the type "
-                    f"{self._label_type.__name__}, got {type(label).__name__}",
-                )
-        return list(example.labels)
-
-
-def _written(examples: list[Example]) -> _Examples:
-    return [example.model_dump(exclude_none=True) for example in examples]
+def _learning_stopped() -> Refusal:
+    return Refusal(503, "learning has stopped; the server's log has the reason", "learning_stopped")
 
 
 def _features(served: ServedModel, examples: list[Example]) -> Any:
-    """X; all examples must be of one kind."""
+    """Return X. Rows of numbers cannot be mixed with texts and named features."""
     texts = [example.text for example in examples if example.text is not None]
     numbered = [example.row for example in examples if example.row is not None]
     named = [example.features for example in examples if example.features is not None]
     if numbered and (texts or named):
         raise Refusal(422, "examples: expected all of one kind, got rows of numbers and others")
     if numbered:
-        _check_places(served.model, numbered)
+        _check_indices(served.model, [row.indices for row in numbered])
         return rows.of_rows(served, numbered, "rows")
-    by_name = iter(rows.of_texts(served, texts) if texts else [])
-    given = iter(rows.of_features(served, named) if named else [])
-    return [next(by_name if example.text is not None else given) for example in examples]
+    of_texts = iter(rows.of_texts(served, texts) if texts else [])
+    of_names = iter(rows.of_features(served, named) if named else [])
+    return [next(of_names if example.text is None else of_texts) for example in examples]
 
 
-def _check_places(model: Any, numbered: list[Row]) -> None:
-    """Where every feature up to the largest number has a place, one large number would take all memory."""
-    known = int(model.n_features_in_)
-    for i, row in enumerate(numbered):
-        if model.weights == "dense" and row.indices and row.indices[-1] >= known:
-            raise Refusal(
-                422,
-                f"examples[{i}].row: a model with dense weights learns no new features from requests: expected indices "
-                f"from 0 to {known - 1}, got {row.indices[-1]}",
-            )
+def _check_indices(model: Any, rows: list[list[int]]) -> None:
+    """Refuse new features for dense weights: one large index would take all memory."""
+    largest = int(model.n_features_in_) - 1
+    for i, indices in enumerate(rows):
+        if model.weights == "dense" and indices and indices[-1] > largest:
+            expected = f"expected indices from 0 to {largest}, got {indices[-1]}"
+            raise Refusal(422, f"examples[{i}].row: dense weights learn no new features: {expected}")

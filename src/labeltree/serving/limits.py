@@ -1,32 +1,32 @@
-"""How much one request may ask for, and how many are answered at once."""
+"""Limits on the size of requests and on their number."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from labeltree.serving.errors import Refusal
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may ask for.
+    """The largest requests that a server accepts.
 
     Parameters
     ----------
     body_bytes : int
-        The size of a body, counted as it comes.
+        Maximum size of a body, counted while it arrives.
     rows : int
-        Texts, rows or examples in one request.
+        Maximum number of texts, rows or examples in one request.
     k : int
-        Labels for each of them; also the labels or nodes on a page, and the features of an explanation.
+        Maximum number of labels for each of them, of labels or nodes on a page, and of features in an explanation.
     text_chars : int
-        The length of one text.
+        Maximum length of one text.
     seconds : float
-        From when the head of a request is read to the answer. Clients that send heads slowly are a proxy's
-        business.
+        Maximum time from the head of a request to the end of its answer. A slow head is not limited: put a proxy in
+        front of the server.
     in_flight : int
-        Requests at work in one process; those beyond are told to come again.
+        Maximum number of requests in progress in one process. Further requests are answered 503.
 
     Examples
     --------
@@ -45,31 +45,24 @@ class Limits:
     in_flight: int = 64
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in vars(self).items():
             if not value > 0:
-                raise ValueError(f"expected a limit of {field.name} above 0, got {value}")
+                raise ValueError(f"expected a limit of {name} above 0, got {value}")
 
     def check_rows(self, field: str, rows: Sized) -> None:
         """Refuse too many rows."""
         if len(rows) > self.rows:
-            raise Refusal(
-                422,
-                f"{field}: at most {self.rows} in one request, got {len(rows)}; send several requests",
-                "too_many_rows",
-            )
+            message = f"{field}: at most {self.rows} in one request, got {len(rows)}; send several requests"
+            raise Refusal(422, message, "too_many_rows")
 
     def check_count(self, field: str, count: int) -> None:
-        """Refuse to give so many labels, nodes or features."""
+        """Refuse to return too many labels, nodes or features."""
         if count > self.k:
             raise Refusal(422, f"{field}: at most {self.k}, got {count}", "too_many_labels")
 
     def check_texts(self, field: str, texts: Sequence[str]) -> None:
-        """Refuse too long texts."""
+        """Refuse texts that are too long."""
         for i, text in enumerate(texts):
             if len(text) > self.text_chars:
-                raise Refusal(
-                    422,
-                    f"{field}[{i}]: at most {self.text_chars} characters, got {len(text)}",
-                    "text_too_long",
-                )
+                message = f"{field}[{i}]: at most {self.text_chars} characters, got {len(text)}"
+                raise Refusal(422, message, "text_too_long")

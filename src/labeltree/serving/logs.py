@@ -1,4 +1,4 @@
-"""One line of JSON for each request: what was asked of which model, how it ended, how long it took; never the text."""
+"""Logs as JSON lines: one line for each request, without its texts, and one for each event."""
 
 from __future__ import annotations
 
@@ -6,30 +6,16 @@ import asyncio
 import logging
 import sys
 import time
-from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from pydantic_core import to_json
 
+from labeltree.serving.exchange import Exchange
+
 _EVENTS = logging.getLogger("labeltree.serving")
 
-#: Lines about requests are written together, at most so many seconds late.
+#: Lines about requests are written in batches, after at most this many seconds.
 WRITE_SECONDS = 0.05
-
-
-@dataclass(slots=True)
-class Exchange:
-    """What is known of a request while it is answered; routes write down what they learn."""
-
-    id: str
-    headers: dict[bytes, bytes]
-    started: float = field(default_factory=time.perf_counter)
-    route: str = "other"
-    model: str = ""
-    rows: int = 0
-    model_seconds: float = 0.0
-    n_bytes: int = 0
-    body_is_read: bool = False
 
 
 class RequestLog:
@@ -38,27 +24,27 @@ class RequestLog:
     Parameters
     ----------
     stream : text file or None
-        Where to; None for nowhere.
+        The file to write to; None disables the log.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
         self._lines: list[str] = []
 
-    def add(self, exchange: Exchange, method: str, status: int, seconds: float) -> None:
-        """Log a request that was answered. Nothing in the line can need quoting: names are checked when they come."""
+    def add(self, exchange: Exchange, method: str, route: str, seconds: float) -> None:
+        """Log a request. No part of the line needs quoting: names are checked when they come."""
         if self._stream is None:
             return
         if not self._lines:
             asyncio.get_running_loop().call_later(WRITE_SECONDS, self.flush)
         self._lines.append(
             f'{{"time":"{_stamp(time.time())}","level":"info","request":"{exchange.id}","method":"{method}",'
-            f'"route":"{exchange.route}","model":"{exchange.model}","rows":{exchange.rows},"status":{status},'
+            f'"route":"{route}","model":"{exchange.model}","rows":{exchange.rows},"status":{exchange.status},'
             f'"ms":{seconds * 1000:.2f},"model_ms":{exchange.model_seconds * 1000:.2f}}}\n'
         )
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the lines that wait."""
         lines, self._lines = self._lines, []
         if self._stream is not None and lines:
             self._stream.write("".join(lines))
@@ -66,14 +52,11 @@ class RequestLog:
 
 
 class JsonLines(logging.Formatter):
-    """A record as a JSON object on one line: its fields if it has some, else its message."""
+    """Formats a record as a JSON object on one line, with the record's fields or else its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {"time": _stamp(record.created), "level": record.levelname.lower()}
-        if isinstance(record.args, dict):
-            line |= record.args
-        else:
-            line["message"] = record.getMessage()
+        fields = record.args if isinstance(record.args, dict) else {"message": record.getMessage()}
+        line: dict[str, Any] = {"time": _stamp(record.created), "level": record.levelname.lower(), **fields}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return to_json(line).decode()
@@ -93,7 +76,7 @@ def start_logs(quiet: bool = False) -> None:
 def log_event(
     event: str, *, level: int = logging.INFO, error: BaseException | None = None, **fields: Any
 ) -> None:
-    """Log something that happened to the server."""
+    """Log an event of the server, as a start or a failure."""
     _EVENTS.log(level, event, {"event": event, **fields}, exc_info=error)
 
 

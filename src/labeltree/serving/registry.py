@@ -1,10 +1,10 @@
-"""The models by name: loaded beside the old one, and swapped in one step."""
+"""The models that are served, by name. A new version is loaded beside the old one and replaces it in one step."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
@@ -15,46 +15,49 @@ from labeltree.model_file import load
 from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
-from labeltree.text.text_input import takes_text
+from labeltree.serving.schemas import ModelAnswer
 
 
-@dataclass(frozen=True)
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+@dataclass(eq=False)
 class ServedModel:
-    """A model as it was loaded. Who answers a request holds it until the answer is made, whatever is loaded meanwhile.
+    """One loaded version of a model. A request keeps it until it is answered, even if another version is loaded.
 
-    `learns` says that it is the one exception: a model that learns changes, behind a lock of its own.
+    The model does not change, unless `learns` is set: then it has a lock of its own.
     """
 
     name: str
     model: Any
     saved_version: str
     learns: bool = False
-    loaded_at: str = field(
-        default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    )
+    loaded_at: str = field(default_factory=_now)
+    small_seconds: float | None = None  # moving average of the time that a small question takes
 
     @property
     def version(self) -> str:
-        """Of the files, or of a model that learns the number of examples."""
+        """The version of the files, or of a model that learns the number of its examples."""
         return f"examples-{self.model.n_examples_}" if self.learns else self.saved_version
 
     @cached_property
     def is_online(self) -> bool:
-        """Whether the model could learn."""
-        return hasattr(self.model, "partial_fit")
+        """Whether the model can learn."""
+        return bool(self.model.model_.learns)
 
     @cached_property
     def takes_features(self) -> bool:
-        """Whether rows are features by name."""
+        """Whether the features have names."""
         return self.is_online and bool(self.model.named_features_)
 
     @cached_property
     def takes_text(self) -> bool:
-        return takes_text(self.model)
+        return bool(self.model.model_.takes_text)
 
     @property
     def labels(self) -> LabelSearch:
-        """The labels, to be searched. Those of a model that learns may be others the next time."""
+        """The labels, for search; those of a model that learns may change."""
         return LabelSearch.of(self.model) if self.learns else self._labels
 
     @cached_property
@@ -63,36 +66,29 @@ class ServedModel:
 
     @cached_property
     def tree_views(self) -> dict[int, Any]:
-        """What `TreeView.of` keeps, by the number of the tree; nothing of a model that learns."""
+        """The cache of `TreeView.of`; empty for a model that learns."""
         return {}
 
     @property
     def has_label_trees(self) -> bool:
-        """Whether its trees divide labels, rather than examples."""
-        return not hasattr(self.model, "example_trees_")
+        """Whether the trees divide labels rather than examples."""
+        return bool(self.model.model_.forest.has_label_trees)
 
-    @property
-    def _n_trees(self) -> int:
-        if not self.has_label_trees:
-            return int(self.model.example_trees_.n_trees)
-        return 1 if self.is_online else len(self.model.trees_)
-
-    def describe(self) -> dict[str, Any]:
-        """What `ModelAnswer` says."""
-        model = self.model
-        return {
-            "name": self.name,
-            "version": self.version,
-            "estimator": type(model).__name__,
-            "n_labels": len(model.classes_),
-            "n_features": int(model.n_features_in_),
-            "n_trees": self._n_trees,
-            "has_label_trees": self.has_label_trees,
-            "takes_text": self.takes_text,
-            "takes_features": self.takes_features,
-            "learns": self.learns,
-            "loaded_at": self.loaded_at,
-        }
+    def describe(self) -> ModelAnswer:
+        """Return the description of the model."""
+        return ModelAnswer(
+            name=self.name,
+            version=self.version,
+            estimator=type(self.model).__name__,
+            n_labels=len(self.model.classes_),
+            n_features=int(self.model.n_features_in_),
+            n_trees=self.model.model_.forest.n_trees,
+            has_label_trees=self.has_label_trees,
+            takes_text=self.takes_text,
+            takes_features=self.takes_features,
+            learns=self.learns,
+            loaded_at=self.loaded_at,
+        )
 
 
 class Registry:
@@ -105,39 +101,37 @@ class Registry:
     Raises
     ------
     ModelFileError
-        If one of them is missing or damaged.
+        If a directory is missing or damaged.
     """
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
-        self.paths = dict(paths)
-        self._models = {name: _load(name, path) for name, path in self.paths.items()}
-        self._loading = {name: threading.Lock() for name in self.paths}
+        self._paths = dict(paths)
+        self._models = {name: _load(name, path) for name, path in paths.items()}
+        self._loading = {name: threading.Lock() for name in paths}
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._models.values())
 
     def __getitem__(self, name: str) -> ServedModel:
         try:
             return self._models[name]
         except KeyError:
-            known = ", ".join(sorted(self._models))
-            raise Refusal(
-                404, f"there is no model of this name; there are: {known}", "no_such_model"
-            ) from None
+            message = f"there is no model of this name; there are: {', '.join(sorted(self._models))}"
+            raise Refusal(404, message, "no_such_model") from None
 
     def reload(self, name: str) -> ServedModel:
-        """Load a model anew and answer from it from now on. If this fails, nothing has changed."""
+        """Load a model from disk and serve it from now on. If that fails, nothing changes."""
         with self._loading[name]:
-            loaded = self._models[name] = _load(name, self.paths[name])
+            loaded = self._models[name] = _load(name, self._paths[name])
         return loaded
 
     def replace(self, served: ServedModel) -> None:
-        """Answer from this model from now on."""
+        """Serve this model from now on."""
         self._models[served.name] = served
 
     def version_on_disk(self, name: str) -> str:
-        """The version of the model in the directory, which need not be the one that is served."""
-        return _version(self.paths[name])
+        """Return the version in the model's directory, which may be newer than the one that is served."""
+        return _version(self._paths[name])
 
 
 def _load(name: str, path: Path) -> ServedModel:
@@ -145,11 +139,11 @@ def _load(name: str, path: Path) -> ServedModel:
     while True:
         model: Any = load(path)
         version, before = _version(path), version
-        if version == before:  # else it was replaced meanwhile, and nobody knows which one this is
+        if version == before:  # else the directory was replaced while it was read
             return ServedModel(name, model, version)
 
 
 def _version(path: Path) -> str:
-    """A name for what ``model.json`` says, which has the checksums of all other files."""
+    """Return a hash of ``model.json``, which has the checksums of all other files."""
     with blaming(path / DOCUMENT_NAME):
         return hashlib.sha256(read_document(path)).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""A server from its settings: the socket, and one process or several."""
+"""Start a server from its settings: the socket, and one process or several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from labeltree.serving.settings import Settings
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound, so that what is wrong with the address is said at once."""
+    """Return a bound socket, or raise an error that names the address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
@@ -18,20 +18,20 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(settings: Settings, listener: socket.socket) -> None:
-    """Serve until a signal says to stop.
+    """Serve until SIGTERM or SIGINT.
 
     Parameters
     ----------
     settings : Settings
     listener : socket
-        What `listen` gave.
+        The result of `listen`.
 
     Raises
     ------
     ModelFileError
-        If a model is missing or damaged, and there is one process.
+        If a model is missing or damaged, and there is only one process.
     ChildProcessError
-        If worker processes cannot be kept alive.
+        If worker processes crash again and again.
     """
     from labeltree.serving.supervisor import Supervisor
     from labeltree.serving.worker import serve
@@ -39,5 +39,5 @@ def run(settings: Settings, listener: socket.socket) -> None:
     start_logs(quiet=not settings.log_requests)
     if settings.workers == 1:
         serve(settings, listener)
-        return
-    Supervisor(settings, listener).run()
+    else:
+        Supervisor(settings, listener).run()

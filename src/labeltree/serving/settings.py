@@ -1,4 +1,4 @@
-"""What a server is started with."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 @dataclass(frozen=True)
 class Settings:
-    """What a server is started with.
+    """The settings of a server.
 
     Parameters
     ----------
@@ -23,19 +23,19 @@ class Settings:
     limits : Limits
     tokens : Tokens
     cors_origins : tuple of str
-        Origins whose pages may ask; none by default.
+        Origins whose pages may send requests from a browser; none by default.
     learn : bool
         Whether online models learn from requests.
     snapshot_every : int
-        After so many learned examples a model is saved and its journal begun anew.
+        A model that learns is saved, and its journal restarted, after this many examples.
     watch_seconds : float, optional
-        How often to look whether a directory has a new model; None for never.
+        Interval at which directories are checked for new models; None disables the checks.
     workers : int
-        Processes that answer.
+        Number of worker processes.
     grace_seconds : float
-        How long requests at work may take to end when the server stops.
+        Maximum time that requests in progress may take when the server stops.
     log_requests : bool
-        Whether requests and what else goes well are logged, too, rather than only what goes wrong.
+        Whether to log every request and event; otherwise only warnings and errors are logged.
     """
 
     models: dict[str, Path]
@@ -53,16 +53,13 @@ class Settings:
         if not self.models:
             raise ValueError("expected at least one model to serve, got none")
         if self.learn and self.workers > 1:
-            raise ValueError(
-                f"a model that learns has one process, but {self.workers} workers are wanted: leave --workers out, or "
-                "learn in one server and let others --watch the directory"
-            )
+            raise ValueError(f"--learn needs one worker, got {self.workers}: let others --watch the model")
         if self.learn and not self.tokens:
-            raise ValueError("learning needs a token, but there are none: give --token-file")
+            raise ValueError("--learn needs a token, but there are none: add --token-file")
 
 
 def named_models(words: Iterable[str]) -> dict[str, Path]:
-    """Models as they are given on the command line: ``DIR`` or ``NAME=DIR``.
+    """Return models by name, from the arguments ``DIR`` or ``NAME=DIR`` of the command line.
 
     Examples
     --------
@@ -76,10 +73,10 @@ def named_models(words: Iterable[str]) -> dict[str, Path]:
         name = given or path.resolve().name.removesuffix(".labeltree")
         if not _NAME.fullmatch(name):
             raise ValueError(
-                f"{name!r} cannot be the name of a model: expected letters, digits, '.', '_' and '-'; say "
+                f"{name!r} cannot be the name of a model: expected letters, digits, '.', '_' and '-'; use "
                 f"NAME={directory}"
             )
         if name in models:
-            raise ValueError(f"two models have the name {name!r}: say NAME={directory} for one of them")
-        models[name] = path.resolve() if not path.name else path  # "." has no folder beside it
+            raise ValueError(f"two models have the name {name!r}: use NAME={directory} for one of them")
+        models[name] = path.resolve() if not path.name else path  # "." has no name to put the journal beside
     return models

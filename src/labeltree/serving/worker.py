@@ -1,4 +1,4 @@
-"""One process that answers: the application, run by uvicorn."""
+"""One worker process: the application, run by uvicorn."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from typing import Any
 import uvicorn
 
 from labeltree.serving.application import create_application
-from labeltree.serving.board import Board
 from labeltree.serving.logs import log_event, start_logs
 from labeltree.serving.service import Service
 from labeltree.serving.settings import Settings
+from labeltree.serving.shared_state import SharedState
 
-#: A connection on which nothing was asked for so long is closed.
+#: An idle connection is closed after this time.
 KEEP_ALIVE_SECONDS = 30
 
 
-def serve(settings: Settings, listener: socket.socket, board: Board | None = None, worker: int = 0) -> None:
-    """Answer requests until a signal says to stop; those at work are then finished, and what was learned is saved.
+def serve(
+    settings: Settings, listener: socket.socket, shared: SharedState | None = None, worker: int = 0
+) -> None:
+    """Answer requests until SIGTERM or SIGINT; then finish the requests in progress and save what was learned.
 
     Parameters
     ----------
     settings : Settings
     listener : socket
-        Bound, and perhaps shared with other processes.
-    board : Board, optional
-        Shared by all workers; by default this is the only one.
+        A bound socket; other processes may share it.
+    shared : SharedState, optional
+        Shared by all workers; by default this is the only worker.
     worker : int
-        Which of the workers this is.
+        The number of this worker.
     """
-    service = Service(settings, board, worker)
     config = uvicorn.Config(
-        create_application(service),
+        create_application(Service(settings, shared, worker)),
         log_config=None,
-        access_log=False,  # the gate writes a better one
+        access_log=False,  # the gate logs requests
         server_header=False,
         date_header=False,
         proxy_headers=False,
@@ -52,7 +53,7 @@ def serve(settings: Settings, listener: socket.socket, board: Board | None = Non
     server = uvicorn.Server(config)
 
     def stop(number: int, frame: Any) -> None:
-        """Before uvicorn hears signals, this ends the process; afterwards uvicorn raises again what it has heeded."""
+        """End the process before uvicorn handles signals; afterwards ignore the signal, which uvicorn raises again."""
         if not server.started:
             raise SystemExit(0)
 
@@ -63,19 +64,19 @@ def serve(settings: Settings, listener: socket.socket, board: Board | None = Non
         raise SystemExit(1)
 
 
-def run_worker(settings: Settings, listener: socket.socket, board: Board, worker: int) -> None:
-    """What a process of the supervisor does."""
+def run_worker(settings: Settings, listener: socket.socket, shared: SharedState, worker: int) -> None:
+    """Serve in a process that the supervisor started."""
     start_logs(quiet=not settings.log_requests)
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
-        serve(settings, listener, board, worker)
+        serve(settings, listener, shared, worker)
     except Exception as error:
         log_event("worker failed", level=logging.ERROR, error=error, worker=worker)
         sys.exit(1)
 
 
 def _stop_with_parent() -> None:
-    """Whatever ends the supervisor, its workers do not stay behind."""
+    """Stop this worker when the supervisor ends, for whatever reason."""
     parent = parent_process()
     assert parent is not None
     parent.join()

@@ -267,8 +267,8 @@ class LabelTree:
         array([3, 1, 0], dtype=int32)
         """
         self._check_node(node)
-        begin = self._label_begin[node]
-        return self._labels_from_left[begin : begin + self.n_labels_of_node[node]]
+        begin = self.label_begin[node]
+        return self.labels_from_left[begin : begin + self.n_labels_of_node[node]]
 
     def path(self, label: int) -> Int32Array:
         """Return the nodes from the root to the leaf of a label, both included.
@@ -314,8 +314,8 @@ class LabelTree:
         return levels
 
     @cached_property
-    def _label_begin(self) -> Int32Array:
-        """The position of the first label under each node in ``_labels_from_left``."""
+    def label_begin(self) -> Int32Array:
+        """The position of the first label under each node in ``labels_from_left``."""
         begin = np.zeros(self.n_nodes, dtype=np.int32)
         before = np.cumsum(self.n_labels_of_node, dtype=np.int64) - self.n_labels_of_node
         for level in self._levels[1:]:
@@ -325,9 +325,9 @@ class LabelTree:
         return _frozen(begin)
 
     @cached_property
-    def _labels_from_left(self) -> Int32Array:
+    def labels_from_left(self) -> Int32Array:
         labels = np.empty(self.n_labels, dtype=np.int32)
-        labels[self._label_begin[self.is_leaf]] = self.label[self.is_leaf]
+        labels[self.label_begin[self.is_leaf]] = self.label[self.is_leaf]
         return _frozen(labels)
 
     def _check_node(self, node: int) -> None:

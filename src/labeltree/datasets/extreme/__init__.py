@@ -1,4 +1,4 @@
-"""Synthetic extreme multi-label data: labels of a power law, topical words, a hidden hierarchy."""
+"""Synthetic multi-label data with a power law of labels, topical words and a hidden hierarchy."""
 
 from .data_set import ExtremeMatrices, make_extreme, write_extreme
 

@@ -16,14 +16,14 @@ from .rows import ExtremeRows
 
 
 class ExtremeMatrices(NamedTuple):
-    """Synthetic rows as sparse matrices of float32, and the hierarchy that they were made from."""
+    """Synthetic rows as sparse matrices of float32, and the hierarchy from which they were made."""
 
     X_train: csr_matrix
     y_train: csr_matrix
     X_test: csr_matrix
     y_test: csr_matrix
     hierarchy: LabelTree
-    """Labels that are near each other in it share words and occur together."""
+    """Labels that are close to each other in the tree share words and occur together."""
 
 
 def make_extreme(
@@ -39,39 +39,39 @@ def make_extreme(
     noise: float = 0.5,
     random_state: Any = None,
 ) -> ExtremeMatrices:
-    """Make a synthetic multi-label data set with as many labels as you like.
+    """Make a synthetic multi-label data set with any number of labels.
 
-    Labels are the leaves of a hidden tree, and their frequencies a power law. A row has labels that are near each
-    other in the tree. Its words come from its labels, from the nodes above them, each of which has a few words of
-    its own, and from a background of Zipf's law; they are weighted by tf-idf, and rows have length 1 (but for
-    rounding to five decimals). By default sizes are in the proportions of Amazon-670K, and labels, most of which have
-    a handful of rows, are about as hard to tell at every size.
+    Labels are the leaves of a hidden tree, and their frequencies follow a power law. The labels of a row are close to
+    each other in the tree. The words of a row come from its labels, from their ancestors, each of which has a few
+    words of its own, and from a background with Zipf's law. Words are weighted by tf-idf, and rows have length 1, up
+    to rounding to five decimals. The default sizes have the proportions of Amazon-670K. Most labels have only a few
+    rows, and they are about equally hard to predict at every size.
 
-    Row i depends on the parameters but not on `n_rows` and `n_test`: fewer rows are the first of more.
-    :func:`write_extreme` writes the same rows to files, without ever having them all in memory.
+    Row i depends on the parameters but not on `n_rows` and `n_test`: a smaller data set is the beginning of a larger
+    one. :func:`write_extreme` writes the same rows to files without holding all of them in memory.
 
     Parameters
     ----------
     n_labels : int, default=10_000
-        The number of labels, from 2. Those of the tail may have no row.
+        Number of labels, at least 2. Rare labels may have no row.
     n_rows : int, optional
-        The number of training rows; by default 0.732 per label.
+        Number of training rows. The default is 0.732 per label.
     n_test : int, optional
-        The number of test rows; by default a tenth of `n_rows`, but from 1,000 to 20,000.
+        Number of test rows. The default is a tenth of `n_rows`, but at least 1,000 and at most 20,000.
     n_features : int, optional
-        The number of words; by default 166 times the square root of `n_labels`.
+        Number of words. The default is 166 times the square root of `n_labels`.
     labels_per_row, features_per_row : float
-        The numbers of labels and of different words of a row, on average. Rows have a little less where they would
-        need a large part of all there are.
+        Average numbers of labels and of distinct words of a row. Rows have slightly fewer if this is a large part of
+        all labels or words.
     exponent : float, default=0.5
-        The r-th most frequent label is expected in about r^-exponent times as many rows as the first. Amazon-670K
-        has 0.5, sets of tags nearer to 1.
+        Exponent of the power law: the r-th most frequent label is expected in about r^-exponent times as many rows as
+        the first. Amazon-670K has 0.5; use a value closer to 1 to imitate tags.
     arity : int, default=8
-        The number of children of a node of the hidden tree.
+        Number of children of a node of the hidden tree.
     noise : float, default=0.5
-        The share of words, from 0 to 1, that have nothing to do with the labels.
+        Share of words, from 0 to 1, that are independent of the labels. Increase it to make labels harder to predict.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same data.
+        Seed. The same seed gives the same data.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def make_extreme(
     Raises
     ------
     ValueError
-        When a parameter is not as described.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -112,7 +112,8 @@ def make_extreme(
         noise=noise,
         random_state=random_state,
     )
-    return ExtremeMatrices(*_joined(rows.train()), *_joined(rows.test()), rows.hierarchy)
+    train, test = _joined(rows.blocks(test=False)), _joined(rows.blocks(test=True))
+    return ExtremeMatrices(*train, *test, rows.labels.to_tree())
 
 
 def write_extreme(
@@ -133,29 +134,28 @@ def write_extreme(
     """Write the data set of :func:`make_extreme` as ``train.txt`` and ``test.txt``, in the XMLC text format.
 
     Rows are made and written in blocks, so memory does not depend on their number: 670,000 labels and 490,000 rows take
-    half a minute and a quarter of a gigabyte. A file appears under its name only when it is complete, ``train.txt``
-    last.
+    half a minute and a quarter of a gigabyte. Each file is written atomically, ``train.txt`` last.
 
     Parameters
     ----------
     folder : str or path-like
-        Where to write; made if it is not there.
+        Folder of the files. It is created if it does not exist.
     n_labels, n_rows, n_test, n_features, labels_per_row, features_per_row, exponent, arity, noise, random_state
         As in :func:`make_extreme`.
     overwrite : bool, default=False
-        Replace files that are there.
+        Whether to overwrite existing files.
 
     Returns
     -------
     train, test : Path
-        The files.
+        Paths of the files.
 
     Raises
     ------
     FileExistsError
-        When there is a file of either name and `overwrite` is False.
+        If one of the files exists and `overwrite` is False.
     ValueError
-        When a parameter is not as :func:`make_extreme` describes.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -183,10 +183,11 @@ def write_extreme(
     train, test = Path(folder, "train.txt"), Path(folder, "test.txt")
     for path in (train, test):
         if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} is already there: choose another folder, or say overwrite=True")
+            raise FileExistsError(f"{path} already exists: choose another folder, or use overwrite=True")
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for path, n_rows, blocks in ((test, rows.n_test, rows.test()), (train, rows.n_rows, rows.train())):
-        write_row_blocks(path, blocks, header=(n_rows, rows.n_features, rows.n_labels), first_feature=0)
+    for path, n_rows in ((test, rows.n_test), (train, rows.n_rows)):
+        header = (n_rows, rows.n_features, rows.n_labels)
+        write_row_blocks(path, rows.blocks(test=path == test), header=header, first_feature=0)
     return train, test
 
 

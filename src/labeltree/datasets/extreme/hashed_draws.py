@@ -1,11 +1,15 @@
-"""Random numbers that are a function of where they are used, so that any part of a data set can be made alone."""
+"""Random numbers by index, so that any part of a data set can be made without the rest."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Bits: TypeAlias = NDArray[np.uint64]
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 # The increment and the finaliser of splitmix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -13,9 +17,9 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-def hashed(key: Any, index: Any) -> NDArray[np.uint64]:
-    """Return the number `index` of the random sequence that belongs to `key`; arrays are broadcast."""
-    with np.errstate(over="ignore"):  # NumPy tells of it only where both are scalars
+def hashed(key: Any, index: Any) -> Bits:
+    """Return item `index` of the random sequence of `key`; arrays are broadcast."""
+    with np.errstate(over="ignore"):  # NumPy warns only if both are scalars
         bits = np.asarray(index, dtype=np.uint64) * _STEP
         bits = bits + (np.asarray(key, dtype=np.uint64) + _STEP)
         bits ^= bits >> np.uint64(30)
@@ -26,14 +30,14 @@ def hashed(key: Any, index: Any) -> NDArray[np.uint64]:
     return bits
 
 
-def uniform(bits: NDArray[np.uint64], low_bit: int = 11, n_bits: int = 53) -> NDArray[np.float64]:
-    """Return `n_bits` of each number, from `low_bit` on, as a fraction in [0, 1)."""
+def uniform(bits: Bits, low_bit: int = 11, n_bits: int = 53) -> Floats:
+    """Return `n_bits` of each number, starting at `low_bit`, as a fraction in [0, 1)."""
     mask = np.uint64((1 << n_bits) - 1)
-    fraction: NDArray[np.float64] = ((bits >> np.uint64(low_bit)) & mask).astype(np.float64)
+    fraction: Floats = ((bits >> np.uint64(low_bit)) & mask).astype(np.float64)
     fraction *= 0.5**n_bits
     return fraction
 
 
-def permutation(key: Any, n: int) -> NDArray[np.int64]:
-    """Return the numbers below `n` in an order that belongs to `key`."""
+def permutation(key: Any, n: int) -> Integers:
+    """Return the random permutation of 0 to `n` - 1 that belongs to `key`."""
     return np.argsort(hashed(key, np.arange(n)), kind="stable")

@@ -1,4 +1,4 @@
-"""Labels of a power law, arranged in a tree: which labels a synthetic row has."""
+"""The labels of synthetic rows: a power law over the leaves of a tree."""
 
 from __future__ import annotations
 
@@ -6,39 +6,38 @@ import math
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import pdtr
 
 from labeltree.trees import LabelTree
 
-from .hashed_draws import hashed, permutation, uniform
+from .hashed_draws import Bits, Floats, Integers, hashed, permutation, uniform
 
-#: How often a further label of a row is looked for one level higher up, rather than here.
+#: Probability that a further label of a row is drawn one level higher in the tree.
 _CLIMB = 0.35
-#: Candidates per label wanted: some are labels that the row already has.
+#: Candidates per label wanted: some of them are duplicates.
 _CANDIDATES = 3
 
 
 class LabelHierarchy:
-    """Labels at the leaves of a tree of equal branching, known by their position from left to right."""
+    """Labels at the leaves of a tree of constant arity, identified by their position from left to right."""
 
     def __init__(
-        self, n_labels: int, *, arity: int, exponent: float, labels_per_row: float, key: NDArray[np.uint64]
+        self, n_labels: int, *, arity: int, exponent: float, labels_per_row: float, key: Bits
     ) -> None:
         self.arity = arity
         self.depth = 1
         while arity**self.depth < n_labels:
             self.depth += 1
         self.label_at = permutation(hashed(key, 0), n_labels).astype(np.int32)
-        """The label at each position: numbers of labels tell nothing about the tree."""
+        """The label at each position, shuffled so that labels do not reveal the tree."""
         self._mass = np.concatenate([[0.0], np.cumsum(self._popularity(exponent, hashed(key, 1)))])
         further = labels_per_row - 1
         self._cumulated_count = pdtr(np.arange(further + 12 * math.sqrt(further) + 30), further)
 
-    def draw(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def draw(self, keys: Bits) -> tuple[Integers, Integers]:
         """Return indptr and the positions of each row's labels; `keys` has a seed for each row.
 
-        A row has one label drawn by popularity, and a Poisson number of others that are likely to be near it.
+        A row has one label drawn by popularity and a Poisson-distributed number of further labels, mostly near it.
         """
         n_labels, n_rows = len(self.label_at), len(keys)
         wanted = 1 + np.searchsorted(self._cumulated_count, uniform(hashed(keys, 0)))
@@ -49,7 +48,7 @@ class LabelHierarchy:
         drawn = self._neighbours(main[row], keys[row], np.arange(len(row)) - begin[row])
         drawn[begin] = main
 
-        # Of each row the first that are different, as many as it wants.
+        # Keep the first distinct labels of each row, up to the number wanted.
         _, found = np.unique(row * n_labels + drawn, return_index=True)
         found.sort()
         n_found = np.bincount(row[found], minlength=n_rows)
@@ -58,7 +57,7 @@ class LabelHierarchy:
         return np.concatenate([[0], np.cumsum(np.minimum(n_found, wanted))]), drawn[kept]
 
     def to_tree(self) -> LabelTree:
-        """Return the tree: node i of a level has the nodes from arity · i on below it."""
+        """Return the tree: the children of node i of a level begin at node arity · i of the next level."""
         n_labels = len(self.label_at)
         sizes = [-(-n_labels // self.arity**height) for height in range(self.depth, -1, -1)]
         n_nodes = sum(sizes)
@@ -71,11 +70,11 @@ class LabelHierarchy:
         label[n_nodes - n_labels :] = self.label_at
         return LabelTree(np.concatenate(child_begin), label)
 
-    def _popularity(self, exponent: float, key: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _popularity(self, exponent: float, key: Bits) -> Floats:
         """Return a power of the rank of each position; positions near each other have similar ranks.
 
-        Were they not similar, rows that have several labels from near the same place would soon have all the popular
-        ones there, and would take others instead.
+        Otherwise, rows with several labels from one neighbourhood would use up its popular labels and continue with
+        rare ones.
         """
         position = np.arange(len(self.label_at))
         fame = np.zeros(len(position))
@@ -85,10 +84,8 @@ class LabelHierarchy:
         popularity[np.argsort(-fame, kind="stable")] = (position + 1.0) ** -exponent
         return popularity
 
-    def _neighbours(
-        self, position: NDArray[np.int64], keys: NDArray[np.uint64], number: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Draw a label below a node above each position: mostly the parent, seldom a higher one."""
+    def _neighbours(self, position: Integers, keys: Bits, number: Integers) -> Integers:
+        """Draw a label below an ancestor of each position: mostly the parent, rarely a higher node."""
         climb = uniform(hashed(keys, 2 + 2 * number))
         level = np.minimum(1 + (np.log1p(-climb) / math.log(_CLIMB)).astype(np.int64), self.depth)
         width = self.arity**level
@@ -96,11 +93,9 @@ class LabelHierarchy:
         high = np.minimum(low + width, len(self.label_at))
         return self._pick(uniform(hashed(keys, 3 + 2 * number)), low, high)
 
-    def _pick(
-        self, fraction: NDArray[np.float64], low: NDArray[np.int64], high: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Pick one of the positions from `low` to below `high`, by popularity."""
+    def _pick(self, fraction: Floats, low: Integers, high: Integers) -> Integers:
+        """Draw a position from `low` up to but excluding `high`, by popularity."""
         mass = self._mass[low]
         mass = mass + fraction * (self._mass[high] - mass)
-        position: NDArray[np.int64] = np.searchsorted(self._mass, mass, side="right") - 1
+        position: Integers = np.searchsorted(self._mass, mass, side="right") - 1
         return np.clip(position, low, high - 1)

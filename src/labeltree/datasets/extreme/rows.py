@@ -1,4 +1,4 @@
-"""The rows of a synthetic data set, any of which can be made without the others."""
+"""The rows of a synthetic data set. Each row can be made without the others."""
 
 from __future__ import annotations
 
@@ -7,30 +7,28 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils import check_random_state
 
-from labeltree.trees import LabelTree
 from labeltree.validation import LARGEST_INTEGER, Number
 
-from .hashed_draws import hashed
+from .hashed_draws import Bits, hashed
 from .label_hierarchy import LabelHierarchy
 from .vocabulary import Vocabulary
 
-#: About how many entries of X and y are made at once: enough to be quick, few enough to stay near the processor.
+#: Approximate number of entries of X and y in a block: enough to be fast, few enough for the processor's cache.
 _BLOCK_ENTRIES = 1 << 18
-#: The largest average number of features or labels: with more, a single row would be a burden.
-_MOST_PER_ROW = 100_000
+#: Maximum of the average numbers of features and labels of a row.
+_MAX_PER_ROW = 100_000
 
-#: What rows and words there are by default: Amazon-670K has 0.732 rows per label and 166 √n_labels features.
+#: Default sizes: Amazon-670K has 0.732 rows per label and 166 √n_labels features.
 _ROWS_PER_LABEL = 0.732
 _FEATURES_PER_ROOT = 166
-_FEWEST_TEST, _MOST_TEST = 1_000, 20_000
+_MIN_TEST, _MAX_TEST = 1_000, 20_000
 
 
 class ExtremeRows:
-    """Draws rows, each from its own seed, so that any can be made alone. `make_extreme` has the parameters."""
+    """Draws rows, each from its own seed. `make_extreme` documents the parameters."""
 
     def __init__(
         self,
@@ -49,12 +47,12 @@ class ExtremeRows:
         _check("n_labels", n_labels, _size(2))
         n_rows = round(_ROWS_PER_LABEL * n_labels) if n_rows is None else n_rows
         _check("n_rows", n_rows, _size(1))
-        n_test = min(max(_FEWEST_TEST, n_rows // 10), _MOST_TEST) if n_test is None else n_test
+        n_test = min(max(_MIN_TEST, n_rows // 10), _MAX_TEST) if n_test is None else n_test
         _check("n_test", n_test, _size(0))
         n_features = round(_FEATURES_PER_ROOT * math.sqrt(n_labels)) if n_features is None else n_features
         _check("n_features", n_features, _size(1))
-        _check("labels_per_row", labels_per_row, Number(1, min(n_labels, _MOST_PER_ROW)))
-        _check("features_per_row", features_per_row, Number(1, min(n_features, _MOST_PER_ROW)))
+        _check("labels_per_row", labels_per_row, Number(1, min(n_labels, _MAX_PER_ROW)))
+        _check("features_per_row", features_per_row, Number(1, min(n_features, _MAX_PER_ROW)))
         _check("exponent", exponent, Number(0, 10))
         _check("arity", arity, _size(2))
         _check("noise", noise, Number(0, 1))
@@ -63,43 +61,27 @@ class ExtremeRows:
         self.n_rows, self.n_test = n_rows, n_test
         self.n_features, self.n_labels = n_features, n_labels
         self._key = hashed(seed, 0)
-        self._labels = LabelHierarchy(
+        self.labels = LabelHierarchy(
             n_labels, arity=arity, exponent=exponent, labels_per_row=labels_per_row, key=hashed(seed, 1)
         )
         self._words = Vocabulary(
-            n_features,
-            arity=arity,
-            depth=self._labels.depth,
-            features_per_row=features_per_row,
-            noise=noise,
-            key=hashed(seed, 2),
+            n_features, arity, self.labels.depth, features_per_row, noise, key=hashed(seed, 2)
         )
         self._block_rows = max(1, int(_BLOCK_ENTRIES / (features_per_row + labels_per_row)))
 
-    @property
-    def hierarchy(self) -> LabelTree:
-        return self._labels.to_tree()
-
-    def train(self) -> Iterator[tuple[csr_matrix, csr_matrix]]:
-        """Give X and y of the training rows, a block at a time."""
-        return self._blocks(0, self.n_rows)
-
-    def test(self) -> Iterator[tuple[csr_matrix, csr_matrix]]:
-        """Give X and y of the test rows, a block at a time."""
-        return self._blocks(1, self.n_test)
-
-    def _blocks(self, part: int, n_rows: int) -> Iterator[tuple[csr_matrix, csr_matrix]]:
-        seeds = hashed(self._key, part)
-        for begin in range(0, max(1, n_rows), self._block_rows):  # no rows are a block as well
+    def blocks(self, *, test: bool) -> Iterator[tuple[csr_matrix, csr_matrix]]:
+        """Yield X and y of the training or test rows, a block at a time."""
+        seeds = hashed(self._key, int(test))
+        n_rows = self.n_test if test else self.n_rows
+        for begin in range(0, max(1, n_rows), self._block_rows):  # at least one block, even without rows
             rows = np.arange(begin, min(begin + self._block_rows, n_rows))
             yield self._draw(hashed(seeds, rows))
 
-    def _draw(self, keys: NDArray[np.uint64]) -> tuple[csr_matrix, csr_matrix]:
-        label_indptr, positions = self._labels.draw(hashed(keys, 0))
+    def _draw(self, keys: Bits) -> tuple[csr_matrix, csr_matrix]:
+        label_indptr, positions = self.labels.draw(hashed(keys, 0))
         indptr, features, values = self._words.draw(hashed(keys, 1), label_indptr, positions)
+        ones, labels = np.ones(len(positions), dtype=np.float32), self.labels.label_at[positions]
         X = csr_matrix((values, features, indptr), shape=(len(keys), self.n_features))
-        ones = np.ones(len(positions), dtype=np.float32)
-        labels = self._labels.label_at[positions]
         y = csr_matrix((ones, labels, label_indptr), shape=(len(keys), self.n_labels))
         y.sort_indices()
         return X, y

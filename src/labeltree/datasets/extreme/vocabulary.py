@@ -1,64 +1,62 @@
-"""Words of Zipf's law and the topics that use them: which features a synthetic row has."""
+"""The features of synthetic rows: words with Zipf's law, and the topics that use them."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from .hashed_draws import hashed, permutation, uniform
+from .hashed_draws import Bits, Floats, Integers, hashed, permutation, uniform
 
-#: How much rows differ in their number of different words: the deviation of its logarithm.
+#: Standard deviation of the logarithm of the number of distinct words in a row.
 _LENGTH_DEVIATION = 0.4
-#: Words drawn per different word wanted; what is too much is not used.
+#: Words drawn per distinct word wanted; surplus words are dropped.
 _REPETITION = 2.0
-#: Words of a topic. It prefers the first of them: the one it uses is number _TOPIC_WORDS · u^_TOPIC_SKEW.
+#: Number of words of a topic. A topic prefers its first words: it uses word _TOPIC_WORDS · u^_TOPIC_SKEW.
 _TOPIC_WORDS = 16
 _TOPIC_SKEW = 2.0
-#: How often a word comes from the topic one level higher up, rather than from here.
+#: Probability that a word comes from the topic one level higher.
 _GENERAL = 0.5
-#: The probability of the word of rank r is as 1 / (r + offset): of words that all use, and of those of topics.
+#: A word of rank r has a probability proportional to 1 / (r + offset), for common words and for words of topics.
 _COMMON_OFFSET = 2.0
 _TOPICAL_OFFSET = 100.0
-#: Digits of a value behind the point: so many tell all there is, and make short files.
+#: Decimals of a value: enough to keep the information, and few enough for short files.
 _DECIMALS = 5
 
 
+@dataclass(eq=False)
 class Vocabulary:
-    """Draws the words of rows from the topics of their labels, and weighs them by tf-idf.
+    """Draws the words of rows from the topics of their labels, and weights them by tf-idf.
 
-    Every label and every node above one is a topic with a few words of its own, common and rare; topics share them. A
-    share `noise` of a row's words is no topic's.
+    Every label and every node above a label is a topic with a few common and rare words. Topics may share words. A
+    share `noise` of the words of a row comes from no topic.
     """
 
-    def __init__(
-        self,
-        n_features: int,
-        *,
-        arity: int,
-        depth: int,
-        features_per_row: float,
-        noise: float,
-        key: NDArray[np.uint64],
-    ) -> None:
-        self._n_features = n_features
-        self._arity = arity
-        self._depth = depth
-        self._features_per_row = features_per_row
-        self._noise = noise
-        self._feature_of_rank = permutation(hashed(key, 0), n_features)  # numbers of features tell nothing
-        self._topic_key = hashed(key, 1)
-        use = noise * self._probabilities(_COMMON_OFFSET) + (1 - noise) * self._probabilities(_TOPICAL_OFFSET)
-        document_frequency = -np.expm1(-features_per_row * _REPETITION * use)
-        self._idf = np.empty(n_features)
+    n_features: int
+    arity: int
+    depth: int
+    features_per_row: float
+    noise: float
+    key: Bits
+
+    def __post_init__(self) -> None:
+        self._feature_of_rank = permutation(
+            hashed(self.key, 0), self.n_features
+        )  # so that ids do not reveal ranks
+        self._topic_key = hashed(self.key, 1)
+        common, topical = self._probabilities(_COMMON_OFFSET), self._probabilities(_TOPICAL_OFFSET)
+        use = self.noise * common + (1 - self.noise) * topical
+        document_frequency = -np.expm1(-self.features_per_row * _REPETITION * use)
+        self._idf = np.empty(self.n_features)
         self._idf[self._feature_of_rank] = 1 - np.log(document_frequency)
 
     def draw(
-        self, keys: NDArray[np.uint64], label_indptr: NDArray[np.int64], positions: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        """Return indptr, features and values of rows whose labels are at `positions`; `keys` has their seeds."""
+        self, keys: Bits, label_indptr: Integers, positions: Integers
+    ) -> tuple[Integers, NDArray[np.int32], NDArray[np.float32]]:
+        """Return indptr, features and values of rows with labels at `positions`; `keys` has a seed for each row."""
         n_rows = len(keys)
         wanted = self._lengths(hashed(keys, 0))
         n_drawn = np.ceil(_REPETITION * wanted).astype(np.int64)
@@ -74,56 +72,46 @@ class Vocabulary:
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_rows))])
         return indptr, feature.astype(np.int32), value.astype(np.float32)
 
-    def _lengths(self, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return how many different words each row shall have: log-normal, of the right mean."""
-        normal = ndtri(np.maximum(uniform(bits), 2.0**-54))  # at 0 it is infinite
-        length = self._features_per_row * np.exp(_LENGTH_DEVIATION * normal - _LENGTH_DEVIATION**2 / 2)
-        rounded: NDArray[np.int64] = np.clip(np.rint(length), 1, self._n_features).astype(np.int64)
+    def _lengths(self, bits: Bits) -> Integers:
+        """Return the number of distinct words of each row, from a log-normal distribution with the right mean."""
+        normal = ndtri(np.maximum(uniform(bits), 2.0**-54))  # infinite at 0
+        length = self.features_per_row * np.exp(_LENGTH_DEVIATION * normal - _LENGTH_DEVIATION**2 / 2)
+        rounded: Integers = np.clip(np.rint(length), 1, self.n_features).astype(np.int64)
         return rounded
 
     def _features(
-        self,
-        keys: NDArray[np.uint64],
-        number: NDArray[np.int64],
-        label_begin: NDArray[np.int64],
-        label_end: NDArray[np.int64],
-        positions: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Return the feature of each drawn word: anybody's, or that of a topic of one of the row's labels."""
+        self, keys: Bits, number: Integers, label_begin: Integers, label_end: Integers, positions: Integers
+    ) -> Integers:
+        """Return the feature of each drawn word: a common word, or a word of a topic of one of the row's labels."""
         choice = hashed(keys, 1 + 2 * number)
         spelling = uniform(hashed(keys, 2 + 2 * number))
         rank = self._rank(spelling, _COMMON_OFFSET)
 
-        topical = np.flatnonzero(uniform(choice, 0, 16) >= self._noise)
+        topical = np.flatnonzero(uniform(choice, 0, 16) >= self.noise)
         choice, label_begin, label_end = choice[topical], label_begin[topical], label_end[topical]
         label = label_begin + ((label_end - label_begin) * uniform(choice, 16, 24)).astype(np.int64)
-        reach = 1 - _GENERAL**self._depth  # the root is no topic: its words are anybody's
+        reach = 1 - _GENERAL**self.depth  # the root is not a topic: its words are the common words
         level = (np.log1p(-reach * uniform(choice, 40, 24)) / math.log(_GENERAL)).astype(np.int64)
-        level = np.minimum(level, self._depth - 1)  # rounding may reach the root
-        topic = hashed(self._topic_key + level.astype(np.uint64), positions[label] // self._arity**level)
+        level = np.minimum(level, self.depth - 1)  # rounding may reach the root
+        topic = hashed(self._topic_key + level.astype(np.uint64), positions[label] // self.arity**level)
         slot = (_TOPIC_WORDS * spelling[topical] ** _TOPIC_SKEW).astype(np.int64)
         rank[topical] = self._rank(uniform(hashed(topic, slot)), _TOPICAL_OFFSET)
         return self._feature_of_rank[rank]
 
     def _counted(
-        self,
-        row: NDArray[np.int64],
-        feature: NDArray[np.int64],
-        number: NDArray[np.int64],
-        begin: NDArray[np.int64],
-        wanted: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return row, feature and count of the different words, of each row as many as it wants."""
-        # Numbers that say row, feature and place are sorted much faster than references to them.
+        self, row: Integers, feature: Integers, number: Integers, begin: Integers, wanted: Integers
+    ) -> tuple[Integers, Integers, Integers]:
+        """Return row, feature and count of the distinct words, up to the number wanted for each row."""
+        # Sorting integers that encode row, feature and place is much faster than sorting indices.
         longest = int(number.max(initial=0)) + 1
-        ordered = (row * self._n_features + feature) * longest + number
+        ordered = (row * self.n_features + feature) * longest + number
         ordered.sort()
         entry, place = np.divmod(ordered, longest)
-        entry_row, entry_feature = np.divmod(entry, self._n_features)
+        entry_row, entry_feature = np.divmod(entry, self.n_features)
         place += begin[entry_row]
         first = np.flatnonzero(np.diff(entry, prepend=-1))
 
-        # A row ends where its first word too many would come.
+        # A row ends before its first surplus word.
         n_different = np.zeros(len(row), dtype=np.int64)
         n_different[place[first]] = 1
         n_different = np.cumsum(n_different)
@@ -134,13 +122,13 @@ class Vocabulary:
         kept = first[count > 0]
         return entry_row[kept], entry_feature[kept], count[count > 0]
 
-    def _rank(self, fraction: NDArray[np.float64], offset: float) -> NDArray[np.int64]:
+    def _rank(self, fraction: Floats, offset: float) -> Integers:
         """Return the rank at which the probabilities sum to `fraction`, by their continuous form."""
-        rank = offset * np.expm1(fraction * math.log1p(self._n_features / offset))
-        return np.minimum(rank.astype(np.int64), self._n_features - 1)
+        rank = offset * np.expm1(fraction * math.log1p(self.n_features / offset))
+        return np.minimum(rank.astype(np.int64), self.n_features - 1)
 
-    def _probabilities(self, offset: float) -> NDArray[np.float64]:
-        """Return how probable each rank is."""
-        cumulated = np.log(np.arange(self._n_features + 1) + offset)
-        probabilities: NDArray[np.float64] = np.diff(cumulated) / (cumulated[-1] - cumulated[0])
+    def _probabilities(self, offset: float) -> Floats:
+        """Return the probability of each rank."""
+        cumulated = np.log(np.arange(self.n_features + 1) + offset)
+        probabilities: Floats = np.diff(cumulated) / (cumulated[-1] - cumulated[0])
         return probabilities

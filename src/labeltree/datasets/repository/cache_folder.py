@@ -1,4 +1,4 @@
-"""Where data sets are kept, and who may write there."""
+"""The folder of all data sets, and its locks."""
 
 from __future__ import annotations
 
@@ -15,33 +15,31 @@ logger = logging.getLogger(__name__)
 _POLL_SECONDS = 0.1
 
 
-def cache_folder(given: str | os.PathLike[str] | None = None) -> Path:
+def cache_folder(path: str | os.PathLike[str] | None = None) -> Path:
     """Return the folder of all data sets.
 
-    It is what was given, else what the environment variable ``LABELTREE_DATA_HOME`` says, else ``labeltree`` in
-    ``XDG_CACHE_HOME`` or in ``~/.cache``.
+    It is `path`, by default the environment variable ``LABELTREE_DATA_HOME``, or else ``labeltree`` in
+    ``XDG_CACHE_HOME`` or ``~/.cache``.
     """
-    if given is not None:
-        return Path(given).expanduser()
-    if home := os.environ.get("LABELTREE_DATA_HOME"):
-        return Path(home).expanduser()
+    if path is None:
+        path = os.environ.get("LABELTREE_DATA_HOME") or None
+    if path is not None:
+        return Path(path).expanduser()
     caches = os.environ.get("XDG_CACHE_HOME", "")
-    # Others than absolute paths are to be ignored, says who made up the variable.
+    # The XDG specification says to ignore relative paths.
     return (Path(caches) if os.path.isabs(caches) else Path.home() / ".cache") / "labeltree"
 
 
 @contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Make the folder, and wait until no other process or thread writes to it."""
+def locked(folder: Path) -> Iterator[None]:
+    """Create a folder, and wait until no other process or thread has locked it."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "ab") as file:
-        waits = False
-        while not _try_lock(file.fileno()):
-            if not waits:
-                logger.warning("another process fetches into %s: waiting for it", folder)
-                waits = True
-            time.sleep(_POLL_SECONDS)
-        yield  # closing the file gives the lock back, also when the process is killed
+        if not _try_lock(file.fileno()):
+            logger.warning("another process fetches into %s: waiting for it", folder)
+            while not _try_lock(file.fileno()):
+                time.sleep(_POLL_SECONDS)
+        yield  # closing the file releases the lock, even when the process is killed
 
 
 if sys.platform == "win32":

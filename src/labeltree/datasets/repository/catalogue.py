@@ -1,41 +1,32 @@
-"""What the Extreme Classification Repository has: names, sizes, addresses, and the files in the archives.
+"""The data sets of the Extreme Classification Repository: names, sizes, URLs, and the files in their archives.
 
-The sizes are those that the paper lists and, of other sets, those of the repository's page. The repository keeps its
-archives on Google Drive, where many of its old links are said to have stopped working: where one of the paper's
-authors has put a copy, its address comes second.
+The sizes come from the paper or, for data sets that the paper does not use, from the repository's page. The
+repository keeps its archives on Google Drive. Many of its old links may no longer work, so the copies made by one of
+the paper's authors serve as a second source.
 """
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _DRIVE = "https://drive.google.com/uc?export=download&id="
 
 
-@dataclass(frozen=True)
-class Halves:
-    """An archive with a file of training rows and one of test rows."""
+class Halves(NamedTuple):
+    """The files of an archive that has training rows and test rows in separate files."""
 
     train: str
     test: str
 
-    @property
-    def members(self) -> tuple[str, ...]:
-        return (self.train, self.test)
 
-
-@dataclass(frozen=True)
-class SplitRows:
-    """An archive with all rows in one file, and the numbers of those to train and to test on in two others."""
+class SplitRows(NamedTuple):
+    """The files of an archive that has all rows in one file and the row numbers of each part in two others."""
 
     rows: str
     train_numbers: str
     test_numbers: str
-
-    @property
-    def members(self) -> tuple[str, ...]:
-        return (self.rows, self.train_numbers, self.test_numbers)
 
 
 @dataclass(frozen=True)
@@ -44,182 +35,83 @@ class RepositorySet:
 
     Attributes
     ----------
-    name : str
-        In lower case, as people write it.
     title : str
-        As the paper writes it.
+        Name of the data set as the paper writes it.
     n_train, n_test, n_features, n_labels : int
-        Its sizes.
-    addresses : tuple of str
-        Where it can be had, tried in this order.
+        Numbers of training rows, test rows, features and labels.
     layouts : tuple of Halves or SplitRows
-        What an archive may have in it. Folders do not matter: files are known by their names.
+        Files that the archive may contain. Files are found by name, in any folder of the archive.
+    addresses : tuple of str
+        URLs of the archive, in the order in which they are tried.
     """
 
-    name: str
     title: str
     n_train: int
     n_test: int
     n_features: int
     n_labels: int
-    addresses: tuple[str, ...]
     layouts: tuple[Halves | SplitRows, ...]
+    addresses: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The title in lower case, the form that people type."""
+        return self.title.lower()
 
 
 def _halves(*prefixes: str) -> tuple[Halves, ...]:
     return tuple(Halves(f"{prefix}train.txt", f"{prefix}test.txt") for prefix in prefixes)
 
 
-def _split(title: str) -> SplitRows:
+def _split(title: str) -> tuple[SplitRows]:
     prefix = title.lower()
-    return SplitRows(f"{title}_data.txt", f"{prefix}_trSplit.txt", f"{prefix}_tstSplit.txt")
+    return (SplitRows(f"{title}_data.txt", f"{prefix}_trSplit.txt", f"{prefix}_tstSplit.txt"),)
 
 
-def _drive(*identifiers: str) -> tuple[str, ...]:
-    return tuple(_DRIVE + identifier for identifier in identifiers)
-
-
-#: All sets; those of the paper in its order, then the small ones.
-CATALOGUE: dict[str, RepositorySet] = {
-    data_set.name: data_set
-    for data_set in (
-        RepositorySet(
-            "eurlex-4k",
-            "EURLex-4K",
-            n_train=15_539,
-            n_test=3_809,
-            n_features=5_000,
-            n_labels=3_993,
-            addresses=_drive(
-                "0B3lPMIHmG6vGU0VTR1pCejFpWjg&resourcekey=0-SurjZ4z_5Tr38jENzf2Iwg",
-                "1xWW1UykQBTD2IorVn7V8XubJatQDScol",
-            ),
-            layouts=_halves("eurlex_"),
-        ),
-        RepositorySet(
-            "amazoncat-13k",
-            "AmazonCat-13K",
-            n_train=1_186_239,
-            n_test=306_782,
-            n_features=203_882,
-            n_labels=13_330,
-            addresses=_drive("0B3lPMIHmG6vGa2tMbVJGdDNSMGc", "1WvBWF9hH5ZlFcpCRhp8wLVGwdeGZXKD2"),
-            layouts=_halves("amazonCat_", ""),
-        ),
-        RepositorySet(
-            "wiki10-31k",
-            "Wiki10-31K",
-            n_train=14_146,
-            n_test=6_616,
-            n_features=101_938,
-            n_labels=30_938,
-            addresses=_drive("0B3lPMIHmG6vGaDdOeGliWF9EOTA", "1uV-p682ggXQQTiKZyK5M6B0xJJk8_lJx"),
-            layouts=_halves("wiki10_", ""),
-        ),
-        RepositorySet(
-            "delicious-200k",
-            "Delicious-200K",
-            n_train=196_606,
-            n_test=100_095,
-            n_features=782_585,
-            n_labels=205_443,
-            addresses=_drive("0B3lPMIHmG6vGR3lBWWYyVlhDLWM", "18Tb595TuGyFW--nEYGfduwS5WvSbX-sX"),
-            layouts=_halves("deliciousLarge_"),
-        ),
-        RepositorySet(
-            "wikilshtc-325k",
-            "WikiLSHTC-325K",
-            n_train=1_778_351,
-            n_test=587_084,
-            n_features=1_617_899,
-            n_labels=325_056,
-            addresses=_drive("0B3lPMIHmG6vGSHE1SWx4TVRva3c", "1Y5xEJu-j3M7voyFV5Ouq9Wl3vyd9fus2"),
-            layouts=_halves("wikiLSHTC_"),
-        ),
-        RepositorySet(
-            "wikipedia-500k",
-            "Wikipedia-500K",
-            n_train=1_813_391,
-            n_test=783_743,
-            n_features=2_381_304,
-            n_labels=501_070,
-            addresses=_drive("0B3lPMIHmG6vGRmEzVDVkNjBMR3c", "1LkGdINF5coOfkm6J2xys3V1NMW7zz8U1"),
-            layouts=_halves("WikipediaLarge-500K_"),
-        ),
-        RepositorySet(
-            "amazon-670k",
-            "Amazon-670K",
-            n_train=490_449,
-            n_test=153_025,
-            n_features=135_909,
-            n_labels=670_091,
-            addresses=_drive("0B3lPMIHmG6vGdUJwRzltS1dvUVk", "1PV-wbKVv6Ng1K1XM1USqNxFhaQo2qfk6"),
-            layouts=_halves("amazon_", ""),
-        ),
-        RepositorySet(
-            "amazon-3m",
-            "Amazon-3M",
-            n_train=1_717_899,
-            n_test=742_507,
-            n_features=337_067,
-            n_labels=2_812_281,
-            addresses=_drive("0B3lPMIHmG6vGUEd4eTRxaWl3YkE", "1ork7yeAcliD9JQiRdEx4QknhMFHjVrku"),
-            layouts=_halves("amazon-3M_", ""),
-        ),
-        RepositorySet(
-            "amazoncat-14k",
-            "AmazonCat-14K",
-            n_train=4_398_050,
-            n_test=1_099_725,
-            n_features=597_540,
-            n_labels=14_588,
-            addresses=_drive("0B3lPMIHmG6vGaDFqU2E5U0dxS00", "19IhTX1_a4U5I2Q56VUkzq2jFBpwm2-n-"),
-            layouts=_halves("amazonCat-14K_", ""),
-        ),
-        RepositorySet(
-            "mediamill",
-            "Mediamill",
-            n_train=30_993,
-            n_test=12_914,
-            n_features=120,
-            n_labels=101,
-            addresses=_drive("0B3lPMIHmG6vGY3B4TXRmZnZBTkk", "1YDlU9GTYSoydU1UYTNT8BpPkRw1BCnFw"),
-            layouts=(_split("Mediamill"), *_halves("mediamill_")),
-        ),
-        RepositorySet(
-            "bibtex",
-            "Bibtex",
-            n_train=4_880,
-            n_test=2_515,
-            n_features=1_836,
-            n_labels=159,
-            addresses=_drive("0B3lPMIHmG6vGcy1xM2pJZ09MMGM"),
-            layouts=(_split("Bibtex"),),
-        ),
-        RepositorySet(
-            "delicious",
-            "Delicious",
-            n_train=12_920,
-            n_test=3_185,
-            n_features=500,
-            n_labels=983,
-            addresses=_drive("0B3lPMIHmG6vGdG1jZ19VS2NWRVU"),
-            layouts=(_split("Delicious"),),
-        ),
-        RepositorySet(
-            "rcv1-x",
-            "RCV1-X",
-            n_train=623_847,
-            n_test=155_962,
-            n_features=47_236,
-            n_labels=2_456,
-            addresses=_drive("0B3lPMIHmG6vGdnEzRWZWQWJMRnc", "1pdken_Di3PLcLlRbhHF4XIWp-CEiv9oQ"),
-            layouts=_halves("rcv1x_"),
-        ),
-    )
+#: Training rows, test rows, features, labels, and layouts. The paper's data sets come first, in its order.
+_CONTENTS: dict[str, tuple[int, int, int, int, tuple[Halves | SplitRows, ...]]] = {
+    "EURLex-4K": (15_539, 3_809, 5_000, 3_993, _halves("eurlex_")),
+    "AmazonCat-13K": (1_186_239, 306_782, 203_882, 13_330, _halves("amazonCat_", "")),
+    "Wiki10-31K": (14_146, 6_616, 101_938, 30_938, _halves("wiki10_", "")),
+    "Delicious-200K": (196_606, 100_095, 782_585, 205_443, _halves("deliciousLarge_")),
+    "WikiLSHTC-325K": (1_778_351, 587_084, 1_617_899, 325_056, _halves("wikiLSHTC_")),
+    "Wikipedia-500K": (1_813_391, 783_743, 2_381_304, 501_070, _halves("WikipediaLarge-500K_")),
+    "Amazon-670K": (490_449, 153_025, 135_909, 670_091, _halves("amazon_", "")),
+    "Amazon-3M": (1_717_899, 742_507, 337_067, 2_812_281, _halves("amazon-3M_", "")),
+    "AmazonCat-14K": (4_398_050, 1_099_725, 597_540, 14_588, _halves("amazonCat-14K_", "")),
+    "Mediamill": (30_993, 12_914, 120, 101, _split("Mediamill") + _halves("mediamill_")),
+    "Bibtex": (4_880, 2_515, 1_836, 159, _split("Bibtex")),
+    "Delicious": (12_920, 3_185, 500, 983, _split("Delicious")),
+    "RCV1-X": (623_847, 155_962, 47_236, 2_456, _halves("rcv1x_")),
 }
 
-#: Other names in use: what the repository or other packages have called a set.
+#: Google Drive ids of each archive: the repository's own, then the copy of one of the paper's authors.
+_DRIVE_IDS = {
+    "EURLex-4K": (
+        "0B3lPMIHmG6vGU0VTR1pCejFpWjg&resourcekey=0-SurjZ4z_5Tr38jENzf2Iwg",
+        "1xWW1UykQBTD2IorVn7V8XubJatQDScol",
+    ),
+    "AmazonCat-13K": ("0B3lPMIHmG6vGa2tMbVJGdDNSMGc", "1WvBWF9hH5ZlFcpCRhp8wLVGwdeGZXKD2"),
+    "Wiki10-31K": ("0B3lPMIHmG6vGaDdOeGliWF9EOTA", "1uV-p682ggXQQTiKZyK5M6B0xJJk8_lJx"),
+    "Delicious-200K": ("0B3lPMIHmG6vGR3lBWWYyVlhDLWM", "18Tb595TuGyFW--nEYGfduwS5WvSbX-sX"),
+    "WikiLSHTC-325K": ("0B3lPMIHmG6vGSHE1SWx4TVRva3c", "1Y5xEJu-j3M7voyFV5Ouq9Wl3vyd9fus2"),
+    "Wikipedia-500K": ("0B3lPMIHmG6vGRmEzVDVkNjBMR3c", "1LkGdINF5coOfkm6J2xys3V1NMW7zz8U1"),
+    "Amazon-670K": ("0B3lPMIHmG6vGdUJwRzltS1dvUVk", "1PV-wbKVv6Ng1K1XM1USqNxFhaQo2qfk6"),
+    "Amazon-3M": ("0B3lPMIHmG6vGUEd4eTRxaWl3YkE", "1ork7yeAcliD9JQiRdEx4QknhMFHjVrku"),
+    "AmazonCat-14K": ("0B3lPMIHmG6vGaDFqU2E5U0dxS00", "19IhTX1_a4U5I2Q56VUkzq2jFBpwm2-n-"),
+    "Mediamill": ("0B3lPMIHmG6vGY3B4TXRmZnZBTkk", "1YDlU9GTYSoydU1UYTNT8BpPkRw1BCnFw"),
+    "Bibtex": ("0B3lPMIHmG6vGcy1xM2pJZ09MMGM",),
+    "Delicious": ("0B3lPMIHmG6vGdG1jZ19VS2NWRVU",),
+    "RCV1-X": ("0B3lPMIHmG6vGdnEzRWZWQWJMRnc", "1pdken_Di3PLcLlRbhHF4XIWp-CEiv9oQ"),
+}
+
+#: All data sets by name.
+CATALOGUE: dict[str, RepositorySet] = {
+    title.lower(): RepositorySet(title, *contents, tuple(_DRIVE + id for id in _DRIVE_IDS[title]))
+    for title, contents in _CONTENTS.items()
+}
+
+#: Other names that the repository or other packages use.
 _ALIASES = {
     "deliciouslarge-200k": "delicious-200k",
     "wikipedialarge-500k": "wikipedia-500k",
@@ -241,7 +133,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> RepositorySet:
-    """The set of a name, in any case; an error with similar names when there is none."""
+    """Return the data set called `name`, in upper or lower case; raise `ValueError` with similar names otherwise."""
     if not isinstance(name, str):
         raise TypeError(f"expected the name of a data set, got {type(name).__name__}")
     wanted = name.strip().lower().replace("_", "-")

@@ -1,4 +1,4 @@
-"""What came the first time: the checksums of a data set, in a file beside it."""
+"""The checksums of a data set, saved beside its files when it is first fetched."""
 
 from __future__ import annotations
 
@@ -24,29 +24,37 @@ class Checksum:
     bytes: int
     sha256: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.bytes, int) or re.fullmatch("[0-9a-f]{64}", self.sha256) is None:
+            raise ValueError("expected a size and a SHA-256")
+
     @classmethod
     def of(cls, path: Path) -> Checksum:
         digest = hashlib.sha256()
-        size = 0
         with open(path, "rb") as file:
             while block := file.read(_BLOCK_BYTES):
                 digest.update(block)
-                size += len(block)
-        return cls(size, digest.hexdigest())
+            return cls(file.tell(), digest.hexdigest())
+
+    def difference(self, found: Checksum) -> str:
+        """Describe how `found` differs from this checksum."""
+        if self.bytes != found.bytes:
+            return f"it has {found.bytes:,} bytes, expected {self.bytes:,}"
+        return f"its SHA-256 is {found.sha256[:12]}…, expected {self.sha256[:12]}…"
 
 
 @dataclass(frozen=True)
 class Checksums:
-    """What is known of a data set since it was fetched.
+    """Checksums of a data set from its first download.
 
     Attributes
     ----------
     address : str
-        Where it came from.
+        URL of the archive.
     archive : Checksum
-        Of what came.
+        Checksum of the archive.
     files : dict of str to Checksum
-        Of ``train.txt`` and ``test.txt``, which were made of it.
+        Checksums of ``train.txt`` and ``test.txt``.
     """
 
     address: str
@@ -55,30 +63,29 @@ class Checksums:
 
     @classmethod
     def read(cls, folder: Path) -> Checksums | None:
-        """Those of a folder, or None if nothing has been fetched into it."""
+        """Return the checksums saved in a folder, or None if no data set has been fetched into it."""
         path = folder / FILE_NAME
         try:
-            text = path.read_text(encoding="utf-8")
+            record = json.loads(path.read_text(encoding="utf-8"))
+            files = {name: Checksum(**record["files"][name]) for name in (TRAIN, TEST)}
+            return cls(str(record["address"]), Checksum(**record["archive"]), files)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except UnicodeDecodeError:
-            text = ""
-        try:
-            record = json.loads(text)
-            files = {name: _checksum(record["files"][name]) for name in (TRAIN, TEST)}
-            return cls(_text(record["address"]), _checksum(record["archive"]), files)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise ChecksumError(
-                f"{path} is damaged, so nobody can tell whether the files beside it are what they were: remove the "
-                f"folder and fetch the data set again"
+                f"{path} is damaged, so the files beside it cannot be verified: remove the folder and fetch the data "
+                f"set again"
             ) from None
 
     def write(self, folder: Path) -> None:
         with open_atomic(folder / FILE_NAME) as file:
             file.write(f"{json.dumps(asdict(self), indent=2)}\n".encode())
 
-    def are_right(self, folder: Path, *, verify: bool) -> bool:
-        """Whether all files are there; an error if one is not what it was. Without `verify` only sizes are compared."""
+    def check(self, folder: Path, *, verify: bool) -> bool:
+        """Return whether all files exist; raise `ChecksumError` if one has changed.
+
+        Only sizes are compared unless `verify` is True.
+        """
         for name, known in self.files.items():
             path = folder / name
             if not path.exists():
@@ -87,37 +94,17 @@ class Checksums:
             found = Checksum.of(path) if verify and size == known.bytes else Checksum(size, known.sha256)
             if found != known:
                 raise ChecksumError(
-                    f"{path} is not what was fetched: {_difference(known, found)}. To fetch it again say "
-                    f"redownload=True, or 'labeltree data fetch {folder.name} --redownload'"
+                    f"{path} has changed since it was fetched: {known.difference(found)}. To fetch it again, use "
+                    f"redownload=True or 'labeltree data fetch {folder.name} --redownload'"
                 )
         return True
 
     def compare(self, new: Checksums, folder: Path) -> None:
-        """Raise an error if something else came than the first time."""
+        """Raise `ChecksumError` if a new download differs from the first one."""
         for name, known in self.files.items():
-            found = new.files[name]
-            if found != known:
+            if new.files[name] != known:
                 raise ChecksumError(
-                    f"{name} from {new.address} is not what came the first time, from {self.address}: "
-                    f"{_difference(known, found)}. Nothing was replaced; if you trust the new one, remove {folder} "
-                    f"and fetch the data set again"
+                    f"{name} from {new.address} differs from the first download, from {self.address}: "
+                    f"{known.difference(new.files[name])}. Nothing was replaced. If you trust the new file, remove "
+                    f"{folder} and fetch the data set again"
                 )
-
-
-def _difference(known: Checksum, found: Checksum) -> str:
-    if known.bytes != found.bytes:
-        return f"it has {found.bytes:,} bytes and had {known.bytes:,}"
-    return f"its SHA-256 is {found.sha256[:12]}… and was {known.sha256[:12]}…"
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("expected a text")
-    return value
-
-
-def _checksum(record: dict[str, object]) -> Checksum:
-    size, digest = record["bytes"], _text(record["sha256"])
-    if not isinstance(size, int) or re.fullmatch("[0-9a-f]{64}", digest) is None:
-        raise ValueError("expected a size and a SHA-256")
-    return Checksum(size, digest)

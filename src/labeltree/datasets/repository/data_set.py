@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scipy.sparse import csr_matrix
 
 from labeltree.data import read_xmlc
 
-from .catalogue import RepositorySet, find
+from .catalogue import find
 from .fetching import RepositoryFiles, fetch
 
 
@@ -21,79 +21,68 @@ class LabelledRows(NamedTuple):
     y: csr_matrix
 
 
+@dataclass(eq=False)
 class RepositoryData:
-    """A data set of the Extreme Classification Repository. Its files are read when they are asked for.
+    """A data set of the Extreme Classification Repository. Its files are read on first access.
 
     Attributes
     ----------
     name : str
-        As :func:`names` has it.
+        Name of the data set, one of :func:`names`.
     title : str
-        As the paper writes it.
+        Name of the data set as the paper writes it.
     files : RepositoryFiles
         The paths of the files, ``files.train`` and ``files.test``.
+    n_jobs : int or None
+        Number of threads that read the files.
     """
 
-    def __init__(self, data_set: RepositorySet, files: RepositoryFiles, n_jobs: int | None = None) -> None:
-        self.name = data_set.name
-        self.title = data_set.title
-        self.files = files
-        self._n_jobs = n_jobs
-
-    def __repr__(self) -> str:
-        return f"<RepositoryData {self.title} in {self.files.train.parent}>"
+    name: str
+    title: str
+    files: RepositoryFiles
+    n_jobs: int | None = None
 
     @cached_property
     def train(self) -> LabelledRows:
-        """The rows to train on."""
-        return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self._n_jobs))
+        """Training rows."""
+        return LabelledRows(*read_xmlc(self.files.train, header=True, n_jobs=self.n_jobs))
 
     @cached_property
     def test(self) -> LabelledRows:
-        """The rows to test on."""
-        return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self._n_jobs))
+        """Test rows."""
+        return LabelledRows(*read_xmlc(self.files.test, header=True, n_jobs=self.n_jobs))
 
 
-def load(
-    name: str,
-    *,
-    cache: str | os.PathLike[str] | None = None,
-    mirror: str | None = None,
-    redownload: bool = False,
-    verify: bool = True,
-    timeout: float = 60.0,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> RepositoryData:
-    """Load a data set of the Extreme Classification Repository, fetched when it is first asked for.
+def load(name: str, *, n_jobs: int | None = None, **options: Any) -> RepositoryData:
+    """Load a data set of the Extreme Classification Repository, and fetch it if it is not in the cache.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, in upper or lower case.
-    cache, mirror, redownload, verify, timeout, verbose
-        As of :func:`fetch`.
+        Name of the data set, one of :func:`names`, in upper or lower case.
     n_jobs : int, optional
-        The number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+        Number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+    **options
+        Options of :func:`fetch`: `cache`, `mirror`, `redownload`, `verify`, `timeout` and `verbose`.
 
     Returns
     -------
     RepositoryData
-        With ``train`` and ``test``, each a pair of X and y, read from the files when first asked for.
+        Its attributes ``train`` and ``test`` are pairs of X and y, read from the files on first access.
 
     Raises
     ------
     ValueError, DownloadError, ChecksumError
-        As of :func:`fetch`.
+        As in :func:`fetch`.
 
     Examples
     --------
-    The first time it asks the network::
+    The first call downloads the data set::
 
         data = datasets.load("eurlex-4k")
         X, y = data.train  # 15,539 rows, 5,000 features, 3,993 labels
 
-    Names must be known:
+    An unknown name raises an error:
 
     >>> from labeltree import datasets
     >>> datasets.load("amazon-3k")
@@ -101,13 +90,6 @@ def load(
         ...
     ValueError: expected one of the data sets eurlex-4k, ..., got 'amazon-3k'; did you mean 'amazon-3m' ...?
     """
-    files = fetch(
-        name,
-        cache=cache,
-        mirror=mirror,
-        redownload=redownload,
-        verify=verify,
-        timeout=timeout,
-        verbose=verbose,
-    )
-    return RepositoryData(find(name), files, n_jobs)
+    files = fetch(name, **options)
+    data_set = find(name)
+    return RepositoryData(data_set.name, data_set.title, files, n_jobs)

@@ -1,4 +1,4 @@
-"""Getting a data set of the repository onto this machine."""
+"""Fetches data sets of the repository into a cache folder."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ChecksumError, DownloadError
 from labeltree.progress import Phases, phases
 
-from .cache_folder import cache_folder, only_writer
+from .cache_folder import cache_folder, locked
 from .catalogue import RepositorySet, find
 from .checksums import Checksum, Checksums
 from .download import download
@@ -45,30 +44,31 @@ def fetch(
     timeout: float = 60.0,
     verbose: int = 0,
 ) -> RepositoryFiles:
-    """Fetch a data set of the Extreme Classification Repository, once, and return where its files are.
+    """Fetch a data set of the Extreme Classification Repository, unless it is in the cache, and return its files.
 
-    The checksums of what comes the first time are written beside the files and compared ever after. A download that was
-    cut off goes on where it was; two processes that want the same set fetch it once.
+    The checksums of the first download are saved beside the files, and all later reads and downloads are verified
+    against them. An interrupted download is resumed. Processes that fetch the same data set at the same time download
+    it once.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`, in upper or lower case.
+        Name of the data set, one of :func:`names`, in upper or lower case.
     cache : str or path-like, optional
-        The folder of all data sets; each has its own in there. By default what the environment variable
-        ``LABELTREE_DATA_HOME`` says, else ``labeltree`` in ``XDG_CACHE_HOME`` or in ``~/.cache``.
+        Folder of all data sets; each data set has a folder in it. The default is the environment variable
+        ``LABELTREE_DATA_HOME``, or else ``labeltree`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
     mirror : str, optional
-        An address under which the archives lie as ``NAME.zip``; nowhere else is looked then. By default what the
-        environment variable ``LABELTREE_DATA_MIRROR`` says, else the addresses of the repository.
+        Base URL of a mirror that has the archives as ``NAME.zip``. If set, no other URL is tried. The default is the
+        environment variable ``LABELTREE_DATA_MIRROR``, or else the repository's own URLs.
     redownload : bool, default=False
-        Whether to fetch it even if it is there, for instance because it is damaged. What comes must be what came the
-        first time.
+        Whether to download the data set even if it is in the cache, for instance because its files are damaged. The
+        new files must equal those of the first download.
     verify : bool, default=True
-        Whether to compare the checksums of files that are there already; else only their sizes.
+        Whether to verify the checksums of files in the cache. If False, only their sizes are verified.
     timeout : float, default=60
-        Seconds without a byte after which a connection is given up, and tried again.
+        Number of seconds without a byte after which a connection is closed and retried.
     verbose : int, default=0
-        Above 0 progress is shown, at 0 if standard error is a terminal, below 0 never.
+        Whether to show progress: always if positive, never if negative, and if standard error is a terminal if 0.
 
     Returns
     -------
@@ -78,12 +78,12 @@ def fetch(
     Raises
     ------
     ValueError
-        When there is no such data set; the message lists all.
+        If there is no such data set; the message lists all names.
     DownloadError
-        When it cannot be had: no network, a server that refuses, a web page or something else instead of the data set,
-        no room or no right to write.
+        If the data set cannot be fetched: there is no network, the server refuses or sends something else, the disk
+        is full or the folder cannot be written to.
     ChecksumError
-        When a file is not what it was when it was fetched.
+        If a file differs from the first download.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def fetch(
     folder = cache_folder(cache) / data_set.name
     if not redownload and (files := fetched(name, cache=cache, verify=verify)):
         return files
-    with _told_clearly(folder), only_writer(folder), phases(verbose) as shown:
-        # Somebody else may have fetched it while this process waited.
+    with _disk_errors_explained(folder), locked(folder), phases(verbose) as shown:
+        # Another process may have fetched it in the meantime.
         if redownload or not fetched(name, cache=cache, verify=verify):
             _fetch(data_set, folder, addresses, timeout, shown)
     return RepositoryFiles(folder / TRAIN, folder / TEST)
@@ -110,12 +110,12 @@ def fetch(
 def fetched(
     name: str, *, cache: str | os.PathLike[str] | None = None, verify: bool = True
 ) -> RepositoryFiles | None:
-    """Return where the files of a data set are, or None if it has not been fetched; never asks the network.
+    """Return the files of a data set in the cache, or None if it has not been fetched. Never uses the network.
 
     Parameters
     ----------
     name, cache, verify
-        As of :func:`fetch`.
+        As in :func:`fetch`.
 
     Returns
     -------
@@ -131,56 +131,37 @@ def fetched(
     """
     folder = cache_folder(cache) / find(name).name
     known = Checksums.read(folder)
-    if known is None or not known.are_right(folder, verify=verify):
+    if known is None or not known.check(folder, verify=verify):
         return None
     return RepositoryFiles(folder / TRAIN, folder / TEST)
 
 
 def _addresses(data_set: RepositorySet, mirror: str | None) -> tuple[str, ...]:
+    """Return the URLs to try: that of the mirror alone, if there is one."""
     base = os.environ.get("LABELTREE_DATA_MIRROR", "") if mirror is None else mirror
     if not base:
         return data_set.addresses
-    if urlsplit(base).scheme not in ("http", "https"):
-        raise ValueError(
-            f"expected mirror to be an address that begins with http:// or https://, got {base!r}"
-        )
+    if not base.lower().startswith(("http://", "https://")):
+        raise ValueError(f"expected mirror to be a URL that begins with http:// or https://, got {base!r}")
     return (f"{base.rstrip('/')}/{data_set.name}.zip",)
 
 
 def _fetch(
     data_set: RepositorySet, folder: Path, addresses: tuple[str, ...], timeout: float, shown: Phases
 ) -> None:
-    """Fetch the archive from the first address that has it, and unpack it."""
+    """Download the archive from the first URL that works, and unpack it."""
     known = Checksums.read(folder)
-    unpacked = folder / ".unpacked"
-    if known is not None and known.address in addresses:
-        # First, as others may have another edition.
-        addresses = (known.address, *(address for address in addresses if address != known.address))
+    if known is not None:  # the first source comes first: others may have another version
+        addresses = tuple(sorted(addresses, key=lambda address: address != known.address))
     failures = []
     for address in addresses:
-        # One for each address, so that what has come from one is not lost by trying another first.
+        # One file per URL: trying another URL does not discard an incomplete download.
         archive = folder / f".archive-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
         try:
-            if not archive.exists():  # else it came, but could not be unpacked for want of room
+            if not archive.exists():  # it exists if the disk was too full to unpack it
                 report = shown.follow(f"fetching {data_set.title}")
                 download(address, archive, timeout=timeout, report=report)
-            shutil.rmtree(unpacked, ignore_errors=True)
-            unpacked.mkdir()
-            unpack(archive, data_set, unpacked)
-            new = Checksums(
-                address,
-                Checksum.of(archive),
-                {name: Checksum.of(unpacked / name) for name in (TRAIN, TEST)},
-            )
-            if known is not None:
-                known.compare(new, folder)
-            for name in (TEST, TRAIN):
-                _move(unpacked / name, folder / name)
-            sync_folder(folder)
-            if known is None:  # what came the first time stays the measure
-                new.write(folder)
-            for remainder in folder.glob(".archive-*"):
-                remainder.unlink()
+            _install(archive, data_set, folder, address, known)
             return
         except ChecksumError:
             archive.unlink()
@@ -188,34 +169,51 @@ def _fetch(
         except DownloadError as error:
             archive.unlink(missing_ok=True)
             failures.append(str(error))
-        finally:
-            shutil.rmtree(unpacked, ignore_errors=True)
     raise DownloadError(
-        f"{data_set.title} cannot be fetched: {'; '.join(failures)}. Try again later, or fetch it from {_PAGE} by "
-        f"hand and name a mirror that has it as {data_set.name}.zip"
+        f"{data_set.title} cannot be fetched: {'; '.join(failures)}. Try again later, or download it from {_PAGE} "
+        f"and pass a mirror that has it as {data_set.name}.zip"
     )
 
 
-def _move(source: Path, target: Path) -> None:
-    """Give a file its name, once it is safely on disk."""
-    with open(source, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(source, target)
+def _install(
+    archive: Path, data_set: RepositorySet, folder: Path, address: str, known: Checksums | None
+) -> None:
+    """Unpack an archive and move its files into place, if their checksums are the known ones."""
+    unpacked = folder / ".unpacked"
+    shutil.rmtree(unpacked, ignore_errors=True)  # left by a process that was killed
+    unpacked.mkdir()
+    try:
+        unpack(archive, data_set, unpacked)
+        files = {name: Checksum.of(unpacked / name) for name in (TRAIN, TEST)}
+        new = Checksums(address, Checksum.of(archive), files)
+        if known is not None:
+            known.compare(new, folder)
+        for name in (TEST, TRAIN):
+            with open(unpacked / name, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(unpacked / name, folder / name)
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
+    sync_folder(folder)
+    if known is None:  # the checksums of the first download remain
+        new.write(folder)
+    for remainder in folder.glob(".archive-*"):
+        remainder.unlink()
 
 
 @contextmanager
-def _told_clearly(folder: Path) -> Iterator[None]:
-    """What the system says of the cache, with what can be done about it."""
+def _disk_errors_explained(folder: Path) -> Iterator[None]:
+    """Turn a full disk or missing permissions into a `DownloadError` that says what to do."""
     try:
         yield
     except OSError as error:
         if error.errno in _NO_SPACE:
-            advice = "make room and try again, it will go on from here, or"
+            advice = "free some space and try again to resume, or"
         elif error.errno in _NO_ACCESS:
-            advice = "be allowed to write there, or"
+            advice = "get permission to write there, or"
         else:
             raise
         raise DownloadError(
-            f"{folder}: {error.strerror}: {advice} name another folder as cache or in the environment variable "
+            f"{folder}: {error.strerror}: {advice} choose another folder with cache or the environment variable "
             f"LABELTREE_DATA_HOME"
         ) from error

@@ -1,8 +1,8 @@
-// The server's API: JSON there and back, and the token that some servers want.
+// The server's API: requests and answers in JSON, and the token that some servers need.
 
 const TOKEN = "labeltree-token";
 
-/** What the server refused, in its own words, or that it did not answer. */
+/** The error that the server answered with, or that it did not answer. */
 export class ApiError extends Error {
   constructor(code, message) {
     super(message);
@@ -11,7 +11,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Only the latest of several questions counts: the next one's signal aborts the one before. */
+/** Keeps only the latest of several requests: the signal of the next one aborts the previous one. */
 export class Latest {
   #controller = null;
 
@@ -26,7 +26,7 @@ export class Latest {
   }
 }
 
-/** Whether an error only says that nobody waits for the answer any more. */
+/** Whether an error only says that the request was aborted. */
 export const isAbort = (error) => error.name === "AbortError";
 
 export class Api {
@@ -42,7 +42,7 @@ export class Api {
     return (await this.#ask("v1/models", { signal })).models;
   }
 
-  /** The labels for what a person typed, a list of {label, probability}, and the version of the model. */
+  /** The labels of an input, a list of {label, probability}, and the version of the model. */
   async predict(model, input, { k, threshold }, signal) {
     const body = { ...several(input), k, threshold };
     const { version, predictions } = await this.#ask(`${address(model)}/predict`, { body, signal });
@@ -89,7 +89,7 @@ export class Api {
     }
   }
 
-  /** Whether there is another token than the one that was refused; all who wait share one question. */
+  /** Whether there is another token than the refused one; all waiting requests share one dialog. */
   async #newToken(refused, message) {
     if (sessionStorage.getItem(TOKEN) !== refused) return true;
     this.#asking ??= this.#askForToken(message).finally(() => (this.#asking = null));
@@ -109,7 +109,7 @@ function several(input) {
 async function problem(response) {
   const { code, message } = await response.json().then(
     (answer) => answer.error ?? {},
-    () => ({}), // something between us and the server may answer in its own words
+    () => ({}), // a proxy may answer something else
   );
   return new ApiError(code ?? "error", message ?? `The server answered with status ${response.status}.`);
 }

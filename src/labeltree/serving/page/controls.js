@@ -1,4 +1,4 @@
-// The choice of models, k and the threshold: controls and the address say the same.
+// The choice of models, k and the threshold, kept in step with the address.
 
 import { byId, make } from "./elements.js";
 import { readView, writeView } from "./view.js";
@@ -7,7 +7,7 @@ export class Controls {
   #models = [];
   #onChange;
 
-  /** What is chosen: {model, other, k, threshold}. */
+  /** The current choice: {model, other, k, threshold}. */
   view = null;
 
   /** `onChange(view, before)` is called when anything is chosen. */

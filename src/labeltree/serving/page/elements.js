@@ -1,4 +1,4 @@
-// Making elements. What comes from a model or a person only ever becomes text.
+// Helpers to make elements. Strings of models and users become text, never HTML.
 
 /** The element of the page with this id. */
 export const byId = (id) => document.getElementById(id);
@@ -20,7 +20,7 @@ export const nameOf = (label) => (label === "" ? "(empty)" : String(label));
 /** A label as a key: 1 and "1" are different labels. */
 export const keyOf = (label) => `${typeof label}:${label}`;
 
-/** An element with the name of a label, whatever direction it is written in. */
+/** An element with the name of a label, in its own writing direction. */
 export const named = (label, className = "name") =>
   make("span", { class: className, dir: "auto", textContent: nameOf(label) });
 
@@ -32,7 +32,7 @@ export const count = (number) => whole.format(number);
 /** 1 label, 2 labels */
 export const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 
-/** A probability: 83 %, with a digit more near 0 and 1, where it tells: 0.4 %, 99.7 %, < 0.1 % */
+/** A probability: 83 %, with one more digit near 0 and 1: 0.4 %, 99.7 %, < 0.1 % */
 export function percent(probability) {
   const hundredths = probability * 100;
   if (hundredths <= 0 || hundredths >= 100) return `${Math.round(hundredths)} %`;
@@ -44,7 +44,7 @@ export function percent(probability) {
 /** An amount with its sign: +0.42, −1.30 */
 export const signed = (amount) => `${amount < 0 ? "−" : "+"}${Math.abs(amount).toFixed(2)}`;
 
-/** Wait with a call until there was none for so many milliseconds. */
+/** Debounce: call only after this many milliseconds without another call. */
 export function later(milliseconds, call) {
   let timer;
   return () => {

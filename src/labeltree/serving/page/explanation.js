@@ -3,11 +3,11 @@
 import { counted, keyOf, make, named, nameOf, percent, signed } from "./elements.js";
 import { pieces } from "./highlights.js";
 
-/** So many features are shown of all steps together. */
+/** Maximum number of features for all steps together. */
 const MOST_FEATURES = 12;
 const MOST_FEATURES_OF_STEP = 4;
 
-/** An answer of /explain as elements; `text` is undefined of models that take none, `onNode(tree, label, node)` shows a node. */
+/** An answer of /explain as elements; `text` is undefined for models without texts, `onNode(tree, label, node)` shows a node. */
 export function explained(answer, model, text, onNode) {
   return [
     make(
@@ -22,7 +22,7 @@ export function explained(answer, model, text, onNode) {
   ];
 }
 
-/** One line for those who listen: the label, its probability and what spoke for it. */
+/** One line for screen readers: the label, its probability and the main features for it. */
 export function spoken(answer) {
   const words = sums(answer.paths)
     .filter(({ amount }) => amount > 0)
@@ -64,7 +64,7 @@ function weighedMost(answer, isText) {
   return [make("h3", { textContent: isText ? "Words that weighed most" : "Features that weighed most" }), chips(most)];
 }
 
-/** What each feature added on the whole path, averaged over the trees, the weightiest first. */
+/** The total amount of each feature on the path, averaged over the trees, the largest first. */
 function sums(paths) {
   const amounts = new Map();
   for (const { feature, amount } of paths.flat().flatMap((step) => step.contributions)) {
@@ -128,7 +128,7 @@ function stepOf(step, depth, answer, tree, onNode) {
   return item;
 }
 
-/** Say what the nodes on the paths are about, once it is known: `examplesOf(tree, node)` resolves to labels. */
+/** Add labels to the nodes on the paths, once they are known: `examplesOf(tree, node)` resolves to labels. */
 export async function tellAbout(box, examplesOf) {
   const steps = [...box.querySelectorAll(".step:not(:first-child, :last-child)")];
   await Promise.all(

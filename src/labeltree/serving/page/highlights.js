@@ -1,4 +1,4 @@
-// Which characters of a text weighed how much, as pieces that do not overlap.
+// The amounts of the characters of a text, as pieces that do not overlap.
 
 /**
  * Pieces {text, amount} that together are the text. Where highlights overlap (a word is also part of a pair of words)
@@ -17,7 +17,7 @@ export function pieces(text, highlights) {
   for (const edge of edges(highlights)) {
     cut(Math.min(edge.at, characters.length));
     open += edge.step;
-    amount = open ? amount + edge.amount : 0; // exactly 0 outside, whatever was rounded
+    amount = open ? amount + edge.amount : 0; // exactly 0 outside, in spite of rounding
   }
   cut(characters.length);
   return found;

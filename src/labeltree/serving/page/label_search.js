@@ -1,4 +1,4 @@
-// Search of label names: a combobox, whose list shows what the server finds.
+// Search for labels by name: a combobox with the labels that the server finds.
 
 import { isAbort, Latest } from "./api.js";
 import { count, later, make, named } from "./elements.js";
@@ -102,7 +102,7 @@ export class LabelSearch {
       Escape: () => {
         if (this.#isOpen) this.close();
         else this.#input.value = "";
-        event.stopPropagation(); // it is not the explanation that is closed
+        event.stopPropagation(); // keep the explanation open
       },
     }[event.key];
     if (!action || event.isComposing) return;

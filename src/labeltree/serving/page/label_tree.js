@@ -1,4 +1,4 @@
-// The tree of labels: nodes are asked for when they are opened; keys as WAI-ARIA has them for trees.
+// The label tree: nodes are loaded when they are opened; keys as in the WAI-ARIA tree pattern.
 
 import { make } from "./elements.js";
 import { Group } from "./tree_items.js";
@@ -10,7 +10,7 @@ export class LabelTree {
   #source = null;
   #root = null;
 
-  /** `onLabel(label)` is called for a label that is chosen, `onProblem(error)` with what went wrong, or null. */
+  /** `onLabel(label)` is called for a label that is chosen, `onProblem(error)` with an error or null. */
   constructor(box, { onLabel, onProblem }) {
     this.#box = box;
     this.#onLabel = onLabel;
@@ -30,7 +30,7 @@ export class LabelTree {
     const element = make("ul", { role: "tree", "aria-labelledby": "labels-title" });
     const root = new Group(source, 0, 1, element);
     await this.#try(() => root.next());
-    if (this.#source !== source) return; // another one is wanted by now
+    if (this.#source !== source) return; // another tree was chosen meanwhile
     this.#root = root;
     this.#box.replaceChildren(element);
     this.#makeStop(this.#elements()[0]);
@@ -54,7 +54,7 @@ export class LabelTree {
     });
   }
 
-  /** Tell what goes wrong rather than throw it. */
+  /** Report an error instead of throwing it. */
   async #try(action) {
     try {
       await action();
@@ -92,7 +92,7 @@ export class LabelTree {
     action()?.focus();
   }
 
-  /** What keys do; those that move give the element to move to. */
+  /** The action of each key; it returns the element to focus, if any. */
   #actions(target) {
     const elements = this.#elements();
     const at = elements.indexOf(target);

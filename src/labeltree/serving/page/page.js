@@ -1,4 +1,4 @@
-// The page: who is told of what a person does.
+// The page: connects the controls, the tags, the explanation and the label tree.
 
 import { Api, isAbort, Latest } from "./api.js";
 import { Controls } from "./controls.js";
@@ -76,7 +76,7 @@ function offerTrees({ n_trees, has_label_trees }) {
 
 const askSoon = later(120, ask);
 
-/** Ask all models that are shown for tags of what is typed. */
+/** Ask all chosen models for the tags of the text. */
 async function ask() {
   const { view } = controls;
   const typed = text.value;
@@ -125,10 +125,10 @@ function show(answers, hint, time) {
 
 const noted = new Set();
 
-/** A model was loaded anew: its labels and tree may be others. One that learns has a new version all the time. */
+/** Load the models again after a reload, which may change labels and trees. A model that learns changes all the time. */
 function noteVersions(answers) {
-  const anew = answers.filter(({ model, version }) => version && version !== model.version && !model.learns);
-  const unknown = anew.filter(({ model, version }) => !noted.has(`${model.name} ${version}`));
+  const reloaded = answers.filter(({ model, version }) => version && version !== model.version && !model.learns);
+  const unknown = reloaded.filter(({ model, version }) => !noted.has(`${model.name} ${version}`));
   for (const { model, version } of unknown) noted.add(`${model.name} ${version}`);
   if (unknown.length) start();
 }
@@ -171,7 +171,7 @@ async function showTree(number) {
 
 let spokenAnswers = [];
 
-/** Tell those who listen; what else was to be told is old by now. */
+/** Announce a line to screen readers, and drop older announcements. */
 function say(line) {
   byId("spoken").textContent = line;
   spokenAnswers = [];
@@ -187,7 +187,7 @@ const speakSoon = later(900, () => {
   say(lines.join(". "));
 });
 
-/** Tell what the tags are, but not at every letter. */
+/** Announce the tags, but not at every letter. */
 function readOut(answers) {
   spokenAnswers = answers;
   speakSoon();
@@ -206,7 +206,7 @@ byId("clear").addEventListener("click", () => {
   ask();
 });
 byId("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // what follows the # in the address is the view's
+  event.preventDefault(); // the part of the address after # holds the view
   text.focus();
 });
 addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
 
 import { keyOf, make, named, percent } from "./elements.js";
 
-/** One model's tags. Elements stay as long as their tag does, so that bars move and the focus is kept. */
+/** One model's tags. An element stays as long as its tag, so that bars move and the focus is kept. */
 class Column {
   #items = new Map();
   #title = make("h3");

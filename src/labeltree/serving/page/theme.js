@@ -18,7 +18,7 @@
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // not remembered, then
+      // the choice is not remembered
     }
   }
 

@@ -1,8 +1,8 @@
-// Asks for a token when the server wants one.
+// Asks for a token when the server needs one.
 
 import { byId } from "./elements.js";
 
-/** Resolves to what the person typed, or to null if they cancel. */
+/** Resolves to the token, or to null if the user cancels. */
 export function askForToken(message) {
   const [dialog, form, input] = ["token-dialog", "token-form", "token"].map(byId);
   byId("token-message").textContent = message;

@@ -1,9 +1,9 @@
-// The lines of the tree of labels. A line's element has the line as `line`.
+// The lines of the label tree. A line's element has the line as `line`.
 
 import { count, counted, make, named, nameOf } from "./elements.js";
 import { labelOf } from "./tree_pages.js";
 
-/** The children of a node, a page after the other. */
+/** The children of a node, page by page. */
 export class Group {
   #source;
   #node;

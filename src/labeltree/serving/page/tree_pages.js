@@ -1,6 +1,6 @@
-// Nodes of a model's trees, asked for once: the tree of labels and the explanations both need them.
+// Nodes of a model's trees, loaded once: the label tree and the explanations both need them.
 
-/** So many children are asked for at a time. */
+/** Number of children in a page. */
 const LIMIT = 50;
 
 export class TreePages {

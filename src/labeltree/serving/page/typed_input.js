@@ -1,4 +1,4 @@
-// What a person typed, as the API takes it: a text, or features with values where a model takes no text.
+// Turns the typed text into an input of the API: a text, or features with values for models without texts.
 
 const SYNTAX = {
   text: { hint: "", placeholder: "Type or paste a text: tags appear as you type." },
@@ -17,7 +17,7 @@ export const kindOf = (model) => (model.takes_text ? "text" : model.takes_featur
 /** How to type it: {hint, placeholder}. */
 export const syntaxOf = (model) => SYNTAX[kindOf(model)];
 
-/** {text}, {features} or {row} as the model takes it; throws an Error that says what is wrong. */
+/** Return {text}, {features} or {row}, as the model expects; throw an Error if the text is invalid. */
 export function parse(model, typed) {
   const kind = kindOf(model);
   if (kind === "text") return { text: typed.toWellFormed() };

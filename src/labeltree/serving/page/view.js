@@ -1,6 +1,6 @@
-// What can be shared of a view is in the address after #: the models, k and the threshold, never the text.
+// The shareable part of a view is in the address after #: the models, k and the threshold, never the text.
 
-/** {model, other, k, threshold} as the address has it, each within what is possible. */
+/** Read {model, other, k, threshold} from the address, each within its range. */
 export function readView(models) {
   const given = new URLSearchParams(location.hash.slice(1));
   const model = models.find(({ name }) => name === given.get("model")) ?? models[0];

@@ -1,11 +1,11 @@
-// The card that says why: asks for an explanation, shows it, and follows the text while it is open.
+// The card with the explanation of a label. It follows the text while it is open.
 
 import { isAbort, Latest } from "./api.js";
 import { byId, make, named } from "./elements.js";
 import { explained, spoken, tellAbout } from "./explanation.js";
 import { parse } from "./typed_input.js";
 
-/** So many features are asked for at each step. */
+/** Number of features at each step. */
 const N_FEATURES = 10;
 
 export class Why {
@@ -15,7 +15,7 @@ export class Why {
   #onChange;
   #latest = new Latest();
 
-  /** What is explained, {model, label}, or null. */
+  /** The explained label as {model, label}, or null. */
   subject = null;
 
   /**

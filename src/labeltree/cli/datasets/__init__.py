@@ -1,1 +1,0 @@
-"""`labeltree data`: the data sets of the Extreme Classification Repository."""

@@ -1,0 +1,186 @@
+"""The requests that both clients send, and how they read the answers: everything except the sending."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from labeltree.serving.client_errors import ServiceError, ServiceUnavailableError
+
+_Result = TypeVar("_Result")
+
+
+class Tag(NamedTuple):
+    """A label and its probability."""
+
+    label: Any
+    probability: float
+
+
+@dataclass(frozen=True)
+class LabelCount:
+    """A label and its number of training examples."""
+
+    label: Any
+    count: int
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """A model that is served."""
+
+    name: str
+    version: str
+    estimator: str
+    n_labels: int
+    n_features: int
+    n_trees: int
+    takes_text: bool
+    takes_features: bool
+    learns: bool
+    loaded_at: str
+
+
+@dataclass(frozen=True)
+class Reloaded:
+    """The version that was loaded, and whether all processes of the server have it."""
+
+    version: str
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Call(Generic[_Result]):
+    """One request, and the function that reads its answer. A request that changes something is never retried."""
+
+    method: str
+    path: str
+    read: Callable[[Any], _Result]
+    body: Mapping[str, Any] | None = None
+    query: Mapping[str, Any] | None = None
+    may_retry: bool = True
+
+    def seconds_before_retry(
+        self, outcome: httpx.Response | httpx.TransportError, attempt: int, retries: int
+    ) -> float | None:
+        """Return the time to wait before the next attempt, or None if the outcome is final."""
+        if not self.may_retry or attempt >= retries:
+            return None
+        if isinstance(outcome, httpx.TransportError):
+            return seconds_to_wait(None, attempt)
+        if outcome.status_code == 503:
+            return seconds_to_wait(outcome.headers.get("retry-after"), attempt)
+        return None
+
+    def result(self, outcome: httpx.Response | httpx.TransportError) -> _Result:
+        """Return the result, or raise the error."""
+        if isinstance(outcome, httpx.TransportError):
+            raise ServiceUnavailableError(0, "no_answer", f"there was no answer: {outcome}") from outcome
+        if outcome.is_success:
+            return self.read(outcome.json())
+        error: Any = {}
+        with suppress(ValueError, TypeError, KeyError):  # raised by the answer of a proxy
+            error = outcome.json()["error"]
+        kind = ServiceUnavailableError if outcome.status_code == 503 else ServiceError
+        message = error.get("message", "the server gave no reason")
+        raise kind(outcome.status_code, str(error.get("code", "error")), str(message))
+
+
+class Calls:
+    """The methods of both clients. Each returns a `Call`, which a client sends."""
+
+    def models(self) -> Call[list[ModelDescription]]:
+        """Return all models that are served."""
+        return Call("GET", "/v1/models", _list_of(ModelDescription, "models"))
+
+    def predict(
+        self,
+        model: str,
+        texts: Sequence[str] | None = None,
+        *,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        features: Sequence[Mapping[str, Any]] | None = None,
+        k: int = 5,
+        threshold: float = 0.0,
+        allow: Collection[Any] | None = None,
+        deny: Collection[Any] | None = None,
+        label_weight: str | Mapping[Any, float] | None = None,
+    ) -> Call[list[list[Tag]]]:
+        """Return the most probable labels of each text, sparse row ``{"indices": …, "values": …}`` or features."""
+        if isinstance(label_weight, Mapping):
+            label_weight = {str(label): weight for label, weight in label_weight.items()}
+        body = {
+            "texts": texts,
+            "rows": rows,
+            "features": features,
+            "k": k,
+            "threshold": threshold,
+            "allow": None if allow is None else list(allow),
+            "deny": None if deny is None else list(deny),
+            "label_weight": label_weight,
+        }
+
+        def read(answer: Any) -> list[list[Tag]]:
+            return [[Tag(tag["label"], tag["probability"]) for tag in row] for row in answer["predictions"]]
+
+        return Call("POST", _path(model, "predict"), read, _given(body))
+
+    def explain(
+        self,
+        model: str,
+        text: str | None = None,
+        *,
+        label: Any,
+        row: Mapping[str, Any] | None = None,
+        features: Mapping[str, Any] | None = None,
+        n_features: int = 10,
+    ) -> Call[dict[str, Any]]:
+        """Explain the probability of a label: return the JSON of the answer, with `paths` and `highlights`."""
+        body = {"text": text, "row": row, "features": features, "label": label, "n_features": n_features}
+        return Call("POST", _path(model, "explain"), dict, _given(body))
+
+    def labels(
+        self, model: str, query: str = "", *, limit: int = 20, offset: int = 0
+    ) -> Call[list[LabelCount]]:
+        """Return labels with `query` in their name."""
+        parameters = {"query": query, "limit": limit, "offset": offset}
+        return Call("GET", _path(model, "labels"), _list_of(LabelCount, "labels"), query=parameters)
+
+    def reload(self, model: str) -> Call[Reloaded]:
+        """Reload a model from its directory."""
+        path = _path(model, "reload")
+        return Call("POST", path, lambda answer: _object(Reloaded, answer), may_retry=False)
+
+    def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> Call[int]:
+        """Let an online model learn examples ``{"text": …, "labels": […]}``; return its total number of examples."""
+        path, body = _path(model, "learn"), {"examples": list(examples)}
+        return Call("POST", path, lambda answer: int(answer["n_examples"]), body, may_retry=False)
+
+
+def seconds_to_wait(retry_after: str | None, attempt: int) -> float:
+    """Return how long to wait before the next attempt: as long as the server says, but at most 30 seconds."""
+    if retry_after is not None and retry_after.isdigit():
+        return min(float(retry_after), 30.0)
+    return min(0.1 * 2.0**attempt, 5.0)
+
+
+def _path(model: str, action: str) -> str:
+    return f"/v1/models/{quote(model, safe='')}/{action}"
+
+
+def _object(kind: type[_Result], answer: Any) -> _Result:
+    """Return an object of a dataclass; fields of the answer that only a newer server has are ignored."""
+    return kind(**{field.name: answer[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+def _list_of(kind: type[_Result], key: str) -> Callable[[Any], list[_Result]]:
+    return lambda answer: [_object(kind, one) for one in answer[key]]
+
+
+def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}
