@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import command_group
 from labeltree.cli.options import argument, option
 
 Name = Annotated[
@@ -156,8 +153,4 @@ def _data() -> None:
     """
 
 
-data_app = typer.Typer(name="data", no_args_is_help=True, rich_markup_mode="rich")
-data_app.callback(help=reflowed(_data.__doc__ or ""))(_data)
-COMMANDS: dict[str, Callable[..., None]] = {"list": list_, "fetch": fetch, "path": path}
-for _name, _command in COMMANDS.items():
-    data_app.command(_name, help=reflowed(_command.__doc__ or ""))(_command)
+data_app = command_group("data", _data, {"list": list_, "fetch": fetch, "path": path})
