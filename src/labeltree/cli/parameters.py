@@ -110,29 +110,33 @@ def classifier_parameters(estimator: str = "LabelTreeClassifier") -> dict[str, P
     """Return the parameters of an estimator by name, in the order of its signature."""
     folders = _MODULES[estimator].split(".")[1:]
     source = _PACKAGE.joinpath(*folders).with_suffix(".py").read_text(encoding="utf-8")
-    (definition,) = (
-        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == estimator
-    )
-    (init,) = (
-        node for node in definition.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"
-    )
-    texts = parse_parameter_section(ast.get_docstring(definition) or "")
-    arguments = [*init.args.args[1:], *init.args.kwonlyargs]
-    defaults = [*init.args.defaults, *init.args.kw_defaults]
+    classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
+    texts = parse_parameter_section(ast.get_docstring(classes[estimator]) or "")
     parameters = {}
-    for argument, default in zip(arguments, defaults, strict=True):
-        assert argument.annotation is not None  # mypy insists on annotations, and
-        assert default is not None  # scikit-learn on defaults
-        kind, text = texts[argument.arg]
+    for name, (annotation, default) in _fields(classes, estimator).items():
+        kind, text = texts[name]
         words = re.match(r"\{(.*?)\}", kind)
-        parameters[argument.arg] = Parameter(
-            name=argument.arg,
+        parameters[name] = Parameter(
+            name=name,
             default=ast.literal_eval(default),
-            annotation=ast.unparse(argument.annotation),
+            annotation=ast.unparse(annotation),
             help=text,
             words=ast.literal_eval(f"({words[1]},)") if words else (),
         )
     return parameters
+
+
+def _fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, tuple[ast.expr, ast.expr]]:
+    """The annotation and the default of each field of a dataclass, with those of parents in the same file."""
+    definition = classes[name]
+    found: dict[str, tuple[ast.expr, ast.expr]] = {}
+    for parent in definition.bases:
+        if isinstance(parent, ast.Name) and parent.id in classes:
+            found |= _fields(classes, parent.id)
+    for node in definition.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            found[node.target.id] = node.annotation, node.value
+    return found
 
 
 def parse_parameter_section(docstring: str) -> dict[str, tuple[str, str]]:
