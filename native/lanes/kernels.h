@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "training/loss_list.h"
+
 namespace labeltree {
 
 constexpr int kMaxLanes = 32;
@@ -14,8 +16,6 @@ constexpr int kPanelColumns = 16;
 constexpr int lanes_for(int problems) {
   return problems <= 4 ? 4 : problems <= 8 ? 8 : problems <= 16 ? 16 : 32;
 }
-
-enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponential = 3 };
 
 // How the columns of a block are learned: from all examples at once (descent), from one after another, or
 // from those that matter (sparse).
@@ -145,13 +145,18 @@ using PassOfSoftmax = void (*)(int lanes, SoftmaxPass& pass);
 using StartRound = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                             const float* share);
 // then features move; and how far the round really leads down tells the slope of the losses along its step,
-// at `share` of it, which is added to `slope` per lane. The loss is not the exponential one.
+// at `share` of it, which is added to `slope` per lane.
 using SlopeAlongStep = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                                 const float* share, float* slope);
 using PassOverFeatures = void (*)(int lanes, FeaturePass& pass);
 
 struct LaneKernels {
   const char* name;
+  // Whether a loss can be used so. The other kernels do nothing for a loss that cannot: see check_loss().
+  bool (*takes_loss)(Loss loss, LossUse use);
+  // The score that is best for examples of both classes, at these costs, if the loss is used by primal
+  // descent.
+  double (*best_score)(Loss loss, double positive, double negative);
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
   PassOfSoftmax softmax_pass;

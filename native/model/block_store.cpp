@@ -16,6 +16,7 @@ namespace {
 BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps)
     : views_(views), link_(link), maps_(std::move(maps)) {
   const LabelTreeView& tree = views_.tree;
+  if (tree.n_labels < 1) corrupt("the tree has no labels");
   inner_ = inner_nodes(tree);
   parent_ = parents(tree);
   leaf_ = leaves_of_labels(tree);

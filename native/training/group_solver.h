@@ -56,6 +56,9 @@ class GroupSolver {
 // LaneWeights.
 bool takes_singles(const SolverOptions& options);
 
+// Throws std::invalid_argument for a solver that does not take its loss or penalty.
+void check_solver(const SolverOptions& options);
+
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options);
 
 }  // namespace labeltree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,10 @@ class Loss:
         The parameter `C` by default.
     strong_properness : float
         The constant λ of the bound.
+    default_c_l1 : float, optional
+        The parameter `C` by default with the penalty "l1"; None if that penalty does not take the loss.
+    learning_rate, regularization : dict of float
+        These parameters by default, by incremental solver. A solver without a learning rate does not take the loss.
 
     Examples
     --------
@@ -51,6 +55,9 @@ class Loss:
     strong_properness: float
     _value: Callable[[FloatArray], FloatArray] = field(repr=False)
     _probability: Callable[[FloatArray], FloatArray] = field(repr=False)
+    default_c_l1: float | None = None
+    learning_rate: Mapping[str, float] = field(default_factory=dict)
+    regularization: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, margin: ArrayLike) -> Any:
         """Return the loss at these margins."""
@@ -114,14 +121,35 @@ def _exponential(margin: FloatArray) -> FloatArray:
     return loss
 
 
-#: All losses by name. docs/node-learners.md has the figures that the default links and C rest on.
+#: All losses by name; native/training/loss_list.h has the same. docs/node-learners.md has the figures that the
+#: defaults rest on.
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss(
-            "squared_hinge", "clip", ("exp4", "exp5", "exp3", "exp2", "clip"), 1.0, 8.0, _squared_hinge, _clip
+            "squared_hinge",
+            "clip",
+            ("exp4", "exp5", "exp3", "exp2", "clip"),
+            1.0,
+            8.0,
+            _squared_hinge,
+            _clip,
+            default_c_l1=1.0,
+            learning_rate={"adagrad": 0.4, "sgd": 0.2, "fobos": 0.2},
+            regularization={"sgd": 1e-5, "fobos": 1e-5},
         ),
-        Loss("logistic", "sigmoid", ("sigmoid",), 8.0, 4.0, _logistic, _sigmoid),
+        Loss(
+            "logistic",
+            "sigmoid",
+            ("sigmoid",),
+            8.0,
+            4.0,
+            _logistic,
+            _sigmoid,
+            default_c_l1=2.0,
+            learning_rate={"adagrad": 3.0, "sgd": 3.0, "fobos": 3.0},
+            regularization={"sgd": 1e-6, "fobos": 1e-6},
+        ),
         Loss(
             "squared",
             "clip",
@@ -130,6 +158,7 @@ LOSSES = {
             8.0,
             lambda m: (1 - m) ** 2,
             _clip,
+            default_c_l1=1.0,
         ),
         Loss("exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, _exponential, lambda s: _sigmoid(2 * s)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -12,37 +12,12 @@ from sklearn.base import BaseEstimator
 
 from labeltree.training.losses import LOSSES
 
-
-@dataclass(frozen=True)
-class Solver:
-    """A way to learn the node classifiers.
-
-    Attributes
-    ----------
-    parameters : tuple of str
-        Those of the classifier's `SOLVER_PARAMETERS` that it reads.
-    learning_rate, regularization : dict of float
-        What is taken if none is given, by loss. docs/node-learners.md has the figures that it rests on.
-    """
-
-    parameters: tuple[str, ...]
-    learning_rate: Mapping[str, float] = field(default_factory=dict)
-    regularization: Mapping[str, float] = field(default_factory=dict)
-
-
-SOLVERS = {
-    "descent": Solver(("penalty", "siblings", "C", "tol", "max_iter")),
-    "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
-    "sgd": Solver(
-        ("learning_rate", "epochs", "regularization"),
-        {"squared_hinge": 0.2, "logistic": 3.0},
-        {"squared_hinge": 1e-5, "logistic": 1e-6},
-    ),
-    "fobos": Solver(
-        ("learning_rate", "epochs", "regularization"),
-        {"squared_hinge": 0.2, "logistic": 3.0},
-        {"squared_hinge": 1e-5, "logistic": 1e-6},
-    ),
+#: Those of the classifier's `SOLVER_PARAMETERS` that each solver reads.
+SOLVERS: dict[str, tuple[str, ...]] = {
+    "descent": ("penalty", "siblings", "C", "tol", "max_iter"),
+    "adagrad": ("learning_rate", "epochs"),
+    "sgd": ("learning_rate", "epochs", "regularization"),
+    "fobos": ("learning_rate", "epochs", "regularization"),
 }
 
 SOLVER_PARAMETERS = (
@@ -57,10 +32,6 @@ SOLVER_PARAMETERS = (
 )
 
 
-#: The parameter `C` by default, by loss, with the penalty "l1".
-_DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0, "squared": 1.0}
-
-
 def default_c(solver: str, loss: str, penalty: str) -> float:
     """The parameter `C` where it is not given; incremental solvers know none, which is a weight of 1.
 
@@ -71,7 +42,11 @@ def default_c(solver: str, loss: str, penalty: str) -> float:
     """
     if solver != "descent":
         return 1.0
-    return LOSSES[loss].default_c if penalty == "l2" else _DEFAULT_C_L1[loss]
+    if penalty == "l2":
+        return LOSSES[loss].default_c
+    value = LOSSES[loss].default_c_l1
+    assert value is not None  # check_solver_parameters refuses other losses
+    return value
 
 
 @dataclass(frozen=True)
@@ -95,12 +70,12 @@ def incremental_settings(
     """
     if solver == "descent":
         return None
-    chosen = SOLVERS[solver]
-    if loss not in chosen.learning_rate:
-        losses = " or ".join(map(repr, chosen.learning_rate))
+    chosen = LOSSES[loss]
+    if solver not in chosen.learning_rate:
+        losses = " or ".join(repr(name) for name, other in LOSSES.items() if solver in other.learning_rate)
         raise ValueError(f"solver {solver!r} learns by loss {losses}, got {loss!r}")
-    rate = chosen.learning_rate[loss] if learning_rate is None else learning_rate
-    penalty = chosen.regularization.get(loss, 0.0) if regularization is None else regularization
+    rate = chosen.learning_rate[solver] if learning_rate is None else learning_rate
+    penalty = chosen.regularization.get(solver, 0.0) if regularization is None else regularization
     if solver == "sgd" and rate * penalty >= 1:
         raise ValueError(
             f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: an "
@@ -112,10 +87,10 @@ def incremental_settings(
 def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any]) -> None:
     """Raise `ValueError` for a parameter that is not at its default, but that the estimator's solver does not read."""
     given = vars(estimator)
-    if given["penalty"] == "l1" and given["loss"] not in _DEFAULT_C_L1:
+    if given["penalty"] == "l1" and LOSSES[given["loss"]].default_c_l1 is None:
+        losses = ", ".join(name for name, loss in LOSSES.items() if loss.default_c_l1 is not None)
         raise ValueError(
-            f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature has "
-            "no bound"
+            f"penalty 'l1' goes with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
         )
     if given["siblings"] == "joint" and given["label_weight"] is not None:
         raise ValueError("siblings='joint' knows no weights of single labels: leave label_weight at None")
@@ -124,9 +99,7 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
             f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
         )
-    check_unread_parameters(
-        estimator, defaults, {name: solver.parameters for name, solver in SOLVERS.items()}
-    )
+    check_unread_parameters(estimator, defaults, SOLVERS)
 
 
 def check_unread_parameters(
