@@ -183,9 +183,11 @@ struct LaneKernels {
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
   // Adds row i times column c to sums[i][c]. The weights of 16 columns after another are a panel:
   // panels[(c / 16 * n_features + f) * 16 + c % 16]. A product is the same to the last bit whichever rows and
-  // columns it is computed with; multiplications are fused with additions where the processor can.
-  void (*add_products)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
-                       int n_columns, float* const* sums);
+  // columns it is computed with.
+  using AddProducts = void (*)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
+                               int n_columns, float* const* sums);
+  AddProducts add_products;          // multiplications are fused with additions where the processor can
+  AddProducts add_products_unfused;  // the same bits on every processor
   // scores[k] += value * sums[k], each of the n sums moved towards 0 by `threshold`, and not beyond.
   void (*add_shrunk)(const float* sums, int64_t n, float threshold, float value, float* scores);
 };

@@ -40,7 +40,8 @@ def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) ->
     sampler = LabelTreeClassifier()
     forest = train_forest(sampler._recipes(), [seed], examples, sampler._learner(sampler, None), run)
     features = examples.features
-    store = forest.weights[0].store(features.n_features, sampler._link_of(sampler.loss))
+    # Not fused: the negatives, and so the model, must not depend on the processor.
+    store = forest.weights[0].store(features.n_features, sampler._link_of(sampler.loss), fused=False)
     shape = (features.n_rows, min(n_negatives, examples.labels.n_labels))
     found, probabilities = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.float32)
     search = _native.Search(shape[1], n_threads=run.n_threads)
