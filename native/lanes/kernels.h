@@ -12,13 +12,13 @@ constexpr int kMaxLanes = 32;
 // Columns of dense weights that are stored together.
 constexpr int kPanelColumns = 16;
 
-// The lanes that so many problems take.
+// The number of lanes for this number of problems.
 constexpr int lanes_for(int problems) {
   return problems <= 4 ? 4 : problems <= 8 ? 8 : problems <= 16 ? 16 : 32;
 }
 
 // How the columns of a block are learned: from all examples at once (descent), from one after another, or
-// from those that matter (sparse).
+// from the examples that matter (sparse).
 enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse = 4 };
 
 // Rows with features numbered for one block only, so that the weights of a block are small and dense. The
@@ -37,7 +37,7 @@ struct LocalRows {
 struct DescentPass {
   LocalRows rows;
   const float* squared_norm;  // of the whole row
-  const float* single_norm;   // of what is left out of `rows`: features that no other row has
+  const float* single_norm;   // of the features that no other row has, which `rows` leaves out
   const float* cost;          // C times the weight of the example
   const float* lane_cost;     // [row][lane], aligned as alpha is, in place of `cost`; or null
   const uint32_t* positive;
@@ -98,7 +98,7 @@ struct IncrementalPass {
 };
 
 // The features of one example as a growing block has them. The weights of feature k begin at
-// weights + row[k] * unit, those that are not there at a row of zeros.
+// weights + row[k] * unit; a missing feature has a row of zeros.
 struct GrowingRows {
   int64_t n;
   const uint32_t* row;

@@ -86,7 +86,7 @@ class BlockStore {
   // The scores of all columns of a block, or the probabilities of its nodes given the parent's. With
   // normalize_siblings probabilities that sum to less than 1 are scaled to sum to 1 (the paper's
   // normalisation step). A block's insides are checked the first time it is used: a model opens in
-  // milliseconds, and what is never asked is never read.
+  // milliseconds, and blocks that no query needs are never read.
   void scores(int32_t block, const FeatureRow& query, float* out) const;
   // One for each of its nodes: in a joint block, where columns are none, and with softmax their log-odds.
   void node_scores(int32_t block, const FeatureRow& query, float* out) const;
