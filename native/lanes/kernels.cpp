@@ -125,7 +125,8 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<static_cast<PassOverFeatures>(feature_pass)>::run,
                              Flushed<multiply>::run,
                              find_large,
-                             add_products,
+                             add_products<true>,
+                             add_products<false>,
                              add_shrunk};
 
 }  // namespace labeltree::LABELTREE_ISA

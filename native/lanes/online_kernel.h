@@ -34,7 +34,7 @@ template <int Lanes, bool Shrinks>
 [[gnu::always_inline]] inline void score_lanes(const GrowingRows& rows, int first, float* out) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
-  // Two chains, by the place of a feature in the example: what is missing in the block changes nothing.
+  // Two chains, by the place of a feature in the example: a feature that the block lacks changes nothing.
   Floats even[V::kCount] = {}, odd[V::kCount] = {};
   const auto add = [&](int64_t k, Floats* sum) {
     if (k + kRowsAhead < rows.n) {

@@ -36,7 +36,7 @@ struct Block {
   float C;
   int32_t first_node;
   int64_t first_panel;           // of its dense weights
-  std::vector<int32_t> columns;  // those that need learning, frequent ones first
+  std::vector<int32_t> columns;  // columns that need learning, frequent ones first
   std::vector<uint8_t> codes;    // of a joint block: what its columns are
   const int32_t* rows;
   int64_t n_rows;
@@ -373,7 +373,7 @@ void check_solver(const SolverOptions& options) {
       }
       return;
     case Solver::sparse:
-      return;  // it has a loss and a penalty of its own
+      return;  // it has its own loss and penalty
   }
   throw std::invalid_argument("expected a solver that is known, got number " +
                               std::to_string(static_cast<int>(options.solver)));

@@ -41,7 +41,7 @@ class GroupSolver {
  public:
   virtual ~GroupSolver() = default;
 
-  // The result depends on nothing but the arguments.
+  // The result depends only on the arguments.
   virtual void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) = 0;
 
   // Problem j is lane j. A solver without `alpha` wants to see all features, and the dense ones as entries.

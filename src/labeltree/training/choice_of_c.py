@@ -79,7 +79,8 @@ def choose_regularization(
             phases,
             f"choosing C: {C:g}, {kept.labels.n_rows:,} rows: ",
         )
-        store = trained.store(held_out.features.n_features, link)
+        # Not fused: the C that is chosen must not depend on the processor.
+        store = trained.store(held_out.features.n_features, link, fused=False)
         measure = level_losses if per_level else missed_precision
         return held_out.weigh(measure(store, tree, held_out, n_threads))
 
