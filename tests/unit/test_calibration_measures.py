@@ -22,6 +22,7 @@ from labeltree.calibration import (
     reliability_curve,
 )
 from labeltree.calibration import scored_pairs as scored_pairs_module
+from labeltree.model import linear_forest
 
 X, y = small_data(1)
 
@@ -184,7 +185,7 @@ def test_nodes_are_those_that_learn_from_a_row(normalize_siblings, n_jobs):
 def test_of_many_negative_nodes_a_sample_stands_for_all(monkeypatch):
     model = small_model(loss="logistic")
     full = node_pairs(model, X, y)
-    monkeypatch.setattr(scored_pairs_module, "NEGATIVE_NODES", 200)
+    monkeypatch.setattr(linear_forest, "NEGATIVE_NODES", 200)
     losses = []
     for seed in range(40):
         some = node_pairs(model, X, y, random_state=seed)
@@ -197,7 +198,7 @@ def test_of_many_negative_nodes_a_sample_stands_for_all(monkeypatch):
 
 @pytest.mark.native
 def test_samples_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr(scored_pairs_module, "NEGATIVE_NODES", 200)
+    monkeypatch.setattr(linear_forest, "NEGATIVE_NODES", 200)
     one, three = (node_pairs(small_model(n_jobs=n), X, y) for n in (1, 3))
     assert np.array_equal(one.probability, three.probability)
 
