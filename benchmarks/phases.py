@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import labeltree.forest_learner
+import labeltree.model.feature_reader
+import labeltree.training.fit
+import labeltree.training.tree_plan
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
 from labeltree.labels.names import LabelNames
@@ -121,11 +123,11 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
     with ExitStack() as stack:
         stack.enter_context(
             ledger.timing(
-                (labeltree.forest_learner, "check_features", "check features"),
-                (labeltree.forest_learner, "read_labels", "check labels"),
+                (labeltree.model.feature_reader, "check_features", "check features"),
+                (labeltree.training.fit, "read_labels", "check labels"),
                 (_native, "label_vectors", "tree: label vectors"),
                 (_native, "cluster_labels", "tree: clustering"),
-                (LabelTreeClassifier, "_renew_caches", "prepare to predict"),
+                (labeltree.training.tree_plan, "LinearForest", "prepare to predict"),
             )
         )
         stack.enter_context(

@@ -63,7 +63,7 @@ class LinearForest:
             of_tree.store(n_features, link, level_maps, fused=fused)
             for of_tree, level_maps in zip(self.weights, maps, strict=True)
         ]
-        self._native = _native.Forest(self.stores, self.tree_weight)
+        self.native = _native.Forest(self.stores, self.tree_weight)
 
     def answering(self, link: str, tree_weight: Sequence[float] | None) -> LinearForest:
         """Return the forest with this link and these weights of its trees: itself if nothing changes."""
@@ -122,22 +122,22 @@ class LinearForest:
         progress: _native.Progress | None = None,
     ) -> TopAnswer:
         labels, probabilities = empty_answer(features.n_rows, search.k)
-        self._native.top_k(features, search, labels, probabilities, evaluations, progress)
+        self.native.top_k(features, search, labels, probabilities, evaluations, progress)
         return labels, probabilities
 
     def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
-        found: RowAnswer = self._native.above(features, search, evaluations)
+        found: RowAnswer = self.native.above(features, search, evaluations)
         return found
 
     def pairs(
         self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
     ) -> NDArray[np.float32]:
         probabilities = np.empty(len(rows), dtype=np.float32)
-        self._native.pairs(features, rows, labels, search, probabilities)
+        self.native.pairs(features, rows, labels, search, probabilities)
         return probabilities
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        return iter(_native.Enumeration(self._native, features, 0, search).next, None)
+        return iter(_native.Enumeration(self.native, features, 0, search).next, None)
 
     def explain(
         self,
