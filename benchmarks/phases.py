@@ -20,6 +20,8 @@ from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import LabelRows, read_labels
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.linear_forest import LinearForest
 
 _POLL_SECONDS = 0.001
 
@@ -184,8 +186,8 @@ def profile_prediction(model_path: Path, X: Any, k: int, threads: int) -> Ledger
     model.set_params(n_jobs=threads)
     with (
         ledger.timing(
-            (LabelTreeClassifier, "_features", "check features"),
-            (LabelTreeClassifier, "_top_k", "search"),
+            (FeatureReader, "read", "check features"),
+            (LinearForest, "top_k", "search"),
             (LabelNames, "at", "name labels"),
         ),
         ledger.time_rest("the rest"),
