@@ -40,6 +40,8 @@ class Kind:
         The module of the class.
     section : str
         The module in `labeltree.model_file.sections` that writes and reads its forest.
+    format_version : int
+        The version of the model format that such models came with.
     method : str, optional
         The word for `labeltree train --method`, if that can train it.
     panels : dict
@@ -51,6 +53,7 @@ class Kind:
     estimator: str
     module: str
     section: str
+    format_version: int
     method: str | None = None
     panels: Panels = field(default_factory=dict)
     help: str = ""
@@ -66,6 +69,7 @@ KINDS = (
         "LabelTreeClassifier",
         "labeltree.classifier",
         "linear_trees",
+        1,
         "label-tree",
         {
             "The tree": _TREE,
@@ -98,6 +102,7 @@ KINDS = (
         "HierarchicalSoftmaxClassifier",
         "labeltree.rivals.softmax.classifier",
         "linear_trees",
+        1,
         "softmax",
         {
             "The tree": _TREE,
@@ -111,6 +116,7 @@ KINDS = (
         "OneVsRestClassifier",
         "labeltree.rivals.one_vs_rest.classifier",
         "linear_trees",
+        1,
         "one-vs-rest",
         {
             "The classifiers": (
@@ -136,6 +142,7 @@ KINDS = (
         "FastXMLClassifier",
         "labeltree.rivals.fastxml.classifier",
         "example_trees",
+        5,
         "fastxml",
         {
             "The trees": ("n_trees", "max_leaf", "leaf_labels"),
@@ -148,6 +155,7 @@ KINDS = (
         "PfastreXMLClassifier",
         "labeltree.rivals.fastxml.classifier",
         "example_trees",
+        5,
         "pfastrexml",
         {
             "The trees": ("n_trees", "max_leaf", "leaf_labels"),
@@ -161,6 +169,7 @@ KINDS = (
         "OnlineLabelTreeClassifier",
         "labeltree.online.classifier",
         "online_tree",
+        3,
         None,  # 'labeltree learn' trains it
         {
             "The tree": ("policy", "arity", "alpha"),
@@ -179,7 +188,7 @@ KINDS = (
         },
         "A label tree that learns from a stream.",
     ),
-    Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", help="Several models that answer as one."),
+    Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),
 )
 
 _BY_ESTIMATOR = {kind.estimator: kind for kind in KINDS}

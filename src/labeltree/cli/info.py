@@ -57,9 +57,7 @@ def info(
 
 def trees_to_json(stored: Any, classifier: Any) -> list[dict[str, Any]]:
     """Return the figures of each tree of a saved model, with its training report."""
-    from labeltree.cli.trained_model import tree_shapes
-
-    shapes = tree_shapes(classifier.model_.forest)
+    shapes = classifier.model_.forest.shapes()
     return [
         {
             "nodes": tree.n_nodes,

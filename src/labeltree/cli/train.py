@@ -141,14 +141,14 @@ def train(
 
 def describe_training(classifier: Any) -> str:
     """Describe the trained trees, and how long training took, in one line."""
-    from labeltree.cli.trained_model import tree_shapes
-
-    shapes, seconds = tree_shapes(classifier.model_.forest), classifier.fit_seconds_
-    trees = f"{count_text(len(shapes), 'tree')} of {range_text([shape.n_nodes for shape in shapes], 'node')}"
-    levels = range_text([shape.depth for shape in shapes], "level")
+    shapes, seconds = classifier.model_.forest.shapes(), classifier.fit_seconds_
     clustering = seconds.get("clustering")
     beside = "" if clustering is None else f" ({seconds_text(clustering)} to cluster labels)"
-    return f"{trees}, {levels}, trained in {seconds_text(sum(seconds.values()))}{beside}"
+    trained = f"trained in {seconds_text(sum(seconds.values()))}{beside}"
+    if not shapes:
+        return trained
+    trees = f"{count_text(len(shapes), 'tree')} of {range_text([shape.n_nodes for shape in shapes], 'node')}"
+    return f"{trees}, {range_text([shape.depth for shape in shapes], 'level')}, {trained}"
 
 
 def _untrained(

@@ -38,16 +38,6 @@ def check_has_label_tree(model: Any) -> None:
         raise typer.BadParameter(f"a {type(model).__name__} has no label tree")
 
 
-def tree_shapes(forest: Any) -> list[Any]:
-    """Return the trees of a forest, or their shapes: each has `n_nodes`, `depth` and `arity`."""
-    if forest.has_label_trees:
-        return list(forest.trees)
-    if hasattr(forest, "example_trees"):
-        return list(forest.example_trees.shapes())
-    members = getattr(forest, "members", ())
-    return [shape for member in members for shape in tree_shapes(member.model.forest)]
-
-
 def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
     """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
     model = make(**parameters)

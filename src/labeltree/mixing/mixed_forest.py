@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.explanation import Explanation, FeatureNames
-from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer
+from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer, TreeShape
 from labeltree.model.model import Model
 from labeltree.trees import LabelTree
 
@@ -99,6 +99,9 @@ class MixedForest:
     @property
     def trees(self) -> list[LabelTree]:
         raise AttributeError("a mix has no label tree of its own: its members may have")
+
+    def shapes(self) -> list[TreeShape]:
+        return [shape for member in self.members for shape in member.model.forest.shapes()]
 
     def _asked(self, features: MixedFeatures) -> Iterator[tuple[Member, Forest, Any]]:
         for member, part in zip(self.members, features.parts, strict=True):

@@ -24,6 +24,19 @@ TopAnswer: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
 RowAnswer: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]
 
 
+class TreeShape(Protocol):
+    """The size of a tree."""
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def arity(self) -> int: ...
+
+
 class Features(Protocol):
     """Rows as one forest reads them; only the forest knows more."""
 
@@ -70,6 +83,9 @@ class Forest(Protocol):
     @property
     def trees(self) -> Sequence[LabelTree]:
         """The label trees; raises `AttributeError` if there are none."""
+
+    def shapes(self) -> Sequence[TreeShape]:
+        """Return the shape of every tree, of labels or of examples."""
 
     def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
         """Return the `search.k` best labels of every row; fill `evaluations` with the node classifiers asked."""

@@ -109,6 +109,9 @@ class LinearForest:
     def trees(self) -> list[LabelTree]:
         return [of_tree.tree for of_tree in self.weights]
 
+    def shapes(self) -> list[LabelTree]:
+        return self.trees
+
     def verify(self) -> None:
         """Check the inside of every block; raises `ModelFileError` if one is damaged."""
         for store in self.stores:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from labeltree.kinds import KINDS
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.strict_json import parse_json
@@ -16,9 +17,9 @@ from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
-FORMAT_VERSIONS = (1, 2, 3, 4, 5, 6, 7)
+FORMAT_VERSIONS = tuple(range(1, 1 + max(kind.format_version for kind in KINDS)))
 
-#: The order of the fields, whichever of them a model has.
+#: The order of the fields, whichever of them a model has; others follow.
 _ORDER = (
     "library_version",
     "estimator",
@@ -73,8 +74,8 @@ class Draft:
         """Return all fields in their order."""
         fields = {**self.fields}
         if self.files:
-            fields["files"] = {name: self.files[name] for name in _FILE_ORDER if name in self.files}
-        return {name: fields[name] for name in _ORDER if name in fields}
+            fields["files"] = _in_order(self.files, _FILE_ORDER)
+        return _in_order(fields, _ORDER)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a directory, atomically."""
@@ -82,6 +83,10 @@ class Draft:
             fields = _written(self.ordered(), writer)
             document = {"format": FORMAT, "format_version": self.version, **fields}
             writer.commit(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _in_order(values: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
+    return {name: values[name] for name in dict.fromkeys([*order, *values]) if name in values}
 
 
 def _written(value: Any, writer: ModelWriter) -> Any:

@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
-    r"(tree-[0-9]{1,6}|online-tree|example-trees|labels|columns|feature-names|calibration|decision|text)"
-    r"-([0-9a-f]{32})\.safetensors",
-    re.ASCII,
+    r"([a-z]{1,30}(?:-[a-z]{1,30}){0,3}(?:-[0-9]{1,6})?)-([0-9a-f]{32})\.safetensors", re.ASCII
 )
 
 #: Counts of features and labels have 32 bits.

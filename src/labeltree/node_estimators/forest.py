@@ -69,6 +69,9 @@ class EstimatorForest:
     def trees(self) -> list[LabelTree]:
         return [nodes.tree for nodes in self.weights]
 
+    def shapes(self) -> list[LabelTree]:
+        return self.trees
+
     def top_k(
         self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> TopAnswer:

@@ -53,6 +53,9 @@ class GrowingForest:
     def trees(self) -> list[LabelTree]:
         return [self.freeze(np.inf)[0]]
 
+    def shapes(self) -> list[LabelTree]:
+        return self.trees
+
     def freeze(self, prune: float) -> tuple[LabelTree, dict[str, Any]]:
         """Return the tree, breadth first, and the arrays of its blocks without weights below `prune`."""
         if self._tree.n_labels == 0:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree.labels.reading import LabelRows
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
-from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.rivals.fastxml.example_trees import ExampleTrees, TreeShape
 from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
 from labeltree.trees import LabelTree
 
@@ -58,6 +58,9 @@ class ExampleForest:
     @property
     def trees(self) -> list[LabelTree]:
         raise AttributeError("these trees divide examples, not labels: there is no label tree")
+
+    def shapes(self) -> list[TreeShape]:
+        return self.example_trees.shapes()
 
     def verify(self) -> None:
         """Check the inside of every tree; raises `ModelFileError` if one is damaged."""
