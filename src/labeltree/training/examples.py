@@ -1,4 +1,4 @@
-"""What a model learns from."""
+"""`Examples`: the rows, labels and weights that a model is trained on."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Examples:
         The rows, as the kernel reads them.
     labels : LabelRows
     sample_weight : array of shape (n_rows,), optional
-        How much each row counts, 1 by default.
+        Weight of each row, 1 by default.
     label_weight : array of shape (n_labels,), optional
-        How much positive rows of each label count, 1 by default.
+        Weight of the positive rows of each label, 1 by default.
     reader : FeatureReader, optional
-        What read the features.
+        The reader of the features.
     X
-        The rows as the user passed them, for node estimators, which read them themselves.
+        The rows as the user passed them; node estimators read these.
     """
 
     features: _native.FeatureMatrix
@@ -54,7 +54,7 @@ class Examples:
         )
 
     def check(self) -> None:
-        """Raise `ValueError` unless something can be learned."""
+        """Raise `ValueError` unless a model can be trained on the examples."""
         n_rows, labels = self.features.n_rows, self.labels
         if n_rows != labels.n_rows:
             raise ValueError(
@@ -66,14 +66,14 @@ class Examples:
             raise ValueError("y has no label in any row: there is nothing to learn")
 
     def take(self, rows: NDArray[np.int64]) -> Examples:
-        """Copy some rows, as the kernel sees them."""
+        """Return a copy of some rows."""
         taken = [self.features.row(int(row)) for row in rows]
         features = _native.FeatureMatrix.csr(
             np.cumsum([0, *(len(index) for index, _ in taken)], dtype=np.int64),
             np.concatenate([index for index, _ in taken], dtype=np.int64),
             np.concatenate([value for _, value in taken], dtype=np.float32),
             self.features.n_features,
-            False,  # they have been scaled, if they are to be
+            False,  # rows are already scaled
             self.features.dense_features,
         )
         return Examples(
@@ -84,7 +84,7 @@ class Examples:
         )
 
     def weigh(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Losses of the rows times their weights, which are 1 on average."""
+        """Return the losses of the rows times their weights, scaled to a mean weight of 1."""
         weight = self.sample_weight
         if weight is None or not weight.any():
             return losses

@@ -1,4 +1,4 @@
-"""What learns the node classifiers: which parameters each solver reads, and what they are if they are not given."""
+"""The solvers of node classifiers: the parameters that each solver reads, and their defaults."""
 
 from __future__ import annotations
 
@@ -15,54 +15,58 @@ from labeltree.training.losses import LOSSES
 
 @dataclass(frozen=True)
 class Solver:
-    """A way to learn the node classifiers.
+    """An algorithm that trains node classifiers.
 
     Attributes
     ----------
     parameters : tuple of str
-        Those of the classifier's `SOLVER_PARAMETERS` that it reads.
-    learning_rate, regularization : dict of float
-        What is taken if none is given, by loss. docs/node-learners.md has the figures that it rests on.
+        The parameters of the estimator that it reads, and that not all solvers read.
+    learning_rate : dict of float
+        Default learning rate by loss. docs/node-learners.md has the measurements behind the defaults.
+    regularization : dict of float
+        Default weight of the penalty by loss; empty for a solver without a penalty.
     """
 
     parameters: tuple[str, ...]
     learning_rate: Mapping[str, float] = field(default_factory=dict)
     regularization: Mapping[str, float] = field(default_factory=dict)
 
+    def step(
+        self, name: str, loss: str, learning_rate: float | None, regularization: float | None
+    ) -> tuple[float, float]:
+        """Return the learning rate and the regularization, with defaults for None; `name` is that of the solver."""
+        rate = self.learning_rate[loss] if learning_rate is None else learning_rate
+        penalty = self.regularization.get(loss, 0.0) if regularization is None else regularization
+        if name == "sgd" and rate * penalty >= 1:
+            raise ValueError(
+                f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: one "
+                "example would set all weights to 0; use a smaller regularization"
+            )
+        return rate, penalty
+
+
+_WITH_PENALTY = Solver(
+    ("learning_rate", "epochs", "regularization"),
+    {"squared_hinge": 0.2, "logistic": 3.0},
+    {"squared_hinge": 1e-5, "logistic": 1e-6},
+)
 
 SOLVERS = {
     "descent": Solver(("penalty", "siblings", "C", "tol", "max_iter")),
     "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
-    "sgd": Solver(
-        ("learning_rate", "epochs", "regularization"),
-        {"squared_hinge": 0.2, "logistic": 3.0},
-        {"squared_hinge": 1e-5, "logistic": 1e-6},
-    ),
-    "fobos": Solver(
-        ("learning_rate", "epochs", "regularization"),
-        {"squared_hinge": 0.2, "logistic": 3.0},
-        {"squared_hinge": 1e-5, "logistic": 1e-6},
-    ),
+    "sgd": _WITH_PENALTY,
+    "fobos": _WITH_PENALTY,
 }
 
-SOLVER_PARAMETERS = (
-    "penalty",
-    "siblings",
-    "C",
-    "tol",
-    "max_iter",
-    "learning_rate",
-    "epochs",
-    "regularization",
-)
+#: All parameters that some solvers read and others do not.
+SOLVER_PARAMETERS = tuple(dict.fromkeys(chain.from_iterable(s.parameters for s in SOLVERS.values())))
 
-
-#: The parameter `C` by default, by loss, with the penalty "l1".
+#: Defaults of the parameter `C` by loss, with the penalty "l1".
 _DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0, "squared": 1.0}
 
 
 def default_c(solver: str, loss: str, penalty: str) -> float:
-    """The parameter `C` where it is not given; incremental solvers know none, which is a weight of 1.
+    """Return the default of the parameter `C`; incremental solvers ignore C, which is 1 for them.
 
     Examples
     --------
@@ -74,51 +78,36 @@ def default_c(solver: str, loss: str, penalty: str) -> float:
     return LOSSES[loss].default_c if penalty == "l2" else _DEFAULT_C_L1[loss]
 
 
-@dataclass(frozen=True)
-class IncrementalSettings:
-    """`LabelTreeClassifier`'s parameters of these names, none left open."""
-
-    learning_rate: float
-    epochs: int
-    regularization: float
-
-
 def incremental_settings(
     solver: str, loss: str, learning_rate: float | None, epochs: int, regularization: float | None
-) -> IncrementalSettings | None:
-    """The parameters with defaults filled in; None for the batch solver.
+) -> dict[str, Any] | None:
+    """Return the parameters of an incremental solver with defaults filled in; None for the solver "descent".
 
     Examples
     --------
     >>> incremental_settings("adagrad", "logistic", None, 3, None)
-    IncrementalSettings(learning_rate=3.0, epochs=3, regularization=0.0)
+    {'learning_rate': 3.0, 'epochs': 3, 'regularization': 0.0}
     """
     if solver == "descent":
         return None
     chosen = SOLVERS[solver]
     if loss not in chosen.learning_rate:
         losses = " or ".join(map(repr, chosen.learning_rate))
-        raise ValueError(f"solver {solver!r} learns by loss {losses}, got {loss!r}")
-    rate = chosen.learning_rate[loss] if learning_rate is None else learning_rate
-    penalty = chosen.regularization.get(loss, 0.0) if regularization is None else regularization
-    if solver == "sgd" and rate * penalty >= 1:
-        raise ValueError(
-            f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: an "
-            "example would take all weights away; use a smaller regularization"
-        )
-    return IncrementalSettings(rate, epochs, penalty)
+        raise ValueError(f"solver {solver!r} works with loss {losses}, got {loss!r}")
+    rate, penalty = chosen.step(solver, loss, learning_rate, regularization)
+    return {"learning_rate": rate, "epochs": epochs, "regularization": penalty}
 
 
 def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any]) -> None:
-    """Raise `ValueError` for a parameter that is not at its default, but that the estimator's solver does not read."""
+    """Raise `ValueError` if parameters of a `LabelTreeClassifier` exclude each other, or its solver ignores one."""
     given = vars(estimator)
     if given["penalty"] == "l1" and given["loss"] not in _DEFAULT_C_L1:
         raise ValueError(
-            f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature has "
-            "no bound"
+            f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature "
+            "has no bound"
         )
     if given["siblings"] == "joint" and given["label_weight"] is not None:
-        raise ValueError("siblings='joint' knows no weights of single labels: leave label_weight at None")
+        raise ValueError("siblings='joint' does not support label_weight: leave label_weight at None")
     if given["siblings"] == "joint" and (given["loss"], given["penalty"]) != ("logistic", "l2"):
         raise ValueError(
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
@@ -132,9 +121,9 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
 def check_unread_parameters(
     estimator: BaseEstimator, defaults: Mapping[str, Any], reads: Mapping[str, Sequence[str]]
 ) -> None:
-    """Raise `ValueError` for a parameter that another solver reads, but not the estimator's, and that was set.
+    """Raise `ValueError` if a parameter is set that the estimator's solver ignores.
 
-    `reads` has the parameters of each solver; those that all read need not be there.
+    `reads` has the parameters of each solver; parameters that all solvers read may be left out.
     """
     given = vars(estimator)
     solver = given["solver"]
@@ -148,5 +137,5 @@ def check_unread_parameters(
 
 
 def is_set(value: Any, default: Any) -> bool:
-    """Whether a parameter, which may be an array, is another than its default."""
+    """Return whether a parameter, which may be an array, differs from its default."""
     return value is not default and not (np.isscalar(value) and value == default)

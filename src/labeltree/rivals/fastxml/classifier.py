@@ -15,30 +15,15 @@ from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.rivals.fastxml.plan import ExampleTreePlan
 from labeltree.rivals.fastxml.tail import Propensities, Reranking
 from labeltree.training.fit import fit
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Constraint,
-    Flag,
-    Number,
-    check_parameters,
-    n_threads,
-)
+from labeltree.training.parameters import check_estimator
+from labeltree.validation import LARGEST_INTEGER, Constraint, Number
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "C": Number(0, 1e10, open_low=True),
     "max_leaf": Number(1, LARGEST_INTEGER, integer=True),
     "leaf_labels": Number(1, LARGEST_INTEGER, integer=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "tol": Number(0, open_low=True),
     "propensity_A": Number(0, 1e10, open_low=True),
     "propensity_B": Number(0, 1e10, open_low=True),
     "gamma": Number(0, 1e10),
-    "alpha": Number(0, 1),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
@@ -141,9 +126,7 @@ class FastXMLClassifier(Estimator):
         self.verbose = verbose
 
     def check_parameters(self, training: bool = True) -> None:
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
 
     def make_plan(self) -> ExampleTreePlan:
         """Return how to train, by the parameters."""

@@ -7,31 +7,22 @@ from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.utils import check_random_state
-
 from labeltree.label_tree_estimator import LabelTreeEstimator
-from labeltree.rivals.one_vs_rest.max_margin import MaxMarginLearner, MaxMarginSettings
+from labeltree.rivals.one_vs_rest.max_margin import MaxMarginLearner
 from labeltree.rivals.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.rivals.one_vs_rest.training import OneVsRestLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
+from labeltree.training.parameters import check_estimator
 from labeltree.training.solvers import check_unread_parameters
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees.recipe import TreeRecipe
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Choice,
-    Constraint,
-    Flag,
-    Number,
-    check_parameters,
-    n_threads,
-)
+from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Number
 
-#: The links of each loss, its default first: one that tells all scores apart.
+#: The links of each loss, the default first. The default is strictly increasing, so that no two scores tie.
 LINKS = {"squared_hinge": ("sigmoid2", *LOSSES["squared_hinge"].links), "logistic": LOSSES["logistic"].links}
 
-#: The parameters that not all solvers read.
+#: The parameters of each solver that not all solvers read.
 SOLVERS = {
     "descent": ("loss", "negatives", "n_negatives", "checkpoint"),
     "sparse": ("l1", "negatives", "n_negatives", "checkpoint"),
@@ -42,21 +33,13 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "solver": Choice(tuple(SOLVERS)),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, 1e10, open_low=True),
     "l1": Number(0, 1e10),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
     "negatives": Choice(("all", "tree")),
     "n_negatives": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "checkpoint": Choice((), (str, os.PathLike), optional=True),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
-#: All labels are children of the root; what else a recipe says is of no concern then.
+#: The flat tree has all labels as children of the root; the other tree parameters have no effect on it.
 _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 
 _Self = TypeVar("_Self", bound="OneVsRestClassifier")
@@ -201,13 +184,10 @@ class OneVsRestClassifier(LabelTreeEstimator):
         self.verbose = verbose
 
     def check_parameters(self, training: bool = True) -> None:
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         self.link_of(self.loss)
-        if (
-            not training
-        ):  # a parameter that the solver of a saved model did not use may have had another default then
+        # A saved model may come from a version where an unused parameter had another default.
+        if not training:
             return
         check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:
@@ -224,44 +204,27 @@ class OneVsRestClassifier(LabelTreeEstimator):
         return choose_link(self.link, loss, LINKS[loss])
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
-        learner = self._max_margin_learner() if self.solver == "max_margin" else self._learner()
+        """Return the plan of the training."""
+        settings = SolverSettings(
+            solver=self.solver,
+            loss=self.loss,
+            C=float(self.C),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            bias=float(self.bias),
+            prune=float(self.prune),
+            l1=0.0 if self.solver == "descent" else float(self.l1),
+        )
+        learner: NodeLearner = MaxMarginLearner(settings)
+        if self.solver != "max_margin":
+            n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
+            learner = OneVsRestLearner(
+                settings, n_negatives if self.negatives == "tree" else None, self.checkpoint
+            )
         return TreePlan([_FLAT], self.seeds(1), learner, self.link_of(self.loss))
 
-    def _max_margin_learner(self) -> NodeLearner:
-        return MaxMarginLearner(
-            MaxMarginSettings(
-                C=float(self.C),
-                l1=float(self.l1),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                bias=float(self.bias),
-                prune=float(self.prune),
-            )
-        )
-
-    def _learner(self) -> NodeLearner:
-        n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
-        return OneVsRestLearner(
-            SolverSettings(
-                solver=self.solver,
-                loss=self.loss,
-                penalty="l2",
-                siblings="independent",
-                C=float(self.C),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                incremental=None,
-                bias=float(self.bias),
-                prune=float(self.prune),
-                l1=float(self.l1) if self.solver == "sparse" else 0.0,
-            ),
-            n_negatives if self.negatives == "tree" else None,
-            self.checkpoint,
-        )
-
     def _for_some_rows(self: _Self) -> _Self:
-        # A checkpoint is of one run: the one on all rows.
+        # Only the training on all rows has a checkpoint.
         copied: _Self = super()._for_some_rows().set_params(checkpoint=None)
         return copied
 
@@ -273,13 +236,13 @@ class OneVsRestClassifier(LabelTreeEstimator):
 
     @property
     def objective_(self) -> float:
-        """The value that `solver="max_margin"` reached."""
+        """The value of the objective that `solver="max_margin"` reached."""
         objective: float = self._fact("objective_")
         return objective
 
     @property
     def duality_gap_(self) -> float:
-        """The distance of `objective_` from the minimum, at most."""
+        """The maximum distance of `objective_` from the minimum."""
         gap: float = self._fact("duality_gap_")
         return gap
 

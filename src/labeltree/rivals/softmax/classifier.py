@@ -1,47 +1,25 @@
-"""`HierarchicalSoftmaxClassifier`: one label of each example, found down a tree."""
+"""`HierarchicalSoftmaxClassifier`: a softmax at every node of a label tree."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils import check_random_state
-
 from labeltree.classifier import recipe_of
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.rivals.softmax.learner import SoftmaxLearner
+from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.parameters import check_estimator
 from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeSource, check_tree
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Choice,
-    Constraint,
-    Flag,
-    Number,
-    WordOrMatrix,
-    check_parameters,
-    check_tree_weight,
-    n_threads,
-)
+from labeltree.validation import Choice, Constraint, WordOrMatrix, check_tree_weight
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
     **TREE_CONSTRAINTS,
-    # None in a model that was saved without them
+    # None in a saved model whose label vectors were a matrix
     "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
-    "C": Number(0, 1e10, open_low=True),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "search": Choice(("exact", "beam")),
-    "beam": Number(1, LARGEST_INTEGER, integer=True),
-    "missing_estimates": Choice(("path", "zero")),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
@@ -199,9 +177,7 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 
@@ -209,8 +185,8 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
         return "softmax"
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
-        learner = SoftmaxLearner(
+        """Return the plan of the training."""
+        settings = SolverSettings(
             C=float(self.C),
             tol=self.tol,
             max_iter=self.max_iter,
@@ -219,4 +195,4 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
         )
         recipes = recipe_of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
-        return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)
+        return TreePlan(recipes, self.seeds(self.n_trees), SoftmaxLearner(settings), "softmax", tree_weight)

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.training.examples import Examples
-from labeltree.training.linear_nodes import pruning_warnings
-from labeltree.training.plan import Run, Seconds
+from labeltree.training.linear_nodes import SolverSettings, train_tree, weight_warnings
+from labeltree.training.plan import Run
+from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
 
 
 @dataclass(frozen=True)
-class SoftmaxLearner:
-    """Trains the softmax of every inner node.
+class SoftmaxLearner(NodeLearner):
+    """Trains the softmax of every inner node; of the settings it reads C, tol, max_iter, bias and prune."""
 
-    Attributes are the parameters of `HierarchicalSoftmaxClassifier`; `bias` is the value of the bias feature.
-    """
-
-    C: float
-    tol: float
-    max_iter: int
-    bias: float
-    prune: float
+    settings: SolverSettings
 
     def train(
-        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[BlockWeights, dict[str, int]]:
-        options = _native.SolverOptions(**asdict(self), seed=seed, n_threads=run.n_threads)
-        arrays = run.phases.run(
-            f"{name}training {tree.n_nodes:,} nodes",
-            lambda progress: _native.train_softmax(tree.native, examples.native, options, progress),
-        )
-        report: dict[str, int] = arrays.pop("report")
-        return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
-
-    def facts(self) -> Mapping[str, Any]:
-        return {}
+        return train_tree(tree, examples, self.settings, seed, run, _native.train_softmax)
 
     def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
-        return pruning_warnings(self.prune, nodes, reports)
+        return weight_warnings(self.settings, nodes, reports)
