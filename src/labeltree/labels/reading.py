@@ -18,8 +18,8 @@ from labeltree.labels.names import LabelNames
 
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
 
-#: What may hold the labels of one row.
-_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+#: The types that may hold the labels of one row.
+COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _read_by_name(
         y = y.to_numpy()
     if _is_list_of_lists(y):
         for i, row in enumerate(y):
-            if not isinstance(row, _COLLECTIONS):
+            if not isinstance(row, COLLECTIONS):
                 raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
         indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
         return indptr, positions([label for row in y for label in row])
@@ -178,7 +178,7 @@ def _is_list_of_lists(y: Any) -> bool:
         return False
     if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
         return False
-    rows = [row for row in y if isinstance(row, _COLLECTIONS)]
+    rows = [row for row in y if isinstance(row, COLLECTIONS)]
     return len(rows) > 0 and not (len(rows) == len(y) and is_indicator(rows))
 
 
@@ -202,7 +202,7 @@ def read_label_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     flat: list[int] = []
     for i, row in enumerate(y):
-        if not isinstance(row, _COLLECTIONS):
+        if not isinstance(row, COLLECTIONS):
             raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
         try:
             flat.extend({position.setdefault(label, len(position)) for label in row})
