@@ -128,7 +128,7 @@ def test_neither_threads_nor_chunks_nor_a_checkpoint_change_a_bit(
         kept = trained(X, y, negatives="tree", n_negatives=3, checkpoint=tmp_path / "run")
         assert_same_weights(kept, expected)
         (tmp_path / "run" / "chunk-000000.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"of another run, which had .*n_negatives=3 instead of None"):
+    with pytest.raises(ValueError, match=r"to another run, with .*n_negatives=3 instead of None"):
         trained(X, y, checkpoint=tmp_path / "run")
     other = trained(X, y, negatives="tree", n_negatives=3, random_state=1)
     assert not np.array_equal(other.weights_[0].arrays["bias"], expected.weights_[0].arrays["bias"])

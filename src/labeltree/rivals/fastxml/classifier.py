@@ -131,7 +131,7 @@ class FastXMLClassifier(Estimator):
         check_estimator(self, _CONSTRAINTS)
 
     def make_plan(self) -> ExampleTreePlan:
-        """Return how to train, by the parameters."""
+        """Return the plan of the training."""
         random = check_random_state(self.random_state)
         options = {
             "C": float(self.C),
@@ -146,11 +146,11 @@ class FastXMLClassifier(Estimator):
         )
 
     def reranking(self) -> Reranking | None:
-        """Return how the labels that the trees propose are ranked; None by their votes."""
+        """Return the parameters of the reranking; None if labels are ranked by the votes of the trees."""
         return None
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        """Return the parameters that hold for the trained trees, whatever is set later."""
+        """Return the parameters that the trained trees keep when parameters of the estimator change."""
         return {"normalize": bool(self.normalize)}
 
     def stored_parameters(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class FastXMLClassifier(Estimator):
 
     @property
     def dense_features_(self) -> tuple[int, int]:
-        """The range of dense features: the first of them and the one after the last."""
+        """The range of dense features: the first one, and the one after the last."""
         return self.example_trees_.dense_features
 
 
@@ -281,7 +281,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
 
     @property
     def model_(self) -> Model:
-        """The trained model. It answers as the parameters `gamma` and `alpha` say now."""
+        """The trained model, with the current parameters `gamma` and `alpha`."""
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.reranking())

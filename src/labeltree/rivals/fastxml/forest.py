@@ -1,8 +1,9 @@
-"""`ExampleForest`: trees over examples, answered by the leaves that a row falls into."""
+"""`ExampleForest`: trees over examples; the leaves that a row reaches give the answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,8 +20,8 @@ from labeltree.trees import LabelTree
 class ExampleForest:
     """An ensemble of trees over examples.
 
-    A row goes one way through a tree, and a tree that does not name a label gives it the probability 0: siblings, beams
-    and missing estimates have no meaning here.
+    A row reaches one leaf of each tree; a label that the leaf does not have gets the probability 0 from that tree. The
+    options of a search for siblings, beams and missing estimates have no effect.
 
     Parameters
     ----------
@@ -40,11 +41,11 @@ class ExampleForest:
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether the trees vote; a reranked score is no probability."""
+        """Whether answers are probabilities: reranked scores are not."""
         return self.reranking is None
 
     def answering(self, reranking: Reranking | None) -> ExampleForest:
-        """Return the forest with this reranking: itself if nothing changes."""
+        """Return the forest with this reranking; this forest if nothing changes."""
         return self if reranking == self.reranking else ExampleForest(self.example_trees, reranking)
 
     @property
@@ -60,7 +61,7 @@ class ExampleForest:
         raise AttributeError("these trees divide examples, not labels: there is no label tree")
 
     def verify(self) -> None:
-        """Check the inside of every tree; raises `ModelFileError` if one is damaged."""
+        """Check the arrays of every tree; raise `ModelFileError` if one is damaged."""
         self._native.verify()
 
     def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
@@ -80,20 +81,15 @@ class ExampleForest:
         return probabilities
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        """Return the labels of the only row; all that the trees name are known at once, others are 0."""
+        """Return the labels of the only row that the trees give a probability, all at once; the others have 0."""
         labels, probabilities = self.top_k(features, search.replace(k=self.n_labels))
         n_found = int((labels >= 0).sum())
         return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
 
     def explain(
-        self,
-        features: Any,
-        label: int,
-        search: Search,
-        n_features: int,
-        feature_names: FeatureNames,
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: FeatureNames
     ) -> Explanation:
-        # The kernel walks the same way first, and raises if the file of the model is damaged.
+        # The kernel follows the same paths first, and raises if the model file is damaged.
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees
@@ -121,7 +117,7 @@ def _path(
     n_features: int,
     feature_names: FeatureNames,
 ) -> list[Step]:
-    """The way through a tree: certain at every separator, and at the leaf its probability for the label."""
+    """Return the path through a tree: separators have the probability 1, the leaf that of the label."""
     first = int(trees.arrays["tree_begin"][tree])
     steps = [Step(0, trees.n_labels_below(first), 0.0, 1.0, 1.0, 0.0, ())]
     for split in trees.splits(tree, values):
@@ -141,8 +137,6 @@ def _path(
                 strongest(triples, n_features, feature_names),
             )
         )
-    last = steps[-1]
-    labels, probabilities = trees.leaf(first + last.node)
+    labels, probabilities = trees.leaf(first + steps[-1].node)
     share = float(probabilities[labels == label].sum())
-    steps[-1] = Step(last.node, last.n_labels, last.score, share, share, last.bias, last.contributions)
-    return steps
+    return [*steps[:-1], replace(steps[-1], probability=share, probability_so_far=share)]
