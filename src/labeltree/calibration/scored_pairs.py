@@ -49,8 +49,13 @@ class ScoredPairs:
 
     def where(self, chosen: NDArray[np.bool_]) -> ScoredPairs:
         """Return some of the pairs."""
-        arrays = (self.probability, self.outcome, self.weight, self.group)
-        return ScoredPairs(*(array[chosen] for array in arrays), self.n_rows)
+        return ScoredPairs(
+            self.probability[chosen],
+            self.outcome[chosen],
+            self.weight[chosen],
+            self.group[chosen],
+            self.n_rows,
+        )
 
 
 def label_pairs(
@@ -145,7 +150,10 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
         )
     labels = read_labels_of(y, asked.names.classes, asked.label_kind)
     parts = asked.forest.node_scores(asked.read(X), labels, model.make_search(), random_state)
-    columns = zip(
-        *((part.probability, part.positive, part.weight, part.level) for part in parts), strict=True
+    return ScoredPairs(
+        np.concatenate([part.probability for part in parts]),
+        np.concatenate([part.positive for part in parts]),
+        np.concatenate([part.weight for part in parts]),
+        np.concatenate([part.level for part in parts]),
+        labels.n_rows,
     )
-    return ScoredPairs(*map(np.concatenate, columns), labels.n_rows)
