@@ -11,7 +11,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.reading import read_labels, read_labels_of
@@ -24,6 +23,7 @@ from labeltree.training.examples import Examples
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
+from labeltree.training.parameters import check_estimator
 from labeltree.training.plan import Run
 from labeltree.training.presets import preset
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
@@ -32,25 +32,21 @@ from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
-    LARGEST_INTEGER,
     Choice,
     Constraint,
-    Flag,
     Number,
     WordOrMatrix,
     WordOrNumber,
     check_count,
-    check_parameters,
     check_sample_weight,
     check_tree_weight,
     n_threads,
 )
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
     **TREE_CONSTRAINTS,
-    # None in a model that was saved without them
+    # None in a saved model whose label vectors were a matrix
     "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
     "loss": Choice(tuple(LOSSES)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
@@ -59,23 +55,9 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "C": WordOrNumber(
         ("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True), or_sequence=True
     ),
-    # "given" in a model that was saved without them
+    # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "solver": Choice(tuple(SOLVERS)),
-    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
-    "epochs": Number(1, LARGEST_INTEGER, integer=True),
-    "regularization": Number(0, 1e10, optional=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "search": Choice(("exact", "beam")),
-    "beam": Number(1, LARGEST_INTEGER, integer=True),
-    "missing_estimates": Choice(("path", "zero")),
-    "normalize_siblings": Flag(),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
@@ -316,9 +298,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         self.link_of(self.loss)
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:

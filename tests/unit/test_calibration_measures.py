@@ -249,7 +249,7 @@ def test_online_models_are_measured_by_their_labels():
 
 
 def test_rows_must_be_as_many_as_labels():
-    with pytest.raises(ValueError, match="same number of rows, got 60 and 59"):
+    with pytest.raises(ValueError, match="same number of rows .*60 and 59"):
         label_pairs(small_model(), X, y[1:])
     with pytest.raises(ValueError, match="same number of rows"):
         node_pairs(small_model(), X, y[1:])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.labels.reading import read_labels_of
-from labeltree.validation import check_count
+from labeltree.validation import check_count, check_same_rows
 
 if TYPE_CHECKING:
     from labeltree.questions import Questions
@@ -90,8 +90,7 @@ def label_pairs(
     labels = read_labels_of(y, names.classes, model.model_.label_kind)
     n_rows, n_labels = labels.n_rows, labels.n_labels
     top = model.predict_topk(X, k=min(MOST_LIKELY, n_labels), threshold=LEAST_LIKELY)
-    if len(top.labels) != n_rows:
-        raise ValueError(f"X and y must have the same number of rows, got {len(top.labels)} and {n_rows}")
+    check_same_rows(len(top.labels), n_rows)
     likely = top.probabilities >= LEAST_LIKELY
     found = names.positions(top.labels[likely].tolist())
     # A pair is one number below 2^63, which is enough for any data.

@@ -21,7 +21,7 @@ from labeltree.online.growing_model import GrowingModel
 from labeltree.online.settings import OnlineSettings
 from labeltree.online.streaming import Batches, learn
 from labeltree.trees import LabelTree
-from labeltree.validation import LARGEST_INTEGER, check_count, check_sample_weight
+from labeltree.validation import LARGEST_INTEGER, check_count, check_same_rows, check_sample_weight
 
 _Estimator = TypeVar("_Estimator", bound="OnlineLearner")
 
@@ -160,11 +160,7 @@ class OnlineLearner(Estimator):
     ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
         labels = model.labels.read(y)
         features = model.features.read(X, normalize=model.settings.normalize, learning=True)
-        if features.matrix.n_rows != labels.n_rows:
-            raise ValueError(
-                "X and y must have the same number of rows "
-                f"(inconsistent: {features.matrix.n_rows} and {labels.n_rows})"
-            )
+        check_same_rows(features.matrix.n_rows, labels.n_rows)
         return features, labels, check_sample_weight(sample_weight, labels.n_rows)
 
     def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:

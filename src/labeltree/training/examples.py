@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
 from labeltree.model.feature_reader import FeatureReader
+from labeltree.validation import check_same_rows
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,7 @@ class Examples:
     def check(self) -> None:
         """Raise `ValueError` unless a model can be trained on the examples."""
         n_rows, labels = self.features.n_rows, self.labels
-        if n_rows != labels.n_rows:
-            raise ValueError(
-                f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
-            )
+        check_same_rows(n_rows, labels.n_rows)
         if n_rows >= 2**31:
             raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
         if len(labels.indices) == 0:

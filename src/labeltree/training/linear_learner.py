@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.training.choice_of_c import choose_regularization
 from labeltree.training.examples import Examples
@@ -27,6 +28,8 @@ class LinearLearner(NodeLearner):
         Function from scores to probabilities.
     choose : {"auto", "auto_per_level"}, optional
         Choose C on the first tree, one for all levels or one for each; None uses the C of the settings.
+    kernel : callable
+        The function of the kernel that trains all nodes of a tree.
     scores : dict, optional
         The scores of all C that were tried.
     """
@@ -34,6 +37,7 @@ class LinearLearner(NodeLearner):
     settings: SolverSettings
     link: str
     choose: str | None = None
+    kernel: Callable[..., dict[str, Any]] = _native.train_blocks
     scores: dict[float, Any] | None = None
 
     def train(
@@ -45,7 +49,7 @@ class LinearLearner(NodeLearner):
             chosen = choose_regularization(tree, examples, self.settings, self.link, per_level, seed, run)
             self.settings, self.scores, self.choose = replace(self.settings, C=chosen.C), chosen.scores, None
             run.seconds["choosing_C"] = time.perf_counter() - started
-        return train_tree(tree, examples, self.settings, seed, run)
+        return train_tree(tree, examples, self.settings, seed, run, self.kernel)
 
     def facts(self) -> Mapping[str, Any]:
         return {"C_": self.settings.C, "C_scores_": self.scores} if self.settings.solver == "descent" else {}

@@ -87,13 +87,13 @@ def train_tree(
     settings: SolverSettings,
     seed: int,
     run: Run,
-    train: Callable[..., dict[str, Any]] = _native.train_blocks,
+    kernel: Callable[..., dict[str, Any]] = _native.train_blocks,
 ) -> tuple[BlockWeights, dict[str, int]]:
-    """Train all nodes with a function of the kernel; return the weights and a report."""
+    """Train all nodes with this function of the kernel; return the weights and a report."""
     options = settings.options(seed, run.n_threads, tree)
     arrays = run.phase(
         f"training {tree.n_nodes:,} nodes",
-        lambda progress: train(tree.native, examples.native, options, progress),
+        lambda progress: kernel(tree.native, examples.native, options, progress),
     )
     report = arrays.pop("report")
     return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
-from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.model.forest import Search
+from labeltree.model.kernel_forest import KernelForest
 from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
 from labeltree.trees import LabelTree
 
 
-class ExampleForest:
+class ExampleForest(KernelForest):
     """An ensemble of trees over examples.
 
     A row reaches one leaf of each tree; a label that the leaf does not have gets the probability 0 from that tree. The
@@ -63,22 +63,6 @@ class ExampleForest:
     def verify(self) -> None:
         """Check the arrays of every tree; raise `ModelFileError` if one is damaged."""
         self._native.verify()
-
-    def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
-        labels, probabilities = empty_answer(features.n_rows, search.k)
-        self._native.top_k(features, search, labels, probabilities, evaluations)
-        return labels, probabilities
-
-    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
-        found: RowAnswer = self._native.above(features, search, evaluations)
-        return found
-
-    def pairs(
-        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
-    ) -> NDArray[np.float32]:
-        probabilities = np.empty(len(rows), dtype=np.float32)
-        self._native.pairs(features, rows, labels, search, probabilities)
-        return probabilities
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
         """Return the labels of the only row that the trees give a probability, all at once; the others have 0."""

@@ -228,20 +228,17 @@ class OneVsRestClassifier(LabelTreeEstimator):
     @property
     def loss_(self) -> str:
         """The loss that the classifiers were trained with."""
-        loss: str = self.model_.training.parameters["loss"]
-        return loss
+        return str(self.model_.training.parameters["loss"])
 
     @property
     def objective_(self) -> float:
         """The value of the objective that `solver="max_margin"` reached."""
-        objective: float = self._fact("objective_")
-        return objective
+        return float(self._fact("objective_"))
 
     @property
     def duality_gap_(self) -> float:
         """The maximum distance of `objective_` from the minimum."""
-        gap: float = self._fact("duality_gap_")
-        return gap
+        return float(self._fact("duality_gap_"))
 
     def stored_parameters(self) -> dict[str, Any]:
         return {**super().stored_parameters(), "checkpoint": None}

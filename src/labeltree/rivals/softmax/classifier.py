@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from labeltree import _native
 from labeltree.classifier import recipe_of
 from labeltree.label_tree_estimator import LabelTreeEstimator
-from labeltree.rivals.softmax.learner import SoftmaxLearner
+from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.parameters import check_estimator
 from labeltree.training.tree_plan import TreePlan
@@ -196,6 +197,7 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
             bias=float(self.bias),
             prune=self.prune,
         )
+        learner = LinearLearner(settings, "softmax", kernel=_native.train_softmax)
         recipes = recipe_of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
-        return TreePlan(recipes, self.seeds(self.n_trees), SoftmaxLearner(settings), "softmax", tree_weight)
+        return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)
