@@ -266,24 +266,11 @@ class OnlineLabelTreeClassifier(OnlineLearner):
             normalize=bool(self.normalize),
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a directory, atomically: a reader sees the old model or the new one.
-
-        The file is complete: a loaded model learns on exactly as if it had never been saved, bit for bit. For
-        prediction only, `freeze` makes a smaller model.
-
-        Parameters
-        ----------
-        path : path of a directory
-            Created if it does not exist. A directory with other files than those of a model is refused.
-        """
-        super().save(path)
-
     @classmethod
     def load(
         cls, path: str | os.PathLike[str], *, policy: Any = None, verify: bool = False
     ) -> OnlineLabelTreeClassifier:
-        """Open a saved model.
+        """Open a saved model. It continues to learn as if it had never been saved, bit for bit.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +44,7 @@ class OnlineLearner(Estimator):
 
     def growing_model(self) -> GrowingModel:
         """Return the model; raise `NotFittedError` if it has no examples yet."""
-        model: Any = self.model_
-        grown: GrowingModel = model
-        return grown
+        return cast(GrowingModel, self.model_)
 
     def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
         """Start with an empty tree and learn the examples in `epochs` passes, each in a different random order.

@@ -26,15 +26,14 @@ class ReadersWriterLock:
         self._changed = threading.Condition()
         self._n_reading = 0
         self._n_waiting = 0
-        self._is_writing = False
-        self._writer = 0  # the thread that is writing
+        self._writer: int | None = None  # the thread that is writing
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Hold the lock for reading, once no thread writes or waits to write."""
         self.check_other_thread()
         with self._changed:
-            self._changed.wait_for(lambda: not self._is_writing and self._n_waiting == 0)
+            self._changed.wait_for(lambda: self._writer is None and self._n_waiting == 0)
             self._n_reading += 1
         try:
             yield
@@ -50,15 +49,15 @@ class ReadersWriterLock:
         with self._changed:
             self._n_waiting += 1
             try:
-                self._changed.wait_for(lambda: not self._is_writing and self._n_reading == 0)
-                self._is_writing, self._writer = True, threading.get_ident()
+                self._changed.wait_for(lambda: self._writer is None and self._n_reading == 0)
+                self._writer = threading.get_ident()
             finally:
                 self._n_waiting -= 1
         try:
             yield
         finally:
             with self._changed:
-                self._is_writing, self._writer = False, 0
+                self._writer = None
                 self._changed.notify_all()
 
     def check_other_thread(self) -> None:

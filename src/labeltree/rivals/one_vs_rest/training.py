@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -140,7 +140,7 @@ class OneVsRestLearner(NodeLearner):
                 trained, always, labels.n_labels, features.n_features, dense[1] - dense[0]
             ),
         )
-        report = _report(chunk["report"] for chunk in trained)
+        report = _report(trained)
         report["n_constant"] = tree.n_nodes - len(plan.label)
         return BlockWeights.from_training(tree, arrays, dense), report
 
@@ -208,13 +208,12 @@ class _Chunks:
             )
 
 
-def _report(numbers: Iterable[NDArray[np.int64]]) -> dict[str, int]:
+def _report(chunks: Sequence[Arrays]) -> dict[str, int]:
     """Return the reports of all chunks as one report."""
-    total = dict.fromkeys(_REPORT, 0)
-    for chunk in numbers:
-        for name, number in zip(_REPORT, chunk.tolist(), strict=True):
-            total[name] = max(total[name], number) if name == "n_passes" else total[name] + number
-    return total
+    numbers = np.array([chunk["report"] for chunk in chunks], dtype=np.int64).reshape(-1, len(_REPORT))
+    totals = numbers.sum(axis=0)
+    totals[-1] = numbers[:, -1].max(initial=0)  # of n_passes, the maximum
+    return dict(zip(_REPORT, totals.tolist(), strict=True))
 
 
 def _sha256(*arrays: NDArray[Any]) -> str:
