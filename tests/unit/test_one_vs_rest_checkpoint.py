@@ -254,7 +254,7 @@ def test_a_checkpoint_of_another_run_is_refused(folder: Path, other: str) -> Non
 
 def test_a_checkpoint_of_another_version_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labeltree, "__version__", "99.0")
-    with pytest.raises(ValueError, match=r"had library_version='[^']+' instead of '99\.0'"):
+    with pytest.raises(ValueError, match=r"with library_version='[^']+' instead of '99\.0'"):
         trained(X, y, checkpoint=folder)
 
 

@@ -39,7 +39,7 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
 
 
 def check_estimator(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
-    """Raise `ValueError` for the first invalid parameter; `constraints` are additional to, or replace, the common ones."""
+    """Raise `ValueError` for the first invalid parameter; `constraints` add to the common ones, or replace them."""
     check_parameters(estimator, {**COMMON_CONSTRAINTS, **constraints})
     check_random_state(estimator.random_state)
     n_threads(estimator.n_jobs)  # raises for 0
