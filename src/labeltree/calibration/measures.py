@@ -67,14 +67,14 @@ def reliability_curve(
     >>> curve.probability.round(2), curve.frequency.round(2)
     (array([0.2 , 0.85]), array([0.33, 1.  ]))
     """
-    came_true, said, mass = _pairs(outcome, probability, weight)
+    positive, given, mass = _pairs(outcome, probability, weight)
     edges = _edges(bins)
     n_bins = len(edges) - 1
-    at = np.clip(np.searchsorted(edges, said, side="right") - 1, 0, n_bins - 1)
+    at = np.clip(np.searchsorted(edges, given, side="right") - 1, 0, n_bins - 1)
     total = np.asarray(np.bincount(at, mass, n_bins), dtype=np.float64)
     with np.errstate(invalid="ignore"):  # 0 / 0 in an empty bin
-        mean = np.bincount(at, mass * said, n_bins) / total
-        frequency = np.bincount(at, mass * came_true, n_bins) / total
+        mean = np.bincount(at, mass * given, n_bins) / total
+        frequency = np.bincount(at, mass * positive, n_bins) / total
     return ReliabilityCurve(edges, total, mean, frequency)
 
 
@@ -113,25 +113,25 @@ def log_loss(outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | 
     >>> round(log_loss([1, 0], [0.8, 0.4]), 3)
     0.367
     """
-    came_true, said, mass = _pairs(outcome, probability, weight)
-    of_truth = np.where(came_true, said, 1 - said)
-    return float(mass @ -np.log(np.maximum(of_truth, LEAST_PROBABILITY)) / mass.sum())
+    positive, given, mass = _pairs(outcome, probability, weight)
+    of_outcome = np.where(positive, given, 1 - given)
+    return float(mass @ -np.log(np.maximum(of_outcome, LEAST_PROBABILITY)) / mass.sum())
 
 
 def _pairs(
     outcome: ArrayLike, probability: ArrayLike, weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-    came: NDArray[Any] = np.asarray(outcome)
-    said = np.asarray(probability, dtype=np.float64)
-    mass = np.ones(said.shape) if weight is None else np.asarray(weight, dtype=np.float64)
-    if not (said.ndim == 1 and came.shape == said.shape == mass.shape):
+    outcomes: NDArray[Any] = np.asarray(outcome)
+    given = np.asarray(probability, dtype=np.float64)
+    mass = np.ones(given.shape) if weight is None else np.asarray(weight, dtype=np.float64)
+    if not (given.ndim == 1 and outcomes.shape == given.shape == mass.shape):
         raise ValueError(
             "outcome, probability and weight must be 1-d arrays of the same length, got arrays of shape "
-            f"{came.shape}, {said.shape} and {mass.shape}"
+            f"{outcomes.shape}, {given.shape} and {mass.shape}"
         )
     for name, values, good, expected in (
-        ("outcome", came, (came == 0) | (came == 1), "0 or 1"),
-        ("probability", said, (said >= 0) & (said <= 1), "a number from 0 to 1"),
+        ("outcome", outcomes, (outcomes == 0) | (outcomes == 1), "0 or 1"),
+        ("probability", given, (given >= 0) & (given <= 1), "a number from 0 to 1"),
         ("weight", mass, np.isfinite(mass) & (mass >= 0), "a finite number of at least 0"),
     ):
         if not good.all():
@@ -139,7 +139,7 @@ def _pairs(
             raise ValueError(f"{name}, entry {at}: expected {expected}, got {values[at]}")
     if not mass.any():
         raise ValueError("there are no pairs with a weight above 0: there is nothing to measure")
-    return came.astype(bool), said, mass
+    return outcomes.astype(bool), given, mass
 
 
 def _edges(bins: int | ArrayLike) -> FloatArray:
