@@ -14,7 +14,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix bench experiments profile sanitize develop tools browser clean
+.PHONY: help demo test check fix picture bench experiments profile sanitize develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -32,6 +32,9 @@ check: ## format, lint, types, stub and tests: what a change must pass
 
 fix: ## format the code and repair what the linter can
 	@scripts/check --fix
+
+picture: ## draw the picture of the architecture from its text, by Graphviz
+	@scripts/picture
 
 bench: $(package) $(group)-bench ## measure speed and quality beside other packages, on the data sets in DATA=../shared/data
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks $(ARGS)

@@ -13,7 +13,7 @@ namespace labeltree {
 
 struct KMeansOptions {
   bool balanced = true;  // clusters of equal size (give or take one), or as they come
-  // Centroids are found on a sample, so many rows per cluster at first, then twice as many, up to `sample`;
+  // Centroids are found on a sample: first_sample rows per cluster, then twice as many, up to `sample`;
   // then all rows are assigned. At each size there are at most max_iter steps, and no more once the mean
   // similarity of rows and centroids gains less than eps.
   int first_sample = 128;

@@ -13,7 +13,7 @@ namespace labeltree {
 
 struct ClusteringOptions {
   int arity = 32;
-  int max_leaves = 100;  // a node with at most so many labels gets them as leaves
+  int max_leaves = 100;  // the maximum number of labels in a leaf cluster
   int max_depth = 0;     // of the tree, in edges; 0 for no limit
   // A label that at least this share of a node's examples have is a leaf right below that node; 0 for none.
   double frequent_share = 0.01;

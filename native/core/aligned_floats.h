@@ -45,7 +45,7 @@ class AlignedFloats {
   int64_t capacity_ = 0;
 };
 
-// Aligned floats that grow and keep what they hold; what is added is 0.
+// Aligned floats that grow and keep their values; new values are 0.
 class GrowingFloats {
  public:
   GrowingFloats() = default;

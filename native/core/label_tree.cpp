@@ -6,6 +6,7 @@
 namespace labeltree {
 
 void check_tree(const LabelTreeView& tree) {
+  const bool is_empty = tree.n_nodes == 1 && tree.n_labels == 0 && tree.label[0] < 0;
   if (tree.child_begin[0] != 1 || tree.child_begin[tree.n_nodes] != tree.n_nodes) {
     throw std::invalid_argument("child_begin does not span the nodes");
   }
@@ -17,7 +18,7 @@ void check_tree(const LabelTreeView& tree) {
     const int32_t begin = tree.child_begin[v], end = tree.child_begin[v + 1];
     if (begin <= v || end < begin) fail("is not numbered breadth first");
     if (tree.label[v] >= tree.n_labels) fail("has a label that is out of range");
-    if (tree.is_leaf(v) != (begin == end)) fail("must have either children or a label");
+    if (tree.is_leaf(v) != (begin == end) && !is_empty) fail("must have either children or a label");
     n_leaves += tree.is_leaf(v);
   }
   if (n_leaves != tree.n_labels) throw std::invalid_argument("there are not as many leaves as labels");

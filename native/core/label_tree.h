@@ -21,8 +21,8 @@ struct LabelTreeView {
 };
 
 // Throws std::invalid_argument unless the arrays are a tree, numbered breadth first, with every label at one
-// leaf: all look-ups by node or label rely on this. LabelTree in Python checks the same, with better
-// messages.
+// leaf, or a root alone without labels: all look-ups by node or label rely on this. LabelTree in Python
+// checks the same, with better messages.
 void check_tree(const LabelTreeView& tree);
 
 inline std::vector<int32_t> parents(const LabelTreeView& tree) {

@@ -1,4 +1,4 @@
-// What a long computation tells, and how it is told to stop.
+// The progress of a long computation, and the request to stop it.
 #pragma once
 
 #include <atomic>

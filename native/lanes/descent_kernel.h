@@ -2,14 +2,14 @@
 #pragma once
 
 #include "lanes/kernels.h"
-#include "lanes/loss_steps.h"
+#include "lanes/loss_dispatch.h"
 #include "lanes/row_products.h"
 #include "lanes/simd.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
-template <int Lanes, template <class, class> class LossStep, bool CostPerLane>
+template <int Lanes, class Type, bool CostPerLane>
 void descend(DescentPass& pass) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
@@ -17,7 +17,7 @@ void descend(DescentPass& pass) {
   constexpr int half = V::kCount / 2;
   for (int64_t at = 0; at < pass.n_order; ++at) {
     const uint32_t row = pass.order[at];
-    const LossStep<V, float> loss(pass.cost[row], pass.squared_norm[row]);
+    const typename Type::template Of<V> loss(pass.cost[row], pass.squared_norm[row]);
     Floats step[V::kCount];
     multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);
     float* alpha_row = pass.alpha + static_cast<int64_t>(row) * Lanes;
@@ -31,7 +31,8 @@ void descend(DescentPass& pass) {
       Floats violation, next;
       if constexpr (CostPerLane) {
         const Floats cost = load<Floats>(pass.lane_cost + static_cast<int64_t>(row) * Lanes + first);
-        next = LossStep<V, Floats>(cost, pass.squared_norm[row]).step(margin, alpha, violation);
+        next = typename Type::template Of<V, Floats>(cost, pass.squared_norm[row])
+                   .step(margin, alpha, violation);
       } else {
         next = loss.step(margin, alpha, violation);
       }
@@ -63,31 +64,15 @@ void descend(DescentPass& pass) {
   }
 }
 
-template <template <class, class> class LossStep, bool CostPerLane>
-void descend(int lanes, DescentPass& pass) {
-  with_lanes(lanes, [&](auto n) { descend<n(), LossStep, CostPerLane>(pass); });
-}
-
-template <template <class, class> class LossStep>
-void descend(int lanes, DescentPass& pass) {
-  if (pass.lane_cost != nullptr) {
-    descend<LossStep, true>(lanes, pass);
-  } else {
-    descend<LossStep, false>(lanes, pass);
-  }
-}
-
 void descent_pass(Loss loss, int lanes, DescentPass& pass) {
-  switch (loss) {
-    case Loss::squared_hinge:
-      return descend<SquaredHinge>(lanes, pass);
-    case Loss::logistic:
-      return descend<Logistic>(lanes, pass);
-    case Loss::squared:
-      return descend<Squared>(lanes, pass);
-    case Loss::exponential:
-      return descend<Exponential>(lanes, pass);
-  }
+  with_loss(loss, [&](auto type) {
+    using Type = decltype(type);
+    if (pass.lane_cost != nullptr) {
+      with_lanes(lanes, [&](auto n) { descend<n(), Type, true>(pass); });
+    } else {
+      with_lanes(lanes, [&](auto n) { descend<n(), Type, false>(pass); });
+    }
+  });
 }
 
 }  // namespace

@@ -2,25 +2,12 @@
 #pragma once
 
 #include "lanes/kernels.h"
-#include "lanes/loss_steps.h"
+#include "lanes/loss_dispatch.h"
 #include "lanes/row_products.h"
 #include "lanes/simd.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
-
-// The derivative of a loss by the margin.
-template <class V>
-struct SquaredHingeSlope {
-  using Floats = typename V::Floats;
-  static Floats at(Floats margin) { return -2.0f * maximum(1.0f - margin, Floats{}); }
-};
-
-template <class V>
-struct LogisticSlope {
-  using Floats = typename V::Floats;
-  static Floats at(Floats margin) { return -Logistic<V, float>::sigmoid_of_negative(margin); }
-};
 
 // What AdaGrad's sums of squared gradients start from: rows are of about unit length, so a feature has to
 // move a good deal before its steps get smaller. From much less, rare features would get large weights at
@@ -94,7 +81,7 @@ struct Fobos {
   }
 };
 
-template <int Lanes, template <int> class Update, template <class> class Slope>
+template <int Lanes, template <int> class Update, class Type>
 void learn(const IncrementalPass& pass) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
@@ -115,7 +102,7 @@ void learn(const IncrementalPass& pass) {
                                 : Floats{} + pass.example_weight[row];
       const Floats signed_weight = positive ? weight : -weight;
       const Floats margin = scale * (positive ? gradient[j] : -gradient[j]);
-      const Floats slope = signed_weight * Slope<V>::at(margin);
+      const Floats slope = signed_weight * Type::template Of<V>::slope(margin);
       gradient[j] = lane_mask<Ints>(pass.used, first) ? slope : Floats{};
       moves[half > 0 && j >= half] |= lane_bits(gradient[j] != 0.0f, first) != 0;
     }
@@ -129,22 +116,14 @@ void learn(const IncrementalPass& pass) {
   }
 }
 
-template <template <int> class Update, template <class> class Slope>
-void learn(int lanes, const IncrementalPass& pass) {
-  with_lanes(lanes, [&](auto n) { learn<n(), Update, Slope>(pass); });
-}
-
 template <template <int> class Update>
 void learn(Loss loss, int lanes, const IncrementalPass& pass) {
-  switch (loss) {
-    case Loss::squared_hinge:
-      return learn<Update, SquaredHingeSlope>(lanes, pass);
-    case Loss::logistic:
-      return learn<Update, LogisticSlope>(lanes, pass);
-    case Loss::squared:
-    case Loss::exponential:
-      return;  // the incremental solvers do not take these
-  }
+  with_loss(loss, [&](auto type) {
+    using Type = decltype(type);
+    if constexpr (Type::kIncremental) {
+      with_lanes(lanes, [&](auto n) { learn<n(), Update, Type>(pass); });
+    }
+  });
 }
 
 void incremental_pass(Solver solver, Loss loss, int lanes, const IncrementalPass& pass) {

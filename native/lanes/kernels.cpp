@@ -4,6 +4,7 @@
 
 #include "lanes/descent_kernel.h"
 #include "lanes/incremental_kernel.h"
+#include "lanes/loss_dispatch.h"
 #include "lanes/online_kernel.h"
 #include "lanes/panel_products.h"
 #include "lanes/primal_kernel.h"
@@ -111,6 +112,8 @@ void add_shrunk(const float* sums, int64_t n, float threshold, float value, floa
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
+                             takes_loss,
+                             best_score,
                              Flushed<descent_pass>::run,
                              Flushed<static_cast<PassOfSoftmax>(softmax_pass)>::run,
                              Flushed<incremental_pass>::run,
@@ -122,7 +125,8 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              Flushed<static_cast<PassOverFeatures>(feature_pass)>::run,
                              Flushed<multiply>::run,
                              find_large,
-                             add_products,
+                             add_products<true>,
+                             add_products<false>,
                              add_shrunk};
 
 }  // namespace labeltree::LABELTREE_ISA

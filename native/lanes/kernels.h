@@ -4,21 +4,21 @@
 
 #include <cstdint>
 
+#include "training/loss_list.h"
+
 namespace labeltree {
 
 constexpr int kMaxLanes = 32;
 // Columns of dense weights that are stored together.
 constexpr int kPanelColumns = 16;
 
-// The lanes that so many problems take.
+// The number of lanes for this number of problems.
 constexpr int lanes_for(int problems) {
   return problems <= 4 ? 4 : problems <= 8 ? 8 : problems <= 16 ? 16 : 32;
 }
 
-enum class Loss : int { squared_hinge = 0, logistic = 1, squared = 2, exponential = 3 };
-
 // How the columns of a block are learned: from all examples at once (descent), from one after another, or
-// from those that matter (sparse).
+// from the examples that matter (sparse).
 enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse = 4 };
 
 // Rows with features numbered for one block only, so that the weights of a block are small and dense. The
@@ -37,7 +37,7 @@ struct LocalRows {
 struct DescentPass {
   LocalRows rows;
   const float* squared_norm;  // of the whole row
-  const float* single_norm;   // of what is left out of `rows`: features that no other row has
+  const float* single_norm;   // of the features that no other row has, which `rows` leaves out
   const float* cost;          // C times the weight of the example
   const float* lane_cost;     // [row][lane], aligned as alpha is, in place of `cost`; or null
   const uint32_t* positive;
@@ -98,7 +98,7 @@ struct IncrementalPass {
 };
 
 // The features of one example as a growing block has them. The weights of feature k begin at
-// weights + row[k] * unit, those that are not there at a row of zeros.
+// weights + row[k] * unit; a missing feature has a row of zeros.
 struct GrowingRows {
   int64_t n;
   const uint32_t* row;
@@ -145,13 +145,18 @@ using PassOfSoftmax = void (*)(int lanes, SoftmaxPass& pass);
 using StartRound = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                             const float* share);
 // then features move; and how far the round really leads down tells the slope of the losses along its step,
-// at `share` of it, which is added to `slope` per lane. The loss is not the exponential one.
+// at `share` of it, which is added to `slope` per lane.
 using SlopeAlongStep = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                                 const float* share, float* slope);
 using PassOverFeatures = void (*)(int lanes, FeaturePass& pass);
 
 struct LaneKernels {
   const char* name;
+  // Whether a loss can be used so. The other kernels do nothing for a loss that cannot: see check_loss().
+  bool (*takes_loss)(Loss loss, LossUse use);
+  // The score that is best for examples of both classes, at these costs, if the loss is used by primal
+  // descent.
+  double (*best_score)(Loss loss, double positive, double negative);
   // lanes is 4, 8, 16 or 32.
   void (*descent_pass)(Loss loss, int lanes, DescentPass& pass);
   PassOfSoftmax softmax_pass;
@@ -178,9 +183,11 @@ struct LaneKernels {
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
   // Adds row i times column c to sums[i][c]. The weights of 16 columns after another are a panel:
   // panels[(c / 16 * n_features + f) * 16 + c % 16]. A product is the same to the last bit whichever rows and
-  // columns it is computed with; multiplications are fused with additions where the processor can.
-  void (*add_products)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
-                       int n_columns, float* const* sums);
+  // columns it is computed with.
+  using AddProducts = void (*)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
+                               int n_columns, float* const* sums);
+  AddProducts add_products;          // multiplications are fused with additions where the processor can
+  AddProducts add_products_unfused;  // the same bits on every processor
   // scores[k] += value * sums[k], each of the n sums moved towards 0 by `threshold`, and not beyond.
   void (*add_shrunk)(const float* sums, int64_t n, float threshold, float value, float* scores);
 };

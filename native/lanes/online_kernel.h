@@ -34,7 +34,7 @@ template <int Lanes, bool Shrinks>
 [[gnu::always_inline]] inline void score_lanes(const GrowingRows& rows, int first, float* out) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
-  // Two chains, by the place of a feature in the example: what is missing in the block changes nothing.
+  // Two chains, by the place of a feature in the example: a feature that the block lacks changes nothing.
   Floats even[V::kCount] = {}, odd[V::kCount] = {};
   const auto add = [&](int64_t k, Floats* sum) {
     if (k + kRowsAhead < rows.n) {
@@ -67,7 +67,7 @@ void score_growing(const GrowingRows& rows, int width, float* scores) {
   }
 }
 
-template <template <class> class Slope>
+template <class Type>
 bool find_gradient(int width, const float* scores, float scale, const uint32_t* positive,
                    const uint32_t* used, float weight, float* gradient) {
   bool moves = false;
@@ -81,7 +81,7 @@ bool find_gradient(int width, const float* scores, float scale, const uint32_t* 
       const Floats score = load_anywhere<Floats>(scores + lane);
       const Floats margin = scale * (is_positive ? score : -score);
       const Floats signed_weight = is_positive ? Floats{} + weight : Floats{} - weight;
-      const Floats slope = signed_weight * Slope<V>::at(margin);
+      const Floats slope = signed_weight * Type::template Of<V>::slope(margin);
       const Floats g = lane_mask<Ints>(used[lane / 32], lane % 32) ? slope : Floats{};
       std::memcpy(gradient + lane, &g, sizeof(g));
       moves |= lane_bits(g != 0.0f, 0) != 0;
@@ -92,9 +92,14 @@ bool find_gradient(int width, const float* scores, float scale, const uint32_t* 
 
 bool gradient_of_lanes(Loss loss, int width, const float* scores, float scale, const uint32_t* positive,
                        const uint32_t* used, float weight, float* gradient) {
-  return loss == Loss::logistic
-             ? find_gradient<LogisticSlope>(width, scores, scale, positive, used, weight, gradient)
-             : find_gradient<SquaredHingeSlope>(width, scores, scale, positive, used, weight, gradient);
+  bool moves = false;
+  with_loss(loss, [&](auto type) {
+    using Type = decltype(type);
+    if constexpr (Type::kIncremental) {
+      moves = find_gradient<Type>(width, scores, scale, positive, used, weight, gradient);
+    }
+  });
+  return moves;
 }
 
 template <int Lanes, Solver Kind>

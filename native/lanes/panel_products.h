@@ -23,7 +23,7 @@ struct PanelProducts {
 constexpr int kTileRows = kNaturalWidth == 16 ? 8 : kNaturalWidth == 8 ? 4 : 2;
 constexpr int kTilePanels = kNaturalWidth == 16 ? 2 : 1;
 
-template <int Rows, int Panels>
+template <bool Fused, int Rows, int Panels>
 inline void add_tile(const PanelProducts& p, int row, int panel) {
   using V = LaneVector<kPanelColumns>;
   using Floats = typename V::Floats;
@@ -39,7 +39,10 @@ inline void add_tile(const PanelProducts& p, int row, int panel) {
     }
     for (int i = 0; i < Rows; ++i) {
       const Floats value = Floats{} + rows[i][f];
-      for (int v = 0; v < n_vectors; ++v) product[i][v] = multiply_add(value, weight[v], product[i][v]);
+      for (int v = 0; v < n_vectors; ++v) {
+        product[i][v] =
+            Fused ? multiply_add(value, weight[v], product[i][v]) : value * weight[v] + product[i][v];
+      }
     }
   }
   const int first = panel * kPanelColumns;
@@ -53,25 +56,26 @@ inline void add_tile(const PanelProducts& p, int row, int panel) {
 }
 
 // All rows against a few panels, which stay in cache.
-template <int Panels>
+template <bool Fused, int Panels>
 void add_panels(const PanelProducts& p, int panel) {
   int row = 0;
-  for (; row + kTileRows <= p.n_rows; row += kTileRows) add_tile<kTileRows, Panels>(p, row, panel);
-  if (kTileRows > 4 && row + 4 <= p.n_rows) add_tile<4, Panels>(p, row, panel), row += 4;
-  if (kTileRows > 2 && row + 2 <= p.n_rows) add_tile<2, Panels>(p, row, panel), row += 2;
-  if (row < p.n_rows) add_tile<1, Panels>(p, row, panel);
+  for (; row + kTileRows <= p.n_rows; row += kTileRows) add_tile<Fused, kTileRows, Panels>(p, row, panel);
+  if (kTileRows > 4 && row + 4 <= p.n_rows) add_tile<Fused, 4, Panels>(p, row, panel), row += 4;
+  if (kTileRows > 2 && row + 2 <= p.n_rows) add_tile<Fused, 2, Panels>(p, row, panel), row += 2;
+  if (row < p.n_rows) add_tile<Fused, 1, Panels>(p, row, panel);
 }
 
+template <bool Fused>
 void add_products(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
                   int n_columns, float* const* sums) {
   const PanelProducts p{rows, n_rows, n_features, panels, n_columns, sums};
   const int n_panels = (n_columns + kPanelColumns - 1) / kPanelColumns;
   int panel = 0;
   if (n_rows == 1) {  // one row alone waits for memory: ask for more of it at a time
-    for (; panel + 4 <= n_panels; panel += 4) add_tile<1, 4>(p, 0, panel);
+    for (; panel + 4 <= n_panels; panel += 4) add_tile<Fused, 1, 4>(p, 0, panel);
   }
-  for (; panel + kTilePanels <= n_panels; panel += kTilePanels) add_panels<kTilePanels>(p, panel);
-  for (; panel < n_panels; ++panel) add_panels<1>(p, panel);
+  for (; panel + kTilePanels <= n_panels; panel += kTilePanels) add_panels<Fused, kTilePanels>(p, panel);
+  for (; panel < n_panels; ++panel) add_panels<Fused, 1>(p, panel);
 }
 
 }  // namespace

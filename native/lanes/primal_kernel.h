@@ -2,46 +2,12 @@
 #pragma once
 
 #include "lanes/kernels.h"
+#include "lanes/loss_dispatch.h"
 #include "lanes/row_products.h"
 #include "lanes/simd.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
-
-// The slope of a loss and its curvature at a score; `sign` is the class.
-template <class V>
-struct SquaredHingeParabola {
-  using Floats = typename V::Floats;
-
-  static Floats gradient(Floats score, Floats sign, Floats cost) {
-    return -2.0f * cost * sign * maximum(1.0f - sign * score, Floats{});
-  }
-  static Floats curvature(Floats score, Floats sign, Floats cost) {
-    return sign * score < 1.0f ? 2.0f * cost : Floats{};
-  }
-};
-
-template <class V>
-struct SquaredParabola {
-  using Floats = typename V::Floats;
-
-  static Floats gradient(Floats score, Floats sign, Floats cost) { return 2.0f * cost * (score - sign); }
-  static Floats curvature(Floats, Floats, Floats cost) { return 2.0f * cost; }
-};
-
-template <class V>
-struct LogisticParabola {
-  using Floats = typename V::Floats;
-
-  static Floats error(Floats score, Floats sign) {
-    return 1.0f / (1.0f + exponential<Floats, typename V::Ints>(sign * score));
-  }
-  static Floats gradient(Floats score, Floats sign, Floats cost) { return -cost * sign * error(score, sign); }
-  static Floats curvature(Floats score, Floats sign, Floats cost) {
-    const Floats p = error(score, sign);
-    return cost * p * (1.0f - p);
-  }
-};
 
 template <class V>
 inline typename V::Floats class_sign(uint32_t positive, int first) {
@@ -57,10 +23,11 @@ inline typename LaneVector<Lanes>::Floats lane_costs(const LossParabolas& losses
 }
 
 // Adds `share` (per lane) of the last round's step to the scores and starts the next round there.
-template <int Lanes, class Parabola>
+template <int Lanes, class Type>
 void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const float* share) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
+  using LossOf = typename Type::template Of<V>;
   for (int64_t row = begin; row < end; ++row) {
     for (int j = 0; j < Lanes; j += V::kWidth) {
       const int64_t at = row * Lanes + j;
@@ -70,25 +37,26 @@ void start_round(const LossParabolas& losses, int64_t begin, int64_t end, const 
       store(losses.score + at, score);
       store(losses.step + at, Floats{});
       const Floats cost = lane_costs<Lanes>(losses, row, j);
-      store(losses.gradient + at, Parabola::gradient(score, sign, cost));
-      store(losses.curvature + at, Parabola::curvature(score, sign, cost));
+      store(losses.gradient + at, cost * sign * LossOf::slope(sign * score));
+      store(losses.curvature + at, LossOf::curvature(sign * score, cost));
     }
   }
 }
 
 // The slope of the true losses along the round's step, at `share` of it; added to `slope`.
-template <int Lanes, class Parabola>
+template <int Lanes, class Type>
 void slope_along_step(const LossParabolas& losses, int64_t begin, int64_t end, const float* share,
                       float* slope) {
   using V = LaneVector<Lanes>;
   using Floats = typename V::Floats;
+  using LossOf = typename Type::template Of<V>;
   for (int64_t row = begin; row < end; ++row) {
     for (int j = 0; j < Lanes; j += V::kWidth) {
       const int64_t at = row * Lanes + j;
       const Floats step = load<Floats>(losses.step + at);
       const Floats score = load<Floats>(losses.score + at) + load<Floats>(share + j) * step;
-      const Floats gradient = Parabola::gradient(score, class_sign<V>(losses.positive[row], j),
-                                                 lane_costs<Lanes>(losses, row, j));
+      const Floats sign = class_sign<V>(losses.positive[row], j);
+      const Floats gradient = lane_costs<Lanes>(losses, row, j) * sign * LossOf::slope(sign * score);
       store(slope + j, load<Floats>(slope + j) + step * gradient);
     }
   }
@@ -161,32 +129,26 @@ void feature_pass(FeaturePass& pass) {
   }
 }
 
-// Calls body with the number of lanes as a constant and the parabola of the loss for so many.
+// Calls body with the number of lanes as a constant and the type of the loss.
 template <class Body>
-void with_parabola(Loss loss, int lanes, const Body& body) {
-  with_lanes(lanes, [&](auto n) {
-    using V = LaneVector<n()>;
-    if (loss == Loss::squared_hinge) {
-      body(n, SquaredHingeParabola<V>());
-    } else if (loss == Loss::squared) {
-      body(n, SquaredParabola<V>());
-    } else {
-      body(n, LogisticParabola<V>());
+void with_primal_loss(Loss loss, int lanes, const Body& body) {
+  with_loss(loss, [&](auto type) {
+    if constexpr (decltype(type)::kPrimal) {
+      with_lanes(lanes, [&](auto n) { body(n, type); });
     }
   });
 }
 
 void start_round(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                  const float* share) {
-  with_parabola(loss, lanes, [&](auto n, auto parabola) {
-    start_round<n(), decltype(parabola)>(losses, begin, end, share);
-  });
+  with_primal_loss(loss, lanes,
+                   [&](auto n, auto type) { start_round<n(), decltype(type)>(losses, begin, end, share); });
 }
 
 void slope_along_step(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                       const float* share, float* slope) {
-  with_parabola(loss, lanes, [&](auto n, auto parabola) {
-    slope_along_step<n(), decltype(parabola)>(losses, begin, end, share, slope);
+  with_primal_loss(loss, lanes, [&](auto n, auto type) {
+    slope_along_step<n(), decltype(type)>(losses, begin, end, share, slope);
   });
 }
 

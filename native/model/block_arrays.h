@@ -1,4 +1,5 @@
-// The weights of one tree, block by block, as flat arrays: what is trained, saved, mapped and searched.
+// The weights of one tree, block by block, as flat arrays. Training makes them, files hold them, searches
+// read them.
 #pragma once
 
 #include <cstdint>
@@ -39,14 +40,13 @@ struct BlockArrays {
   std::vector<float> code_bias;
 };
 
-// How many panels hold the dense weights of so many columns.
+// The number of panels that hold the dense weights of n_columns columns.
 inline int64_t n_panels(int64_t n_columns) { return (n_columns + kPanelColumns - 1) / kPanelColumns; }
 
 // The score of a node that is always, or (negated) never, positive: far enough for every link to give 1 or 0.
 constexpr float kCertainScore = 1000.0f;
 
-// A joint block has at most so many children: its codes, none being empty, are fewer than the lanes of a
-// group.
+// The maximum number of children of a joint block: its codes are then fewer than the lanes of a group.
 constexpr int kMaxJointChildren = 5;
 
 // The inner nodes in order: block i + 1 belongs to the i-th.

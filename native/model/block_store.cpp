@@ -13,9 +13,10 @@ namespace {
 
 }  // namespace
 
-BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps)
-    : views_(views), link_(link), maps_(std::move(maps)) {
+BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps, bool fused)
+    : views_(views), link_(link), maps_(std::move(maps)), fused_(fused) {
   const LabelTreeView& tree = views_.tree;
+  if (tree.n_labels < 1) corrupt("the tree has no labels");
   inner_ = inner_nodes(tree);
   parent_ = parents(tree);
   leaf_ = leaves_of_labels(tree);
@@ -205,10 +206,17 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
   }
 }
 
+void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const {
+  if (n_dense() == 0) return;
+  const LaneKernels& kernels = lane_kernels();
+  (fused_ ? kernels.add_products : kernels.add_products_unfused)(rows, n_rows, n_dense(), panels(block),
+                                                                 n_scores(block), scores);
+}
+
 void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
   score_sparse(block, query, out);
   const float* row = query.dense.data();
-  if (n_dense() > 0) lane_kernels().add_products(&row, 1, n_dense(), panels(block), n_scores(block), &out);
+  add_dense(block, &row, 1, &out);
   if (is_mirrored(block)) out[1] = -out[0];
 }
 
@@ -250,10 +258,7 @@ void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow
     score_sparse(block, *queries[i], out[i]);
     rows.push_back(queries[i]->dense.data());
   }
-  if (n_dense() > 0) {
-    lane_kernels().add_products(rows.data(), static_cast<int>(rows.size()), n_dense(), panels(block),
-                                n_columns(block), out.data());
-  }
+  add_dense(block, rows.data(), static_cast<int>(rows.size()), out.data());
   for (float* p : out) {
     if (is_mirrored(block)) p[1] = -p[0];
     if (is_softmax(block) && !maps_.empty()) {

@@ -51,7 +51,9 @@ class BlockStore {
  public:
   // The tree has been checked. Checks everything but the insides of blocks; throws CorruptModel. `maps`, if
   // there are any, take the place of the link.
-  BlockStore(const BlockViews& views, Link link, LevelMaps maps = {});
+  // `fused`: products of dense features may be rounded once where the processor can. That is faster, but
+  // scores then differ in the last digits between processors.
+  BlockStore(const BlockViews& views, Link link, LevelMaps maps = {}, bool fused = true);
   ~BlockStore();
   BlockStore(const BlockStore&) = delete;
   BlockStore& operator=(const BlockStore&) = delete;
@@ -84,7 +86,7 @@ class BlockStore {
   // The scores of all columns of a block, or the probabilities of its nodes given the parent's. With
   // normalize_siblings probabilities that sum to less than 1 are scaled to sum to 1 (the paper's
   // normalisation step). A block's insides are checked the first time it is used: a model opens in
-  // milliseconds, and what is never asked is never read.
+  // milliseconds, and blocks that no query needs are never read.
   void scores(int32_t block, const FeatureRow& query, float* out) const;
   // One for each of its nodes: in a joint block, where columns are none, and with softmax their log-odds.
   void node_scores(int32_t block, const FeatureRow& query, float* out) const;
@@ -106,6 +108,7 @@ class BlockStore {
   void check_dense();
   void check_maps();
   void verify_block(int32_t block) const;
+  void add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
   // The scores without the dense features.
   void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
   void apply_links(int32_t block, bool normalize_siblings, float* out) const;
@@ -137,6 +140,7 @@ class BlockStore {
   BlockViews views_;
   Link link_;
   LevelMaps maps_;
+  bool fused_;
   std::vector<int32_t> level_;  // per block, of its nodes; only with maps
   std::vector<int32_t> inner_, block_of_, leaf_, parent_;
   std::vector<int64_t> first_panel_;  // per block; only with dense features

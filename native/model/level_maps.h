@@ -19,7 +19,7 @@ struct LevelMaps {
   // Throws CorruptModel unless there is a map for each level, and each is monotone.
   void check(int64_t n_levels) const;
 
-  // The probabilities that n scores of nodes on this level stand for; of what is not a number, 0.
+  // The probabilities of n scores of nodes on this level; 0 for NaN.
   void apply(int32_t level, float* scores, int32_t n) const;
 
  private:

@@ -27,7 +27,7 @@ struct Example {
 struct WeightSpace {
   WeightKind kind = WeightKind::map;
   Solver solver = Solver::adagrad;
-  int64_t length = 0;   // hashed: features that are told apart; shared: weights of the table
+  int64_t length = 0;   // hashed: number of feature slots; shared: number of weights in the table
   GrowingFloats table;  // shared: all weights, then all sums of squared gradients
   int most_lanes = 0;   // shared: the widest block there may be
 
@@ -64,7 +64,7 @@ class GrowingBlock {
   void add_blank_child(const WeightSpace& space);
   // A block for the same examples, with one child that all of them are of. This must have an auxiliary lane.
   GrowingBlock over(const WeightSpace& space, int32_t number) const;
-  // Leaves out some children; those that stay keep their order.
+  // Leaves out some children; the others keep their order.
   void keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept);
   void drop_auxiliary(const WeightSpace& space);
   // A new one, which knows nothing of the examples so far.
@@ -105,7 +105,7 @@ class GrowingBlock {
   void weights_of(const WeightSpace& space, uint32_t feature, float* out) const;
 
   // All there is, to be written and read again, without row 0 and without unused lanes. Of shared weights,
-  // nothing but the numbers.
+  // only the numbers.
   struct State {
     int n_children = 0;
     bool has_auxiliary = false;
@@ -132,7 +132,7 @@ class GrowingBlock {
   GrowingRows rows(const WeightSpace& space, const Example& x, const std::vector<uint32_t>& rows) const;
   void effective_weights(const WeightSpace& space, uint32_t row, float* out) const;
   void set_n_rows(const WeightSpace& space, int64_t n);
-  // Rows with room for so many lanes, filled by copy(old row, new row) for weights and squares alike.
+  // Rows with room for this number of lanes, filled by copy(old row, new row) for weights and squares alike.
   template <class Copy>
   void repack(const WeightSpace& space, int n_lanes, const Copy& copy);
   // Calls change(weights, squares or null) for every row of the block itself.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "training/incremental_solver.h"
 
 namespace labeltree {
 
@@ -15,6 +16,7 @@ namespace {
 constexpr uint64_t kHashSeed = 0x6c61626c74726565;
 
 WeightSpace make_space(const OnlineOptions& options) {
+  check_incremental(options.solver, options.learner.loss);
   WeightSpace space;
   space.kind = options.weights;
   space.solver = options.solver;

@@ -67,7 +67,7 @@ class OnlineTree {
   int64_t n_auxiliary() const;
 
   // Removes labels and what they leave of the tree: nodes without labels, and nodes with one child, which
-  // takes their place. The labels that stay are numbered anew, in their order, and so are the nodes, breadth
+  // takes their place. The labels that stay get new numbers, in their order, and so do the nodes, breadth
   // first. What remains is what was learned, not what would have been learned without those labels.
   void forget(const std::vector<uint8_t>& label_kept);
 
@@ -112,7 +112,7 @@ class OnlineTree {
   int32_t add_node(int32_t parent, int32_t block);
   int32_t add_block(bool has_auxiliary);
   void place(const Example& x, int32_t label);
-  // Whether a node with so many children may get one more: the rows of a shared table are of some length.
+  // Whether a node with n children may get one more: the rows of a shared table have a fixed length.
   bool has_room(size_t n_children) const;
   void insert_node(int32_t node);
   void add_leaf(int32_t node, int32_t label);

@@ -19,15 +19,15 @@ struct Extension {
   bool insert;
 };
 
-// A policy names nodes that are open: those that have an auxiliary classifier.
+// A policy names open nodes: nodes with an auxiliary classifier.
 class TreePolicy {
  public:
   virtual ~TreePolicy() = default;
   // Where the leaf of a label that example x is the first to have goes; there is a label in the tree.
   virtual Extension choose(const OnlineTree& tree, const Example& x, int32_t label) = 0;
-  // Whether a node is never chosen again once it has so many children.
+  // Whether a node with this number of children is never chosen again.
   virtual bool closes(const OnlineTree& tree, int32_t node, int n_children) const = 0;
-  // Nodes were numbered anew, breadth first.
+  // Nodes got new numbers, breadth first.
   virtual void renumbered() {}
   // What is to be remembered beside the tree.
   virtual uint64_t state() const { return 0; }

@@ -15,9 +15,9 @@ namespace labeltree {
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
-// Rows that are answered side by side where that is of use: the more, the more of them want the same block.
+// The maximum number of rows that are answered side by side: the more rows, the more of them want one block.
 constexpr int64_t kMostSideBySide = 256;
-// They remember, per thread, what they know of so many blocks in all: 12 bytes for each.
+// The maximum number of blocks that the rows of a thread remember, together: 12 bytes for each.
 constexpr int64_t kBlocksRemembered = 1 << 22;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// In which order a search goes through a tree: algorithms 3 and 4 of the paper, and beam search.
+// The order in which a search goes through a tree: search/top_k_search.h, threshold_search.h, beam_search.h.
 // A strategy is started with the probability of the root. It then names, one after another, the inner nodes
 // the probabilities of whose children it wants, and is given them. Where they come from is not its business,
 // nor how many other searches go on meanwhile:
@@ -18,7 +18,7 @@
 
 namespace labeltree {
 
-// What all strategies have: the node that is being expanded, and those that wait.
+// The common part of all strategies: the node that is expanded now, and the nodes that wait.
 template <class Tree>
 class StepwiseSearch {
  public:

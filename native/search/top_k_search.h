@@ -57,13 +57,14 @@ class TopKSearch : public StepwiseSearch<Tree> {
   }
 
  private:
-  // A node is of use if it can still change the answer. Of equal labels the first by number wins, so ties go
+  // A node is useful if it can still change the answer. Of equal labels the first by number wins, so ties go
   // on; but not at 0, where whole trees may be tied.
   bool useful(const ScoredNode& node) const {
     if (static_cast<int64_t>(found_.size()) < k_) return node.probability >= threshold_;
     const auto value = ranking_.value(node), worst = ranking_.value(found_.front());
     const bool good = value > worst || (value == worst && value > 0);
-    // By probability, what is as good as a label that was kept reaches the threshold, as that does.
+    // By probability, a node that is not worse than a kept label reaches the threshold, because the label
+    // does.
     if constexpr (std::is_same_v<Ranking, ByProbability>) return good;
     return good && node.probability >= threshold_;
   }

@@ -33,7 +33,7 @@ class TreeSearch {
   // The product along the path.
   float probability(int32_t label);
 
-  // Labels one by one, best first; returns false when there are no more. start_enumeration() begins anew.
+  // Labels one by one, best first; returns false when there are no more. start_enumeration() starts again.
   void start_enumeration();
   bool next(ScoredLabel& out);
 

@@ -27,8 +27,8 @@ enum class AnalyzerKind {
 
 struct AnalyzerSettings {
   AnalyzerKind kind = AnalyzerKind::kWord;
-  int32_t min_n = 1;  // terms have from so many words or characters
-  int32_t max_n = 1;  // to so many
+  int32_t min_n = 1;  // the minimum number of words or characters of a term
+  int32_t max_n = 1;  // the maximum
   bool lowercase = true;
   std::shared_ptr<const Vocabulary> stop_words;  // left out before words are joined; may be null
 };

@@ -9,7 +9,7 @@ namespace labeltree {
 
 namespace {
 
-// A thread takes texts of so many bytes at a time.
+// Bytes of texts that a thread takes at a time.
 constexpr size_t kTaskBytes = size_t{1} << 16;
 
 }  // namespace

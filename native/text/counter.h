@@ -60,7 +60,8 @@ class TextCounter {
   struct Terms {
     std::vector<int64_t> n_texts, n_times;
   };
-  // Sorts the terms of a part that so many texts have; call it once, when all texts are in.
+  // Sorts the terms of a part that from fewest_texts to most_texts texts have; call it once, after the last
+  // text.
   Terms finish(size_t part, int64_t fewest_texts, int64_t most_texts);
   // Keeps only those terms of a finished part for which keep is not 0.
   void select(size_t part, std::span<const uint8_t> keep);

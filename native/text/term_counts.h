@@ -37,7 +37,7 @@ class TermCounts {
   // Takes the terms of another vocabulary over. The i-th entry is the number that its term i has here.
   std::vector<uint32_t> absorb(const TermCounts& other);
 
-  // The numbers of the terms that so many texts have, in the order of their terms.
+  // The numbers of the terms that from fewest_texts to most_texts texts have, in the order of the terms.
   std::vector<uint32_t> sorted(int64_t fewest_texts, int64_t most_texts, int n_threads) const;
 
  private:

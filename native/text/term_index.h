@@ -12,7 +12,7 @@ class TermIndex {
  public:
   static constexpr uint32_t kAbsent = UINT32_MAX;
 
-  // Room for so many terms without growing on the way.
+  // Reserves room for this number of terms.
   void reserve(size_t n_terms) {
     size_t n_slots = kFewestSlots;
     while (n_slots / 2 < n_terms) n_slots *= 2;

@@ -36,7 +36,7 @@ struct Block {
   float C;
   int32_t first_node;
   int64_t first_panel;           // of its dense weights
-  std::vector<int32_t> columns;  // those that need learning, frequent ones first
+  std::vector<int32_t> columns;  // columns that need learning, frequent ones first
   std::vector<uint8_t> codes;    // of a joint block: what its columns are
   const int32_t* rows;
   int64_t n_rows;
@@ -345,7 +345,42 @@ bool takes_singles(const SolverOptions& options) {
   return options.solver == Solver::descent && options.penalty == Penalty::l2;
 }
 
+void check_solver(const SolverOptions& options) {
+  const bool is_descent = options.solver == Solver::descent;
+  if (options.joint_siblings) {
+    check_loss(options.loss, LossUse::joint, "learning siblings jointly");
+    if (!is_descent || options.penalty != Penalty::l2) {
+      throw std::invalid_argument("siblings are learned jointly by the solver descent with the penalty l2");
+    }
+  }
+  switch (options.solver) {
+    case Solver::descent:
+      if (options.penalty == Penalty::l1) {
+        check_loss(options.loss, LossUse::primal, "the solver descent with the penalty l1");
+      } else if (options.penalty == Penalty::l2) {
+        check_loss(options.loss, LossUse::dual, "the solver descent with the penalty l2");
+      } else {
+        throw std::invalid_argument("expected the penalty l1 or l2, got an unknown one, number " +
+                                    std::to_string(static_cast<int>(options.penalty)));
+      }
+      return;
+    case Solver::adagrad:
+    case Solver::sgd:
+    case Solver::fobos:
+      check_incremental(options.solver, options.loss);
+      if (options.penalty != Penalty::l2) {
+        throw std::invalid_argument("incremental solvers have their own penalty: leave penalty at l2");
+      }
+      return;
+    case Solver::sparse:
+      return;  // it has its own loss and penalty
+  }
+  throw std::invalid_argument("expected a solver that is known, got number " +
+                              std::to_string(static_cast<int>(options.solver)));
+}
+
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options) {
+  check_solver(options);
   if (options.solver == Solver::sparse) {
     return std::make_unique<SparseHinge>(options.l1, options.tol, options.max_iter);
   }
@@ -363,6 +398,7 @@ BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, co
                                 std::to_string(inner_nodes(tree).size() + 1) + " blocks, but has " +
                                 std::to_string(options.block_C.size()));
   }
+  check_solver(options);
   const NodeAssignment assignment =
       assign_to_nodes(tree, examples.labels, examples.label_weight, options.n_threads, progress);
   return Trainer(tree, examples, assignment, options, progress, report).train();

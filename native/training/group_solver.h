@@ -41,7 +41,7 @@ class GroupSolver {
  public:
   virtual ~GroupSolver() = default;
 
-  // The result depends on nothing but the arguments.
+  // The result depends only on the arguments.
   virtual void run(const GroupProblem& problem, uint64_t seed, const Progress& progress) = 0;
 
   // Problem j is lane j. A solver without `alpha` wants to see all features, and the dense ones as entries.
@@ -55,6 +55,9 @@ class GroupSolver {
 // Whether features that only one row has are kept from the solver, and dense features are a matrix: see
 // LaneWeights.
 bool takes_singles(const SolverOptions& options);
+
+// Throws std::invalid_argument for a solver that does not take its loss or penalty.
+void check_solver(const SolverOptions& options);
 
 std::unique_ptr<GroupSolver> make_group_solver(const SolverOptions& options);
 

@@ -17,6 +17,19 @@ constexpr double kSmallestScale = 1e-9;
 
 }  // namespace
 
+void check_incremental(Solver solver, Loss loss) {
+  switch (solver) {
+    case Solver::adagrad:
+      return check_loss(loss, LossUse::incremental, "the solver adagrad");
+    case Solver::sgd:
+      return check_loss(loss, LossUse::incremental, "the solver sgd");
+    case Solver::fobos:
+      return check_loss(loss, LossUse::incremental, "the solver fobos");
+    default:
+      throw std::invalid_argument("expected an incremental solver: adagrad, sgd or fobos");
+  }
+}
+
 void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progress& progress) {
   const int64_t n_rows = problem.rows.n_rows(), n_features = problem.rows.n_features();
   const int64_t total = n_rows * options_.epochs;

@@ -12,6 +12,9 @@
 
 namespace labeltree {
 
+// Throws std::invalid_argument unless the solver is an incremental one that takes the loss.
+void check_incremental(Solver solver, Loss loss);
+
 // With g the gradient of an example's weighted loss and r the rate, an example makes of the weights w
 //   AdaGrad:  w - r * g / sqrt(1 + the sum of g^2 so far), feature by feature;
 //   SGD:      (1 - r * regularization) * w - r * g;

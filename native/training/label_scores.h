@@ -1,4 +1,4 @@
-// Scores of an example for labels, of which few have one out of very many.
+// The scores of an example for labels: few of very many labels have one.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace labeltree {
 
-// One per worker. Starting anew costs nothing, however many labels there are, unless all were scored.
+// One per worker. Starting again costs nothing, however many labels there are, unless all were scored.
 class LabelScores {
  public:
   explicit LabelScores(int32_t n_labels) : cells_(n_labels), all_(n_labels, 0.0f) {}

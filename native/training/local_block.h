@@ -1,4 +1,4 @@
-// A copy of some rows with the features numbered anew, so that the matrices of a block are small and dense.
+// A copy of some rows with new numbers of features, so that the matrices of a block are small and dense.
 #pragma once
 
 #include <cstdint>

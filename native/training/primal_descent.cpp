@@ -108,9 +108,7 @@ void PrimalDescent::start_biases(const GroupProblem& problem) {
       cost[problem.positive[i] >> lane & 1] +=
           problem.lane_cost != nullptr ? problem.lane_cost[i * lanes_ + lane] : problem.cost[i];
     }
-    const double score =
-        loss_ == Loss::logistic ? std::log(cost[1] / cost[0]) : (cost[1] - cost[0]) / (cost[1] + cost[0]);
-    bias[lane] = static_cast<float>(score) / bias_;
+    bias[lane] = static_cast<float>(lane_kernels().best_score(loss_, cost[1], cost[0])) / bias_;
     for (int64_t i = 0; i < n_rows_; ++i) score_.data()[i * lanes_ + lane] = bias[lane] * bias_;
   }
 }

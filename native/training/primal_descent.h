@@ -27,8 +27,8 @@ class PrimalDescent final : public GroupSolver {
 
   LaneWeights learned() const override { return {weights_.data(), nullptr, lanes_}; }
   int n_unconverged() const override { return __builtin_popcount(running_); }
-  // Features are what is visited: as many rows as have so many entries. In double, for the product of two
-  // large counts may not fit into 64 bits.
+  // Visits are counted by feature: as the number of rows with as many entries. In double, for the product of
+  // two large counts may not fit into 64 bits.
   int64_t n_row_visits() const override {
     const auto n_entries = static_cast<double>(columns_.begin.back() + 1);
     return static_cast<int64_t>(static_cast<double>(n_entry_visits_) * static_cast<double>(n_rows_) /

@@ -10,7 +10,7 @@
 
 namespace labeltree {
 
-// One pass after another: each visits the rows that are awake, in an order of its own. A row that did not
+// One pass after another: each visits the rows that are awake, in a new order. A row that did not
 // move naps for one pass, then for two, then four, and so on.
 class RowSchedule {
  public:

@@ -1,4 +1,4 @@
-// A matrix of sums by feature and label, of which only what exceeds a threshold is a weight.
+// A matrix of sums by feature and label; a weight is the part of a sum that exceeds a threshold.
 #pragma once
 
 #include <algorithm>

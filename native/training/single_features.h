@@ -18,7 +18,7 @@ struct SingleFeatures {
   std::vector<float> squared_norm;  // of what was taken, per row of the block
 };
 
-// Takes them out of the block (none, if not `take`) and numbers the other features anew, ascending.
+// Takes them out of the block (none, if not `take`) and gives the other features new numbers, ascending.
 inline SingleFeatures take_singles(LocalBlock& block, bool take) {
   const int32_t n = block.n_features();
   std::vector<int32_t> count(n, 0);

@@ -11,7 +11,8 @@ namespace {
 
 // Rows that are scored at a time.
 constexpr int64_t kRowsPerCall = 1024;
-// A search makes so many rows active at most, or as many as are already; and so many are drawn at first.
+// The maximum number of rows that a search makes active, or as many as are active already; and the number of
+// rows that are drawn at first.
 constexpr size_t kFewest = 64;
 // How often the active rows step between two searches, unless none moves by more than a share of the
 // tolerance.

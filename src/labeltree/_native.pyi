@@ -200,7 +200,7 @@ class CorruptModel(labeltree.errors.ModelFileError):
 class BlockStore:
     """One tree and its weights, read where they are."""
 
-    def __init__(self, tree: Tree, arrays: dict, n_features: int, link: Link, dense_features: tuple[int, int] = (0, 0)) -> None: ...
+    def __init__(self, tree: Tree, arrays: dict, n_features: int, link: Link, dense_features: tuple[int, int] = (0, 0), fused: bool = True) -> None: ...
 
     def verify(self) -> None:
         """Check the insides of every block."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -61,6 +61,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class LabelTreeClassifier(LabelTreeEstimator):
     """Multi-label classification with very many labels by a probabilistic label tree.
 
@@ -223,78 +224,41 @@ class LabelTreeClassifier(LabelTreeEstimator):
     array([['pet', 'dog']], dtype=object)
     """
 
-    def __init__(
-        self,
-        n_trees: int = 1,
-        *,
-        tree: Any = "kmeans",
-        max_arity: int | None = None,
-        arity: int = 32,
-        max_leaves: int = 100,
-        max_depth: int | None = None,
-        frequent_share: float = 0.01,
-        collapse: int = 1,
-        label_vectors: Any = "features",
-        label_vector_prune: float = 0.01,
-        loss: str = "squared_hinge",
-        link: str = "auto",
-        penalty: str = "l2",
-        siblings: str = "independent",
-        C: Any = None,
-        label_weight: Any = None,
-        tol: float = 0.2,
-        max_iter: int = 10,
-        solver: str = "descent",
-        learning_rate: float | None = None,
-        epochs: int = 3,
-        regularization: float | None = None,
-        prune: float = 0.1,
-        normalize: bool = True,
-        bias: bool = True,
-        node_estimator: Any = None,
-        search: str = "exact",
-        beam: int = 10,
-        tree_weight: Any = None,
-        missing_estimates: str = "path",
-        normalize_siblings: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.tree = tree
-        self.max_arity = max_arity
-        self.arity = arity
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.frequent_share = frequent_share
-        self.collapse = collapse
-        self.label_vectors = label_vectors
-        self.label_vector_prune = label_vector_prune
-        self.loss = loss
-        self.link = link
-        self.penalty = penalty
-        self.siblings = siblings
-        self.C = C
-        self.label_weight = label_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.regularization = regularization
-        self.prune = prune
-        self.normalize = normalize
-        self.bias = bias
-        self.node_estimator = node_estimator
-        self.search = search
-        self.beam = beam
-        self.tree_weight = tree_weight
-        self.missing_estimates = missing_estimates
-        self.normalize_siblings = normalize_siblings
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_trees: int = 1
+    _: KW_ONLY
+    tree: Any = "kmeans"
+    max_arity: int | None = None
+    arity: int = 32
+    max_leaves: int = 100
+    max_depth: int | None = None
+    frequent_share: float = 0.01
+    collapse: int = 1
+    label_vectors: Any = "features"
+    label_vector_prune: float = 0.01
+    loss: str = "squared_hinge"
+    link: str = "auto"
+    penalty: str = "l2"
+    siblings: str = "independent"
+    C: Any = None
+    label_weight: Any = None
+    tol: float = 0.2
+    max_iter: int = 10
+    solver: str = "descent"
+    learning_rate: float | None = None
+    epochs: int = 3
+    regularization: float | None = None
+    prune: float = 0.1
+    normalize: bool = True
+    bias: bool = True
+    node_estimator: Any = None
+    search: str = "exact"
+    beam: int = 10
+    tree_weight: Any = None
+    missing_estimates: str = "path"
+    normalize_siblings: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)

@@ -173,8 +173,8 @@ class LabelTreeEstimator(Estimator):
 
     def kept_parameters(self) -> Mapping[str, Any]:
         """Return the parameters that hold for the trained weights, whatever is set later."""
-        kept = {"normalize": bool(self.normalize)}
-        return {**kept, "loss": self.loss} if "loss" in self._get_param_names() else kept
+        loss = getattr(self, "loss", None)  # not every estimator has one
+        return {"normalize": bool(self.normalize), **({} if loss is None else {"loss": loss})}
 
     def seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
         """Return a seed for each tree. An integer `random_state` gives the same ones to trees that are added later."""

@@ -110,8 +110,8 @@ def test_bytes_of_all_files_are_counted(models):
             "'method' must be one of platt, isotonic, got 'beta'",
         ),
         ({"calibration": {"method": "platt"}}, "calibration has no 'file'"),
-        ({"format_version": 1}, "unknown field 'calibration'"),
-        ({"format_version": 2}, "unknown field 'calibration'"),
+        ({"format_version": 1}, "format version 1, but its sections are those of version 4"),
+        ({"format_version": 2}, "format version 2, but its sections are those of version 4"),
     ],
 )
 def test_documents_that_contradict_themselves(change, message, copies):
@@ -126,7 +126,7 @@ def test_other_fields_and_a_version_without_a_reason(copies):
     with pytest.raises(ModelFileError, match="calibration has the unknown field 'shell'"):
         load(copies / "platt")
     edit_document(copies / "platt", lambda document: document.pop("calibration"))
-    with pytest.raises(ModelFileError, match="of format version 4 must have a calibration or a decision"):
+    with pytest.raises(ModelFileError, match="format version 4, but its sections are those of version 1"):
         load(copies / "platt")
 
 

@@ -22,6 +22,7 @@ from labeltree.calibration import (
     reliability_curve,
 )
 from labeltree.calibration import scored_pairs as scored_pairs_module
+from labeltree.model import linear_forest
 
 X, y = small_data(1)
 
@@ -184,7 +185,7 @@ def test_nodes_are_those_that_learn_from_a_row(normalize_siblings, n_jobs):
 def test_of_many_negative_nodes_a_sample_stands_for_all(monkeypatch):
     model = small_model(loss="logistic")
     full = node_pairs(model, X, y)
-    monkeypatch.setattr(scored_pairs_module, "NEGATIVE_NODES", 200)
+    monkeypatch.setattr(linear_forest, "NEGATIVE_NODES", 200)
     losses = []
     for seed in range(40):
         some = node_pairs(model, X, y, random_state=seed)
@@ -197,7 +198,7 @@ def test_of_many_negative_nodes_a_sample_stands_for_all(monkeypatch):
 
 @pytest.mark.native
 def test_samples_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr(scored_pairs_module, "NEGATIVE_NODES", 200)
+    monkeypatch.setattr(linear_forest, "NEGATIVE_NODES", 200)
     one, three = (node_pairs(small_model(n_jobs=n), X, y) for n in (1, 3))
     assert np.array_equal(one.probability, three.probability)
 
@@ -249,7 +250,7 @@ def test_online_models_are_measured_by_their_labels():
 
 
 def test_rows_must_be_as_many_as_labels():
-    with pytest.raises(ValueError, match="same number of rows .*60 and 59"):
+    with pytest.raises(ValueError, match=r"same number of rows .*60 and 59"):
         label_pairs(small_model(), X, y[1:])
     with pytest.raises(ValueError, match="same number of rows"):
         node_pairs(small_model(), X, y[1:])

@@ -16,8 +16,9 @@ from tests.command_line import run
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.application import app
 from labeltree.cli.datasets import data_app
-from labeltree.cli.parameters import IN_PYTHON_ONLY, ONLINE_PANELS, PANELS, classifier_parameters
+from labeltree.cli.parameters import PANELS, classifier_parameters
 from labeltree.cli.tree.application import tree_app
+from labeltree.kinds import kind_named
 
 COMMANDS = (
     "train",
@@ -33,6 +34,8 @@ COMMANDS = (
     "serve",
     "demo",
 )
+#: Python objects, which cannot be typed.
+IN_PYTHON_ONLY = ("node_estimator",)
 TREE_COMMANDS = ("build", "show", "import", "export")
 DATA_COMMANDS = ("list", "fetch", "path")
 
@@ -131,8 +134,10 @@ class TestOnlineParameters:
         found = classifier_parameters("OnlineLabelTreeClassifier")
         assert {name: p.default for name, p in found.items()} == defaults
 
-    def test_every_parameter_that_learning_heeds_is_on_the_page(self) -> None:
-        placed = [name for names in ONLINE_PANELS.values() for name in names]
+    def test_every_parameter_of_learning_from_a_stream_is_on_the_page(self) -> None:
+        kind = kind_named("OnlineLabelTreeClassifier")
+        assert kind is not None
+        placed = [name for names in kind.panels.values() for name in names]
         assert sorted([*placed, "epochs", "verbose"]) == sorted(self.SIGNATURE.parameters)  # of `fit` only
         for name in placed:
             text = classifier_parameters("OnlineLabelTreeClassifier")[name].help
@@ -151,6 +156,7 @@ def test_version() -> None:
         ["--help"],
         ["--version"],
         ["train", "--help"],
+        ["train", "--method", "pfastrexml", "--help"],
         ["learn", "--help"],
         ["tune", "--help"],
         ["demo", "--help"],

@@ -143,7 +143,7 @@ class TestConvert:
     @pytest.mark.parametrize(
         ("source", "target", "options", "message"),
         [
-            ("model", "small", [], "say what to store"),
+            ("model", "small", [], "give the type of weights"),
             ("test.txt", "out.txt", ["--weights", "int8"], "is not the directory of a model"),
             ("test.txt", "-", [], "expected the name of a file"),
         ],

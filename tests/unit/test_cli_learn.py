@@ -15,7 +15,7 @@ from tests.command_line import make_rows, run, start, write_rows
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.learning_display import LiveTable
-from labeltree.cli.progressive_validation import ProgressiveValidation, Report
+from labeltree.cli.progressive_validation import ProgressiveValidation
 from labeltree.data import read_stream
 from labeltree.metrics import precision_at_k
 from labeltree.model.top_labels import TopLabels
@@ -147,7 +147,7 @@ class TestReports:
         validation.add([["x"]], TopLabels(np.array([["x"]]), np.ones((1, 1), np.float32)))
         with table.opened():
             for n_examples in range(100_000, 120_000, 1000):
-                table.show(Report(n_examples, {"P@1": 0.5}, 3, 1.0, 1000, 10.0))
+                table.show({**validation.report(), "examples": n_examples, "P@1": 0.5})
             table.glance(validation)
         last_frame = printed.getvalue().rpartition("examples")[2]
         assert "107,000" not in last_frame
@@ -180,7 +180,7 @@ class TestGoingOn:
     def test_standard_input_must_say_which(self, jsonl: Path, tmp_path: Path) -> None:
         run("learn", jsonl, "--model", tmp_path / "model")
         result = run("learn", "-", "--model", tmp_path / "model", input=b"", exit_code=2)
-        assert "has learned 300 examples: say --new-stream" in text_of(result.stderr)
+        assert "has learned 300 examples: add --new-stream" in text_of(result.stderr)
 
     def test_fresh(self, jsonl: Path, tmp_path: Path) -> None:
         run("learn", jsonl, "--model", tmp_path / "model", "--arity", 4)

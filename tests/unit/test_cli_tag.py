@@ -103,7 +103,7 @@ def test_models_of_numbers_have_no_tags(tmp_path: Path) -> None:
     result = run("tag", tmp_path / "model", "a boat", exit_code=2)
     assert "rows of numbers" in " ".join(result.stderr.replace("│", " ").split())
     result = run("train", data, "--model", tmp_path / "m", "--min-df", 2, exit_code=2)
-    assert "about texts" in " ".join(result.stderr.replace("│", " ").split())
+    assert "an option for texts" in " ".join(result.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class TestTune:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--budget", 0], "must be a positive number of minutes"),
+            (["--budget", 0], "must be a positive number"),
             (["--budget", 1, "--metric", "F1"], "metric must be one of P, nDCG"),
             (["--budget", 1, "--arity", 1], "the parameter 'arity' must be an integer"),
             (["--budget", 1, "--tree", "flat"], "No such option"),
@@ -104,7 +104,7 @@ class TestDisplay:
         return console.file.getvalue().splitlines()  # type: ignore[attr-defined] # it is a StringIO
 
     def test_the_best_on_the_most_rows_are_shown(self) -> None:
-        display = TuningDisplay(120.0, "P@1,3,5", time.monotonic() - 60.5, enabled=True)
+        display = TuningDisplay(120.0, "P@1,3,5", time.monotonic() - 60.5)
         assert "1 min 0 s of 2 min 0 s  0 trials" in self.drawn(display)[0]
         for score, n_rows in ((0.9, 10), (0.5, 3000), (0.75, 3000)):
             display.show(self.trial(score, n_rows))

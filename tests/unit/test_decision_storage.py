@@ -120,7 +120,7 @@ def test_files_and_versions_that_lie(make: Any, tmp_path: Path) -> None:
     refused("missing", "if and only if", lambda document: document["files"].pop("decision"))
     refused(
         "older",
-        "unknown field 'decision'",
+        "but its sections are those of version 4",
         lambda d: d.update(format_version=1 if make is batch_model else 3),
     )
     refused("scalar", "if and only if", lambda document: document["decision"].update(threshold=0.5))

@@ -297,7 +297,7 @@ def test_what_cannot_be_decided_is_explained(call: Any, message: str) -> None:
 
 def test_of_classes_that_exclude_each_other_there_is_nothing_to_decide() -> None:
     model = batch_model().fit([[1.0], [2.0]], ["cat", "dog"])
-    with pytest.raises(ValueError, match="one class per row, and predict gives the most probable class"):
+    with pytest.raises(ValueError, match="one class per row, and predict returns the most probable class"):
         model.decide_for("hamming")
 
 

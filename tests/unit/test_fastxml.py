@@ -237,12 +237,10 @@ def test_an_explained_label_that_no_tree_speaks_of_has_score_0() -> None:
 def test_what_label_trees_have_and_these_have_not() -> None:
     X, y = documents(80, 20, 8)
     model = FastXMLClassifier(3, random_state=0).fit(X, y)
-    for name in ("tree_", "trees_"):
+    for name in ("tree_", "trees_", "weights_", "calibrate", "calibration_"):
         assert not hasattr(model, name)
-        with pytest.raises(AttributeError, match="divide examples, not labels"):
-            getattr(model, name)
-    with pytest.raises(ValueError, match="FastXMLClassifier cannot be calibrated"):
-        model.calibrate(X, y)
+    with pytest.raises(AttributeError, match="divide examples, not labels"):
+        _ = model.model_.forest.trees
 
 
 # -- questions -----------------------------------------------------------------------------------------------------

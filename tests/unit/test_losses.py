@@ -36,7 +36,7 @@ def test_they_are_those_of_the_estimator() -> None:
         assert loss.name == name
         assert loss.proper_link in loss.links
         for link in loss.links:
-            model.set_params(loss=name, link=link)._check_parameters()
+            model.set_params(loss=name, link=link).check_parameters()
 
 
 @ALL

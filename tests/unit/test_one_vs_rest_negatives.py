@@ -16,6 +16,7 @@ from tests.unit.test_one_vs_rest import PRECISE, assert_same_weights, trained, w
 from labeltree import LabelTree, LabelTreeClassifier, _native
 from labeltree.labels.reading import read_labels
 from labeltree.progress import Phases
+from labeltree.rivals.one_vs_rest import negatives as negatives_module
 from labeltree.rivals.one_vs_rest import training
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.rivals.one_vs_rest.training import ColumnPlan
@@ -60,7 +61,7 @@ def test_the_tree_is_that_of_the_seed_and_proposes_its_best_labels() -> None:
 def test_labels_learn_from_the_rows_of_their_group(
     loss: str, n_negatives: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "RANDOM_ROWS", 0)
+    monkeypatch.setattr(negatives_module, "RANDOM_ROWS", 0)
     X, y = documents(300, 80, 60, unlabelled=0.1, seed=1)
     weight = np.random.default_rng(0).exponential(size=300)
     model = trained(
@@ -85,7 +86,7 @@ def test_labels_learn_from_the_rows_of_their_group(
 
 
 def test_who_is_proposed_everywhere_learns_from_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "RANDOM_ROWS", 0)
+    monkeypatch.setattr(negatives_module, "RANDOM_ROWS", 0)
     X, y = documents(200, 80, 40, unlabelled=0.1, seed=2)
     everything = trained(X, y, **PRECISE)
     proposed = trained(X, y, negatives="tree", n_negatives=1000, **PRECISE)
@@ -96,7 +97,7 @@ def test_rows_drawn_at_random_come_besides(monkeypatch: pytest.MonkeyPatch) -> N
     X, y = documents(2000, 200, 300, unlabelled=0.1, seed=3)
     visits = {}
     for n_random in (0, 100, 10_000):
-        monkeypatch.setattr(training, "RANDOM_ROWS", n_random)
+        monkeypatch.setattr(negatives_module, "RANDOM_ROWS", n_random)
         model = trained(X, y, negatives="tree", n_negatives=2, max_iter=1)
         visits[n_random] = model.training_report_[0]["n_row_visits"]
     everything = trained(X, y, max_iter=1).training_report_[0]["n_row_visits"]

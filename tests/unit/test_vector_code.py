@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -84,6 +85,37 @@ def test_every_instruction_set_makes_the_same_model_bit_for_bit(tmp_path: Path) 
                 np.testing.assert_allclose(array, found[0][name], rtol=1e-3, atol=1e-6, err_msg=name)
             else:
                 np.testing.assert_array_equal(array, found[0][name], err_msg=name)
+
+
+# Chooses C on dense features, whose held-out scores must not be fused, and tells every score that it saw.
+CHOOSER = """
+import json, sys
+import numpy as np, scipy.sparse as sp
+from labeltree import LabelTreeClassifier, _native
+given = np.load(sys.argv[1])
+found = {"code": _native.vector_code()}
+for C in ("auto", "auto_per_level"):
+    model = LabelTreeClassifier(C=C, arity=5, max_leaves=5, random_state=0).fit(given["X"], sp.csr_matrix(given["y"]))
+    found[C] = [model.C_, sorted(model.C_scores_.items())]
+open(sys.argv[2], "w").write(json.dumps(found))
+"""
+
+
+def test_every_instruction_set_chooses_the_same_c_on_dense_features(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    y = documents(600, 300, 30)[1]
+    X = y.toarray() @ generator.standard_normal((30, 67)) + generator.standard_normal((600, 67))
+    task = tmp_path / "task.npz"
+    np.savez(task, X=X.astype(np.float32), y=y.toarray())
+    codes = _native.available_vector_code()
+    answers = [tmp_path / f"{code}.json" for code in codes]
+    started = [run(CHOOSER, task, answer, code=code) for code, answer in zip(codes, answers, strict=True)]
+    for process in started:
+        _, error = process.communicate(timeout=300)
+        assert process.returncode == 0, error.decode()
+    found = [json.loads(answer.read_text()) for answer in answers]
+    assert [answer.pop("code") for answer in found] == codes
+    assert all(answer == found[0] for answer in found[1:])
 
 
 def test_an_instruction_set_that_is_not_there_is_refused() -> None:

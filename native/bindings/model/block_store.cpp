@@ -28,7 +28,7 @@ bool try_span(nb::handle object, auto& variant) {
 }
 
 BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link link,
-                      std::pair<int64_t, int64_t> dense_features) {
+                      std::pair<int64_t, int64_t> dense_features, bool fused) {
   BoundStore bound;
   bound.owners.push_back(tree);
   const auto keep = [&](const char* name) {
@@ -88,7 +88,7 @@ BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link
   copy("knot_begin", maps.knot_begin);
   copy("knot_score", maps.knot_score);
   copy("knot_probability", maps.knot_probability);
-  bound.store = std::make_shared<BlockStore>(views, link, std::move(maps));
+  bound.store = std::make_shared<BlockStore>(views, link, std::move(maps), fused);
   return bound;
 }
 
@@ -171,13 +171,13 @@ void bind_block_store(nb::module_& m) {
       .def(
           "__init__",
           [](BoundStore* self, nb::object tree, nb::dict arrays, int64_t n_features, Link link,
-             std::pair<int64_t, int64_t> dense_features) {
-            new (self) BoundStore(make_store(tree, arrays, n_features, link, dense_features));
+             std::pair<int64_t, int64_t> dense_features, bool fused) {
+            new (self) BoundStore(make_store(tree, arrays, n_features, link, dense_features, fused));
           },
           nb::arg("tree"), nb::arg("arrays"), nb::arg("n_features"), nb::arg("link"),
-          nb::arg("dense_features") = nb::make_tuple(0, 0),
+          nb::arg("dense_features") = nb::make_tuple(0, 0), nb::arg("fused") = true,
           nb::sig("def __init__(self, tree: Tree, arrays: dict, n_features: int, link: Link, "
-                  "dense_features: tuple[int, int] = (0, 0)) -> None"))
+                  "dense_features: tuple[int, int] = (0, 0), fused: bool = True) -> None"))
       .def(
           "verify", [](const BoundStore& s) { s.store->verify(); }, nb::call_guard<nb::gil_scoped_release>(),
           "Check the insides of every block.")

@@ -8,11 +8,10 @@ namespace labeltree {
 namespace nb = nanobind;
 
 void bind_solver_options(nb::module_& m) {
-  nb::enum_<Loss>(m, "Loss")
-      .value("squared_hinge", Loss::squared_hinge)
-      .value("logistic", Loss::logistic)
-      .value("squared", Loss::squared)
-      .value("exponential", Loss::exponential);
+#define LABELTREE_LOSS_VALUE(name, Struct) losses.value(#name, Loss::name);
+  nb::enum_<Loss> losses(m, "Loss");
+  LABELTREE_LOSSES(LABELTREE_LOSS_VALUE)
+#undef LABELTREE_LOSS_VALUE
   nb::enum_<Penalty>(m, "Penalty").value("l2", Penalty::l2).value("l1", Penalty::l1);
   nb::enum_<Solver>(m, "Solver")
       .value("descent", Solver::descent)

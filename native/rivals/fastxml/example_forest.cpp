@@ -16,7 +16,7 @@ namespace labeltree {
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
-// A mean with so many times the features of a row is searched for these, not gone through.
+// A mean with this many times the features of a row is searched by bisection, not scanned.
 constexpr int64_t kSearchFrom = 8;
 // From here on log(1 + exp(x)) is x, to the last digit.
 constexpr double kFar = 40;

@@ -42,8 +42,8 @@ struct LabelMeanViews {
 };
 
 // Every tree sends a row to one leaf, and what these say of a label is averaged. All other labels have the
-// probability 0. What is wrong with the shape of the trees is found when this is made, what is wrong inside a
-// node, a leaf or a mean when it is used: both throw CorruptModel.
+// probability 0. The constructor finds errors in the shape of the trees; errors inside a node, a leaf or a
+// mean are found when it is used. Both throw CorruptModel.
 class ExampleForest {
  public:
   ExampleForest(const ExampleTreeViews& trees, const LabelMeanViews& means, int32_t n_labels,

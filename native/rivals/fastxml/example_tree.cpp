@@ -19,7 +19,7 @@ namespace {
 struct Problem {
   const FeatureMatrix& features;
   GainView gains;
-  std::vector<int32_t> rows;   // those that count
+  std::vector<int32_t> rows;   // rows with a weight above 0
   std::vector<double> weight;  // per row of all
   std::vector<double> row_gain;
   double largest_gain = 1;  // of a label

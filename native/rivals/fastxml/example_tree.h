@@ -33,13 +33,13 @@ struct ExampleTreeOptions {
   double tol = 0.2;  // tol and max_iter: see PrimalDescent
   int max_iter = 10;
   float bias = 1;         // the value of the bias feature; 0 for none
-  int64_t max_leaf = 10;  // a node with at most so many rows is a leaf
+  int64_t max_leaf = 10;  // the maximum number of rows in a leaf
   int64_t leaf_labels = 100;
   bool normalize_gain = true;  // nDCG, or DCG
   int n_threads = 1;
 };
 
-// A tree for each seed, each a task of its own. Rows of weight 0 are left out. label_gain: what each label
+// A tree for each seed; each tree is one task. Rows of weight 0 are left out. label_gain: what each label
 // counts in rankings and leaves, at least 0, or null for 1; leaves are divided by the largest of them.
 ExampleTreeArrays grow_example_trees(const Examples& examples, const double* label_gain,
                                      const std::vector<uint64_t>& seeds, const ExampleTreeOptions& options,

@@ -1,4 +1,4 @@
-// The mean of the examples of every label: what tells how near an example is to those that have the label.
+// The mean of the examples of every label. The distance to it says how near a row is to the label's rows.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ class MaxMargin {
   // Per worker.
   struct Scratch {
     LabelScores scores;
-    std::vector<uint8_t> is_excluded;  // per label: not learned, or one of the example's at hand
+    std::vector<uint8_t> is_excluded;  // per label: not learned, or a label of the current example
 
     Scratch(int32_t n_labels, const std::vector<uint8_t>& is_certain)
         : scores(n_labels), is_excluded(is_certain) {}

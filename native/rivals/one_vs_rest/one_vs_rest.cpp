@@ -19,7 +19,7 @@ namespace labeltree {
 
 namespace {
 
-// A chunk of which not all groups are trained.
+// A chunk with groups that are not trained yet.
 struct OpenChunk {
   std::vector<GroupWeights> groups;
   int64_t groups_left;
@@ -75,7 +75,7 @@ class ColumnTrainer {
       progress_.check();
       std::unique_ptr<Worker>& worker = workers[number];
       if (!worker) {
-        // Only those that copy rows have a use for the table of all features.
+        // Only workers that copy rows need the table of all features.
         worker.reset(
             new Worker{LocalBlockMaker(negative_ ? features_.n_features() : 0), make_group_solver(options_)});
       }

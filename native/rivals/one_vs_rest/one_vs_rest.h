@@ -42,10 +42,10 @@ struct ColumnChunk {
 // Called by any of the threads, for one chunk at a time or several at once.
 using ChunkSink = std::function<void(int64_t chunk, ColumnChunk&&)>;
 
-// Every label learns from all rows: those that have it against all others. The rows are copied once, with
-// features numbered anew; beside this copy each thread has room for one group, whatever the number of labels.
-// With `negatives` each thread has a copy of the rows that its group learns from instead.
-// A chunk does not depend on the others nor on the threads.
+// Every label learns from all rows: the rows with the label against all others. The rows are copied once,
+// with new numbers of features; beside this copy each thread has room for one group, whatever the number of
+// labels. With `negatives` each thread has a copy of the rows that its group learns from instead. A chunk
+// does not depend on the others nor on the threads.
 void train_columns(const Examples& examples, const ColumnPlan& plan,
                    const Negatives* negatives,  // or null
                    const SolverOptions& options, const ChunkSink& finished, Progress& progress);

@@ -34,7 +34,7 @@ class SoftmaxDescent {
   // over the rows.
   SoftmaxDescent(float tol, int max_iter) : tol_(tol), max_iter_(max_iter) {}
 
-  // Of `problem`, `positive` and lane_cost play no part. The result depends on nothing but the arguments.
+  // Of `problem`, `positive` and lane_cost play no part. The result depends only on the arguments.
   void run(const GroupProblem& problem, const ClassShares& shares, uint64_t seed, const Progress& progress);
 
   // Classes are kept in chunks of 32. In a chunk class j is lane j; the label y of all rows is 1.

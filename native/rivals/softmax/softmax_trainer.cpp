@@ -209,7 +209,7 @@ void SoftmaxTrainer::visit_parts(const Block& block, const Visit& visit) const {
   }
 }
 
-// What so many of the labels of a row cost.
+// The cost of this number of the labels of a row.
 float SoftmaxTrainer::cost_of(int32_t row, int64_t n_labels) const {
   const float all = static_cast<float>(labels_.indptr[row + 1] - labels_.indptr[row]);
   const float weight = sample_weight_ ? sample_weight_[row] : 1.0f;

@@ -1,4 +1,4 @@
-"""What commands print, and where."""
+"""Output of commands: text, JSON and errors."""
 
 from __future__ import annotations
 
@@ -6,30 +6,41 @@ import json
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 
 def standard_output() -> Console:
-    """A console that takes text as it is: no markup, as paths and names may have brackets, and no coloured numbers."""
+    """Return a console that prints text as it is: paths and names may have brackets, which would be markup."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def titled(title: object, text: str) -> Text:
-    """A text that begins with something in bold."""
+    """Return a text that starts with a title in bold."""
     return Text.assemble((str(title), "bold"), text)
 
 
+def table_of(rows: list[tuple[str, str]]) -> Table:
+    """Return a table of titles in bold and texts."""
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def print_json(value: dict[str, Any]) -> None:
-    """Print one object."""
+    """Print one JSON object."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def print_error(message: str) -> None:
-    """Print one line on standard error, whole even where it is longer than the terminal is wide."""
+    """Print one line on standard error, which wraps only where the terminal does."""
     line = Text.assemble(("labeltree: ", "bold red"), message)
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 
 def print_next(command: str) -> None:
-    """Say how to go on, in a line that can be copied."""
+    """Print a command to run next, on one line that can be copied."""
     standard_output().print(Text.assemble(("Next: ", "bold"), (command, "cyan")), soft_wrap=True)

@@ -8,30 +8,26 @@ from typing import Annotated
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import argument, option
 
 
 def convert(
     source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A data file, - for standard input, or the directory of a model."
-        ),
+        str, argument("SOURCE", "A data file, - for standard input, or the directory of a model.")
     ],
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="TARGET",
-            help="The file or directory to write. A file is compressed if its name ends in .gz, .xz or .zst.",
+        argument(
+            "TARGET",
+            "The file or directory to write. A file is compressed if its name ends in .gz, .xz or .zst.",
         ),
     ],
     weights: Annotated[
-        options.WeightType | None,
-        typer.Option(help="Of a model: how weights are stored in TARGET.", show_default=False),
+        options.WeightType | None, option("For a model: the type of the weights in TARGET.")
     ] = None,
     format: options.Format = "auto",
     to: Annotated[
-        options.DataFormat,
-        typer.Option(help="How TARGET is written. auto: by its name, as for --format."),
+        options.DataFormat, option("The format of TARGET. auto: by its name, as for --format.")
     ] = "auto",
     one_based: options.OneBased = None,
     n_features: options.NFeatures = None,
@@ -47,53 +43,40 @@ def convert(
         labeltree convert train.txt.gz train.svm
         labeltree convert tags.labeltree small.labeltree --weights int8
     """
+    from labeltree.cli.console import standard_output, titled
+    from labeltree.cli.data_file import DataFile, format_of
+    from labeltree.cli.figures import bytes_text
+    from labeltree.data import write_libsvm, write_xmlc
+
     if source != "-" and Path(source).is_dir():
         if weights is None:
-            raise typer.BadParameter(f"{source} is a model: say what to store", param_hint="--weights")
+            raise typer.BadParameter(f"{source} is a model: give the type of weights", param_hint="--weights")
         _convert_model(Path(source), Path(target), weights)
         return
     if weights is not None:
         raise typer.BadParameter(f"{source} is not the directory of a model", param_hint="--weights")
     if target == "-":
         raise typer.BadParameter("expected the name of a file, got -", param_hint="TARGET")
-    _convert_data(source, target, format, to, one_based, n_features, n_labels)
+    X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
+    is_libsvm = format_of(target, to) == "libsvm"
+    (write_libsvm if is_libsvm else write_xmlc)(target, X, y)
+    shape = f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels"
+    size = bytes_text(Path(target).stat().st_size)
+    standard_output().print(titled(target, f": {shape}, {size} of {'libsvm' if is_libsvm else 'xmlc'}"))
 
 
 def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:
     from labeltree.cli.console import standard_output, titled
-    from labeltree.cli.data_file import learns_from_streams
     from labeltree.cli.figures import bytes_text, directory_bytes
     from labeltree.model_file import load, save
 
     before = directory_bytes(source)
     model = load(source)
-    if learns_from_streams(model):
+    if model.model_.learns:
         raise ValueError(
-            f"{source} is an online model, which needs all that it has to learn on; freeze it in Python: "
+            f"{source} is an online model, which needs all its state to learn more; freeze it in Python: "
             "OnlineLabelTreeClassifier.load(...).freeze().save(...)"
         )
     save(model, target, weights=weights)
     after = bytes_text(directory_bytes(target))
     standard_output().print(titled(target, f": {weights} weights, {after} ({source}: {bytes_text(before)})"))
-
-
-def _convert_data(
-    source: str,
-    target: str,
-    format: options.DataFormat,
-    to: options.DataFormat,
-    one_based: bool | None,
-    n_features: int | None,
-    n_labels: int | None,
-) -> None:
-    from labeltree.cli.console import standard_output, titled
-    from labeltree.cli.data_file import DataFile, format_of
-    from labeltree.cli.figures import bytes_text
-    from labeltree.data import write_libsvm, write_xmlc
-
-    X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
-    target_format = format_of(target, to)
-    (write_libsvm if target_format == "libsvm" else write_xmlc)(target, X, y)
-    shape = f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels"
-    size = bytes_text(Path(target).stat().st_size)
-    standard_output().print(titled(target, f": {shape}, {size} of {target_format}"))

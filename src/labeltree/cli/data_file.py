@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
+import typer
 from scipy.sparse import vstack
 
+from labeltree.cli.label_names import are_ids
 from labeltree.cli.options import StreamFormat
 from labeltree.data import read_libsvm, read_xmlc
 from labeltree.data.block_formats import Batch
@@ -20,26 +23,27 @@ from labeltree.validation import n_threads
 BLOCK_BYTES = 1 << 23
 
 
-def format_of(path: str, format: StreamFormat) -> Literal["xmlc", "libsvm"]:
-    """The format of rows of numbers that is meant: by ``auto``, the one that the name of the file says."""
-    if format == "xmlc" or format == "libsvm":
+def format_of(path: str, format: StreamFormat) -> StreamFormat:
+    """Return the format of a file: for ``auto`` by its name."""
+    if format != "auto":
         return format
     name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
+    if name.endswith((".jsonl", ".ndjson")):
+        return "jsonl"
     return "libsvm" if name.endswith((".svm", ".libsvm")) else "xmlc"
 
 
-def is_json_lines(path: str, format: StreamFormat) -> bool:
-    """Whether JSON lines are meant: by ``auto``, if the name of the file says so."""
-    name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
-    return format == "jsonl" or (format == "auto" and name.endswith((".jsonl", ".ndjson")))
+def reads_whole_texts(model: Any) -> bool:
+    """Return whether a model was trained on texts in one go; an online model reads the words of texts as features."""
+    return bool(model.model_.takes_text and not model.model_.learns)
 
 
 @dataclass(frozen=True)
 class DataFile:
     """A file named on the command line, or standard input (``-``), and how to read it.
 
-    `one_based` None is the custom of the format: XMLC files count from 0, features of libsvm files from 1. Only
-    reading in blocks finds out by itself what ``auto`` is, and knows formats with named features.
+    With `one_based` None, ids count as usual in the format: in XMLC files from 0, features of libsvm files from 1. Only
+    reading in blocks detects the format for ``auto``, and reads formats with named features.
     """
 
     path: str
@@ -47,39 +51,32 @@ class DataFile:
     one_based: bool | None = None
 
     def read(self, n_features: int | None = None, n_labels: int | None = None) -> tuple[Any, Any]:
-        """X and y."""
-        one_based = bool(self._first_feature)
-        if self.format == "libsvm":
-            return read_libsvm(
-                self.path, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1
-            )
-        return read_xmlc(self.path, one_based=one_based, n_features=n_features, n_labels=n_labels, n_jobs=-1)
+        """Return X and y."""
+        read = read_libsvm if self.format == "libsvm" else read_xmlc
+        return read(
+            self.path,
+            one_based=bool(self._first_feature),
+            n_features=n_features,
+            n_labels=n_labels,
+            n_jobs=-1,
+        )
 
     def read_for(self, model: Any) -> tuple[Any, Any]:
-        """X as `model` wants it, and y with a column for each number that is a label of the model."""
+        """Return X as `model` expects it, and y with a column for each number up to the model's largest label."""
         X, y = self.read()
-        n_labels = int(model.classes_.max()) + 1
-        if len(y.indices) and y.indices.max() >= n_labels:
-            row, label = _first_beyond(y, n_labels)
-            raise DataFormatError(
-                f"row {row} has the label {label + self.first_label}, but the largest that the model knows is "
-                f"{n_labels - 1 + self.first_label}; if the files belong together, "
-                f"train with --n-labels {int(y.indices.max()) + 1}",
-                source_name(self.path),
-            )
-        y.resize(y.shape[0], n_labels)
-        return self._for_model(X, model, 0), y
+        self._resize(y, int(model.classes_.max()) + 1, "label", self.first_label)
+        return self._for_model(X, model), y
 
     def blocks_for(self, model: Any) -> Iterator[Any]:
-        """X in blocks of rows as they come, so that neither the file nor what a pipe brings need fit in memory."""
+        """Return X in blocks of rows as they come, so that a file or a pipe need not fit in memory."""
         for X, _ in self._batches_for(model, labelled=False):
             yield X
 
     def examples_for(self, model: Any) -> tuple[Any, list[list[Any]]]:
-        """All rows for an online model or a tagger's, and lists of their labels, whether it knows them or not."""
+        """Return all rows for a model of texts or an online model, and lists of their labels, known or not."""
         batches = list(self._batches_for(model, labelled=True))
         y = [labels for batch in batches for labels in batch.y]
-        if getattr(model, "named_features_", False):
+        if batches and isinstance(batches[0].X, list):
             return [row for batch in batches for row in batch.X], y
         matrices: list[Any] = [batch.X for batch in batches]
         for X in matrices:
@@ -92,7 +89,7 @@ class DataFile:
             self.format,
             one_based=self.one_based,
             labelled=labelled,
-            whole_texts=hasattr(model, "vectorizer_"),
+            whole_texts=reads_whole_texts(model),
             block_bytes=BLOCK_BYTES,
             n_threads=n_threads(-1),
         )
@@ -112,37 +109,62 @@ class DataFile:
         """The number that the label of column 0 has in the file."""
         return int(self.format == "xmlc" and bool(self.one_based))
 
-    def _for_model(self, X: Any, model: Any, first_row: int) -> Any:
-        if isinstance(X, list) and hasattr(model, "vectorizer_"):
-            return model.vectorizer_.transform(X)
-        wants_names = learns_from_streams(model) and model.named_features_
-        if isinstance(X, list) != wants_names:
-            wanted, found = ("names", "numbers") if wants_names else ("numbers", "names")
+    def _for_model(self, X: Any, model: Any, first_row: int = 0) -> Any:
+        if isinstance(X, list) and reads_whole_texts(model):
+            return model.model_.text_rows(X)
+        expects_names = _has_named_features(model)
+        if isinstance(X, list) != expects_names:
+            expected, found = ("names", "numbers") if expects_names else ("numbers", "names")
             raise DataFormatError(
-                f"expected features that are {wanted}, as the model has learned, got {found}",
+                f"expected features that are {expected}, as the model has learned, got {found}",
                 source_name(self.path),
             )
-        if learns_from_streams(model):
-            return X  # which may have features that are new to it
-        n_features = model.n_features_in_
-        if len(X.indices) and X.indices.max() >= n_features:
-            row, feature = _first_beyond(X, n_features)
-            raise DataFormatError(
-                f"row {first_row + row} has the feature {feature + self._first_feature}, but the largest that the "
-                f"model knows is {n_features - 1 + self._first_feature}; if the files belong together, "
-                f"train with --n-features {int(X.indices.max()) + 1} or more",
-                source_name(self.path),
-            )
-        X.resize(X.shape[0], n_features)
+        if not model.model_.learns:  # an online model may get new features
+            self._resize(X, model.n_features_in_, "feature", self._first_feature, first_row)
         return X
 
+    def _resize(self, matrix: Any, n_columns: int, noun: str, first_id: int, first_row: int = 0) -> None:
+        """Give a matrix the columns that the model knows; raise `DataFormatError` if it needs more."""
+        if len(matrix.indices) and matrix.indices.max() >= n_columns:
+            entry = int((matrix.indices >= n_columns).argmax())
+            row = int(matrix.indptr.searchsorted(entry, side="right")) - 1
+            raise DataFormatError(
+                f"row {first_row + row} has the {noun} {matrix.indices[entry] + first_id}, but the largest that the "
+                f"model knows is {n_columns - 1 + first_id}; if the files belong together, "
+                f"train with --n-{noun}s {int(matrix.indices.max()) + 1} or more",
+                source_name(self.path),
+            )
+        matrix.resize(matrix.shape[0], n_columns)
 
-def learns_from_streams(model: Any) -> bool:
-    """Whether a model is an online one."""
-    return hasattr(model, "n_examples_")
+
+def read_labelled_rows(model: Any, path: Path, source: DataFile) -> tuple[Any, Any]:
+    """Return X and y to measure the model in `path` with.
+
+    y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
+    model's largest label.
+    """
+    detected = format_of(source.path, source.format)
+    if (detected == "jsonl" and reads_whole_texts(model)) or model.model_.learns:
+        return source.examples_for(model)
+    if source.format in ("jsonl", "fasttext"):
+        raise typer.BadParameter(f"{path} was trained on rows of numbers", param_hint="--format")
+    if not are_ids(model.classes_):
+        raise ValueError(
+            f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but data files have numbers "
+            "from 0; evaluate it in Python with labeltree.metrics"
+        )
+    X, y = replace(source, format=detected).read_for(model)
+    if X.shape[0] == 0:
+        raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
+    return X, y
 
 
-def _first_beyond(matrix: Any, n_columns: int) -> tuple[int, int]:
-    """Row and column of the first entry that is not in the first `n_columns`."""
-    entry = int((matrix.indices >= n_columns).argmax())
-    return int(matrix.indptr.searchsorted(entry, side="right")) - 1, int(matrix.indices[entry])
+def label_lists(y: Any) -> list[tuple[Any, ...]]:
+    """Return the labels of each row of y, a matrix or lists; tuples, as lists of 0 and 1 would be read as a matrix."""
+    rows = y if isinstance(y, list) else y.tolil().rows
+    return [tuple(labels) for labels in rows]
+
+
+def _has_named_features(model: Any) -> bool:
+    """Return whether an online model has learned features with names."""
+    return bool(model.model_.takes_text and model.model_.learns)

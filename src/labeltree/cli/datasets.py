@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import command_group
+from labeltree.cli.options import argument, option
 
 Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="Name of a data set, as 'labeltree data list' prints it, in upper or lower case."
-    ),
+    str, argument("NAME", "Name of a data set, as 'labeltree data list' prints it, in upper or lower case.")
 ]
 Cache = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Folder of all data sets. The default is LABELTREE_DATA_HOME, or else labeltree in XDG_CACHE_HOME or "
+    option(
+        "Folder of all data sets. The default is LABELTREE_DATA_HOME, or else labeltree in XDG_CACHE_HOME or "
         "~/.cache.",
-        show_default=False,
+        metavar="DIR",
     ),
 ]
 
@@ -82,26 +76,22 @@ def fetch(
     cache: Cache = None,
     mirror: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Fetch ADDRESS/NAME.zip instead. The default is LABELTREE_DATA_MIRROR, or else the "
+        option(
+            "Fetch ADDRESS/NAME.zip instead. The default is LABELTREE_DATA_MIRROR, or else the "
             "repository's own URLs.",
-            show_default=False,
+            metavar="ADDRESS",
         ),
     ] = None,
     redownload: Annotated[
         bool,
-        typer.Option(
-            "--redownload",
-            help="Download the data set even if it is in the cache. The new files must equal those of the first "
+        option(
+            "Download the data set even if it is in the cache. The new files must equal those of the first "
             "download.",
+            "--redownload",
         ),
     ] = False,
     timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="Number of seconds without a byte before a connection is retried."
-        ),
+        float, option("Number of seconds without a byte before a connection is retried.", metavar="SECONDS")
     ] = 60.0,
     json: options.Json = False,
 ) -> None:
@@ -163,8 +153,4 @@ def _data() -> None:
     """
 
 
-data_app = typer.Typer(name="data", no_args_is_help=True, rich_markup_mode="rich")
-data_app.callback(help=reflowed(_data.__doc__ or ""))(_data)
-COMMANDS: dict[str, Callable[..., None]] = {"list": list_, "fetch": fetch, "path": path}
-for _name, _command in COMMANDS.items():
-    data_app.command(_name, help=reflowed(_command.__doc__ or ""))(_command)
+data_app = command_group("data", _data, {"list": list_, "fetch": fetch, "path": path})

@@ -7,24 +7,20 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
+from labeltree.cli.options import option
 
 N_GROUPS = 6
 
 
 def demo(
-    model: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the trained model in this directory.", show_default=False),
-    ] = None,
+    model: Annotated[Path | None, option("Keep the trained model in this directory.", metavar="DIR")] = None,
     json: options.Json = False,
 ) -> None:
-    """Train, evaluate and ask a model of the bundled catalogue of the Tate galleries.
+    """Train, evaluate and ask a model on the bundled catalogue of the Tate galleries.
 
-    The galleries tagged 58,801 artworks with what they show, out of 16,000 subjects. The model learns to tell the
-    subjects from the captions of nine artworks in ten, and is tested on the rest. Takes less than half a minute.
+    The galleries tagged 58,801 artworks with 16,000 subjects. The model learns to predict the subjects from the
+    captions of nine artworks in ten, and is tested on the rest. This takes less than half a minute.
 
     [bold]Examples[/bold]
 
@@ -42,8 +38,7 @@ def demo(
     if model is not None:
         check_replaceable(model)
     console = standard_output()
-    if json:
-        console.quiet = True
+    console.quiet = json
     catalogue = load_tate()
     data = catalogue.to_matrices()
     console.print(titled("The catalogue of the Tate galleries", " (CC0, comes with labeltree)"))
@@ -60,17 +55,14 @@ def demo(
     console.print(evaluation)
 
     artworks = ask(classifier, catalogue, data)
-    console.print()
-    console.print(titled("Five of the test artworks", ", with their most specific subjects; ✓ is right"))
+    console.print(titled("\nFive of the test artworks", ", with their most specific subjects; ✓ is right"))
     for artwork in artworks:
         console.print()
         console.print(artwork)
 
-    console.print()
-    console.print(titled("How the tree groups subjects", ": the most frequent in some of its clusters"))
-    groups = _groups(classifier, [catalogue.subject_names[subject] for subject in data.subject_ids.tolist()])
-    for name in groups:
-        console.print(f"  {name}", no_wrap=True, overflow="ellipsis")
+    console.print(titled("\nHow the tree groups subjects", ": the most frequent in some of its clusters"))
+    for line in _groups(classifier, [catalogue.subject_names[i] for i in data.subject_ids.tolist()]):
+        console.print(f"  {line}", no_wrap=True, overflow="ellipsis")
 
     console.print()
     if json:
@@ -89,14 +81,13 @@ def demo(
 
 
 def _groups(classifier: Any, names: list[str]) -> list[str]:
-    """Lines that say which labels are in the first clusters below the root."""
+    """Return a line for each of the first clusters below the root, with its most frequent labels."""
     tree, counts = classifier.tree_, classifier.label_counts_
     lines = []
     clusters = [child for child in tree.children(0) if not tree.is_leaf[child]]
     for child in clusters[:N_GROUPS]:
         labels = tree.labels_under(child)
-        most_frequent = labels[(-counts[labels]).argsort(kind="stable")]
-        lines.append(
-            f"{len(labels):>4,} subjects: {' · '.join(names[label] for label in most_frequent[:20])}"
-        )
+        most_frequent = labels[(-counts[labels]).argsort(kind="stable")][:20]
+        shown = " · ".join(names[label] for label in most_frequent)
+        lines.append(f"{len(labels):>4,} subjects: {shown}")
     return lines

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
-def _positive(value: float) -> float:
+def positive(value: float) -> float:
+    """Raise `BadParameter` unless a number is positive and finite."""
     if not 0 < value < float("inf"):
         raise typer.BadParameter(f"must be a positive number, got {value}")
     return value
@@ -25,32 +27,31 @@ def evaluate(
     one_based: options.OneBased = None,
     A: Annotated[
         float,
-        typer.Option(
+        option(
+            "With B, the parameters of the propensities. Papers use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for "
+            "Amazon, and the defaults for other data.",
             "--A",
-            callback=_positive,
-            help="With B: how propensities follow from label counts. The literature has 0.5 and 0.4 for Wikipedia, "
-            "0.6 and 2.6 for Amazon, the defaults for the rest.",
+            callback=positive,
         ),
     ] = 0.55,
-    B: Annotated[float, typer.Option("--B", callback=_positive, help="See A.")] = 1.5,
+    B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
     label_weight: options.LabelWeight = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write a page of HTML for people: what is good, what goes wrong, and where in the tree.",
-            show_default=False,
+        file_option(
+            "Also write an HTML page that shows where the model is good, where it fails, and in which part of "
+            "the tree."
         ),
     ] = None,
     labels: options.LabelNames = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Measure a model on labelled rows: how good, how fast, how large.
+    """Measure a model on labelled rows: its quality, speed and size.
 
-    One table: precision (P), nDCG, their propensity-scored kin (PSP, PSnDCG: rare labels count more),
-    recall and coverage, each of the best 1, 3 and 5 labels; the time to predict a row, in a batch and alone;
-    the size of the model; the memory that all this took.
+    Prints one table: precision (P), nDCG, their propensity-scored versions (PSP, PSnDCG: rare labels count more),
+    recall and coverage, each for the best 1, 3 and 5 labels; the time to predict a row, in a batch and alone;
+    the size of the model; the peak memory.
 
     [bold]Examples[/bold]
 
@@ -61,11 +62,11 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
+    from labeltree.cli.data_file import DataFile, read_labelled_rows
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.evaluation_report import write_report
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
-    from labeltree.cli.labelled_rows import read_labelled_rows
     from labeltree.cli.trained_model import open_model
 
     if labels is not None and report is None:
@@ -79,7 +80,7 @@ def evaluate(
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
     weight = read_label_weight(label_weight, classifier, A, B)
-    X, y = read_labelled_rows(classifier, model, data, format, one_based)
+    X, y = read_labelled_rows(classifier, model, DataFile(data, format, one_based))
     evaluation = Evaluation.measure(classifier, model, X, y, A, B, weight)
     if report is not None:
         write_report(report, f"{model.name} on {Path(data).name}", classifier, X, y, evaluation, names)
@@ -90,7 +91,7 @@ def evaluate(
         return
     console = standard_output()
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
-    about = f" on {data}: {evaluation.n_rows:,} rows, {evaluation.n_labels:,} labels{weighted}\n"
+    about = f" on {data}: {evaluation.rows:,} rows, {evaluation.labels:,} labels{weighted}\n"
     console.print(titled(model, about))
     console.print(evaluation)
     if report is not None:

@@ -8,36 +8,27 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import count, file_option, option
 
 
 def explain(
     model: options.Model,
     data: options.Data,
-    row: Annotated[int, typer.Option(min=0, metavar="N", help="Which row of DATA, counted from 0.")] = 0,
-    label: Annotated[
-        str | None,
-        typer.Option(help="The label to explain; by default the most probable one.", show_default=False),
-    ] = None,
-    top: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many features to show for each node.")
-    ] = 5,
+    row: Annotated[int, option("The row of DATA, counted from 0.", min=0, metavar="N")] = 0,
+    label: Annotated[str | None, option("The label to explain; by default the most probable one.")] = None,
+    top: Annotated[int, count("The number of features to show for each node.")] = 5,
     labels: options.LabelNames = None,
     feature_names: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Names of the features, one per line: feature 0 on the first.",
-            show_default=False,
-        ),
+        Path | None, file_option("A file with the names of the features, one per line, from feature 0 on.")
     ] = None,
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     json: options.Json = False,
 ) -> None:
-    """Show why a row gets a label: the path through the tree, and what weighed most.
+    """Explain why a row gets a label: the path through the tree, and the features that count most.
 
-    The probability of a label is the product of the probabilities along its path. Each node has a score, and the
-    score is a sum of value times weight over the features of the row: the largest summands are shown.
+    The probability of a label is the product of the probabilities along its path. The score of a node is the sum of
+    value times weight over the features of the row: the largest terms are shown.
 
     [bold]Examples[/bold]
 
@@ -50,20 +41,29 @@ def explain(
     from labeltree.cli.label_names import LabelNames, read_names
     from labeltree.cli.trained_model import open_model
 
-    classifier = open_model(model, {})
+    classifier = open_model(model)
     names = LabelNames(classifier, labels)
     features = None
     if feature_names is not None:
         features = read_names(feature_names, "feature", classifier.n_features_in_)
-    elif hasattr(classifier, "vectorizer_"):
-        features = classifier.vectorizer_.get_feature_names_out().tolist()
+    elif classifier.model_.vectorizer is not None:
+        features = classifier.model_.vectorizer.get_feature_names_out().tolist()
     x = _row(DataFile(data, format, one_based), classifier, row)
-    chosen = (
-        classifier.predict_topk(x, 1).labels.tolist()[0][0] if label is None else _known(classifier, label)
-    )
+    best = classifier.predict_topk(x, 1).labels.tolist()[0][0]
+    chosen = best if label is None else _known(classifier, label)
     explanation = classifier.explain(x, chosen, n_features=top, feature_names=features)
     if json:
-        print_json({"model": str(model), "data": data, "row": row, **_to_json(explanation, names)})
+        print_json(
+            {
+                "model": str(model),
+                "data": data,
+                "row": row,
+                "label": chosen,
+                **names.to_json(chosen),
+                "probability": explanation.probability,
+                "trees": [[_to_json(step) for step in path] for path in explanation.paths],
+            }
+        )
         return
     console = standard_output()
     name = f"{chosen} ({names[chosen]})" if names.known else str(chosen)
@@ -86,7 +86,7 @@ def _row(source: Any, classifier: Any, row: int) -> Any:
 
 
 def _known(classifier: Any, text: str) -> Any:
-    """The label of the model that `text` means."""
+    """Return the label of the model that `text` names."""
     for label in classifier.classes_.tolist():
         if str(label) == text:
             return label
@@ -96,48 +96,37 @@ def _known(classifier: Any, text: str) -> Any:
 def _table(path: Any, label: str) -> Any:
     from rich.columns import Columns
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("node", no_wrap=True, max_width=30, overflow="ellipsis")
     for name in ("P", "so far", "score"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("what weighed most", ratio=1)
+    table.add_column("largest terms", ratio=1)
     for depth, step in enumerate(path):
         node = "root" if depth == 0 else f"{'  ' * (depth - 1)}└ {step.node}"
         below = label if step is path[-1] else f"{step.n_labels:,} labels"
-        summands = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
+        terms = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
+        texts = [
+            Text.assemble(f"{feature} ", (_signed(amount), "green" if amount > 0 else "red"))
+            for feature, amount in terms
+        ]
         table.add_row(
             f"{node}: {below}",
             f"{step.probability:.4f}",
             f"{step.probability_so_far:.4f}",
             _signed(step.score),
-            Columns([_summand(*summand) for summand in summands], padding=(0, 2)),
+            Columns(texts, padding=(0, 2)),
         )
     return table
 
 
-def _summand(name: Any, amount: float) -> Any:
-    from rich.text import Text
-
-    return Text.assemble(f"{name} ", (_signed(amount), "green" if amount > 0 else "red"))
-
-
 def _signed(score: float) -> str:
-    # A node whose examples are all alike has a score beyond all others, and needs no digits.
+    # A node whose examples are all alike has a huge score, and needs no digits.
     return f"{score:+.3f}" if abs(score) < 100 else f"{score:+.0f}"
 
 
-def _to_json(explanation: Any, names: Any) -> dict[str, Any]:
-    name = {"name": names[explanation.label]} if names.known else {}
-    return {
-        "label": explanation.label,
-        **name,
-        "probability": explanation.probability,
-        "trees": [[_step_to_json(step) for step in path] for path in explanation.paths],
-    }
-
-
-def _step_to_json(step: Any) -> dict[str, Any]:
+def _to_json(step: Any) -> dict[str, Any]:
     return {
         "node": step.node,
         "labels": step.n_labels,
@@ -145,8 +134,5 @@ def _step_to_json(step: Any) -> dict[str, Any]:
         "probability_so_far": step.probability_so_far,
         "score": step.score,
         "bias": step.bias,
-        "features": [
-            {"feature": c.feature, "value": c.value, "weight": c.weight, "amount": c.amount}
-            for c in step.contributions
-        ],
+        "features": [{**c._asdict(), "amount": c.amount} for c in step.contributions],
     }

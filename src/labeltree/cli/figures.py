@@ -1,4 +1,4 @@
-"""Sizes and times: measured, and written for people."""
+"""Sizes, counts and times: measured, and as texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def bytes_text(n_bytes: float) -> str:
-    """A number of bytes in three digits.
+    """Return a number of bytes in three digits.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def bytes_text(n_bytes: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A duration in two digits or a few more.
+    """Return a duration in two digits or a few more.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def count_text(number: int, noun: str) -> str:
-    """A number of things.
+    """Return a number with its noun, in the plural if need be.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def count_text(number: int, noun: str) -> str:
 
 
 def range_text(numbers: list[int], noun: str) -> str:
-    """A number of things, or from how many to how many.
+    """Return a number or a range of numbers with its noun.
 
     Examples
     --------
@@ -63,12 +63,12 @@ def range_text(numbers: list[int], noun: str) -> str:
 
 
 def directory_bytes(path: Path) -> int:
-    """The size of all files in a directory."""
+    """Return the size of all files in a directory."""
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 def peak_memory_bytes() -> int | None:
-    """The most memory that this process has had so far, mapped files included; None where nobody counts it."""
+    """Return the peak memory of this process, mapped files included; None where the system does not count it."""
     try:
         import resource
     except ImportError:  # on Windows
@@ -78,7 +78,7 @@ def peak_memory_bytes() -> int | None:
 
 
 class Stopwatch:
-    """Seconds by phase."""
+    """Measures the seconds of each phase."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

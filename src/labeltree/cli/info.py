@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+import inspect
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
-from labeltree.cli.parameters import classifier_parameters
+from labeltree.cli.options import count, option
 
-#: More trees than these are described together.
+#: More trees than this are described together.
 MOST_TREES = 10
 
 
 def info(
     model: options.Model,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read everything and compare it with the checksums.")
+        bool, option("Read all files and compare them with their checksums.", "--verify")
     ] = False,
-    tree: Annotated[bool, typer.Option("--tree", help="Draw the first tree, from the root down.")] = False,
-    max_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="How many nodes to draw.")] = 60,
+    tree: Annotated[bool, option("Draw the first tree, from the root down.", "--tree")] = False,
+    max_nodes: Annotated[int, count("The maximum number of nodes to draw.")] = 60,
     labels: options.LabelNames = None,
     json: options.Json = False,
 ) -> None:
-    """Describe a model: what it was trained on, its size, its trees and its parameters.
+    """Describe a model: its training data, size, trees and parameters.
 
     [bold]Examples[/bold]
 
@@ -42,11 +40,10 @@ def info(
     if tree:
         check_has_label_tree(classifier)
     names = LabelNames(classifier, labels)
-    drawing = (
-        classifier.tree_.draw([names[label] for label in classifier.classes_.tolist()], max_nodes)
-        if tree
-        else None
-    )
+    drawing = None
+    if tree:
+        label_names = [names[label] for label in classifier.classes_.tolist()]
+        drawing = classifier.model_.forest.trees[0].draw(label_names, max_nodes)
     if json:
         drawn = {} if drawing is None else {"tree": drawing}
         print_json({**_to_json(stored, classifier), "verified": verify, **drawn})
@@ -56,6 +53,24 @@ def info(
     if drawing is not None:
         console.print()
         console.print(drawing, no_wrap=True, overflow="ellipsis")
+
+
+def trees_to_json(stored: Any, classifier: Any) -> list[dict[str, Any]]:
+    """Return the figures of each tree of a saved model, with its training report."""
+    from labeltree.cli.trained_model import tree_shapes
+
+    shapes = tree_shapes(classifier.model_.forest)
+    return [
+        {
+            "nodes": tree.n_nodes,
+            "depth": shape.depth,
+            "arity": shape.arity,
+            "weights": tree.n_weights,
+            "bytes": tree.n_bytes,
+            **report,
+        }
+        for tree, shape, report in zip(stored.trees, shapes, stored.training_report, strict=True)
+    ]
 
 
 def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
@@ -72,75 +87,61 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "calibration": stored.calibration,
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
-        "parameters": _parameters(stored),
-        "trees": [
-            {
-                "nodes": tree.n_nodes,
-                "depth": shape.depth,
-                "arity": shape.arity,
-                "weights": tree.n_weights,
-                "bytes": tree.n_bytes,
-                **report,
-            }
-            for tree, shape, report in zip(
-                stored.trees, classifier._tree_shapes(), stored.training_report, strict=True
-            )
-        ],
+        "parameters": _parameters(stored, classifier),
+        "trees": trees_to_json(stored, classifier),
     }
 
 
 def _description(stored: Any, classifier: Any, verified: bool) -> Any:
-    from rich.table import Table
-
+    from labeltree.cli.console import table_of
     from labeltree.cli.figures import bytes_text
 
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1)
-    table.add_row("model", stored.path)
-    table.add_row("made by", f"{stored.estimator}, labeltree {stored.library_version}")
     checked = ", all checksums are right" if verified else ""
-    table.add_row("file format", f"version {stored.format_version}{checked}")
     n_dense = stored.dense_features[1] - stored.dense_features[0]
     dense = f", {n_dense:,} of them dense" if n_dense else ""
-    table.add_row("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}")
-    if hasattr(classifier, "vectorizer_"):
-        table.add_row("texts", repr(classifier.vectorizer_))
-    table.add_row("labels", _labels(classifier))
-    table.add_row("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights")
+    rows = [
+        ("model", stored.path),
+        ("made by", f"{stored.estimator}, labeltree {stored.library_version}"),
+        ("file format", f"version {stored.format_version}{checked}"),
+        ("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}"),
+    ]
+    if classifier.model_.vectorizer is not None:
+        rows.append(("texts", repr(classifier.model_.vectorizer)))
+    rows.append(("labels", _labels(classifier)))
+    rows.append(("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights"))
     if stored.calibration is not None:
-        table.add_row("calibrated", f"{stored.calibration}, level by level")
-    for name, tree, depth, arity in _described_trees(stored, classifier):
-        table.add_row(
-            name,
-            f"{tree.n_nodes:,} nodes, {depth} levels deep, at most {arity:,} children, {tree.n_weights:,} weights",
-        )
+        rows.append(("calibrated", f"{stored.calibration}, level by level"))
+    rows += _tree_rows(trees_to_json(stored, classifier))
     decision = classifier.decision_
-    table.add_row("decision", f"{decision.describe()}, for {decision.metric}")
-    table.add_row("parameters", ", ".join(f"{name}={value}" for name, value in _parameters(stored).items()))
-    return table
+    parameters = ", ".join(f"{name}={value}" for name, value in _parameters(stored, classifier).items())
+    rows.append(("decision", f"{decision.describe()}, for {decision.metric}"))
+    rows.append(("parameters", parameters))
+    return table_of(rows)
 
 
-def _described_trees(stored: Any, classifier: Any) -> list[tuple[str, Any, int, int]]:
-    """Each tree, or if there are many of them all together: what it is called, its counts, its depth and arity."""
-    shapes = classifier._tree_shapes()
-    if len(shapes) <= MOST_TREES:
-        names = [f"tree {number}" for number in range(1, len(shapes) + 1)] if len(shapes) > 1 else ["tree"]
-        return [
-            (name, tree, shape.depth, shape.arity)
-            for name, tree, shape in zip(names, stored.trees, shapes, strict=True)
-        ]
-    sums = [sum(counts) for counts in zip(*(astuple(tree) for tree in stored.trees), strict=True)]
-    depth, arity = max(shape.depth for shape in shapes), max(shape.arity for shape in shapes)
-    return [(f"{len(shapes)} trees", type(stored.trees[0])(*sums), depth, arity)]
+def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return a title and a text for each tree, or for all of them together if there are many."""
+    names = [f"tree {number}" for number in range(1, len(trees) + 1)] if len(trees) > 1 else ["tree"]
+    if len(trees) > MOST_TREES:
+        names = [f"{len(trees)} trees"]
+        sums = {name: sum(tree[name] for tree in trees) for name in ("nodes", "weights")}
+        largest = {name: max(tree[name] for tree in trees) for name in ("depth", "arity")}
+        trees = [sums | largest]
+    return [
+        (
+            name,
+            f"{tree['nodes']:,} nodes, {tree['depth']} levels deep, at most {tree['arity']:,} children, "
+            f"{tree['weights']:,} weights",
+        )
+        for name, tree in zip(names, trees, strict=True)
+    ]
 
 
-def _parameters(stored: Any) -> dict[str, Any]:
-    """The parameters in the order of the signature; of a tree that was given only that it was."""
+def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
+    """Return the parameters in the order of the signature; a tree that was passed as an object is only named."""
     given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
-    return {
-        name: given.pop(name) for name in classifier_parameters(stored.estimator) if name in given
-    } | given
+    order = inspect.signature(type(classifier)).parameters
+    return {name: given.pop(name) for name in order if name in given} | given
 
 
 def _labels(classifier: Any) -> str:
@@ -148,4 +149,4 @@ def _labels(classifier: Any) -> str:
     examples = ", ".join(str(label) for label in classes[:3].tolist())
     unseen = int((counts == 0).sum())
     without = f", {unseen:,} of them without any" if unseen else ""
-    return f"{len(classes):,} ({examples}, …), of {counts.mean():,.1f} training rows on average{without}"
+    return f"{len(classes):,} ({examples}, …), with {counts.mean():,.1f} training rows on average{without}"

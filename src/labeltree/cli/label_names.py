@@ -1,4 +1,4 @@
-"""What labels and features are called: the numbers of data files, or names from files with one per line."""
+"""Names of labels and features: numbers as in data files, or the lines of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from labeltree.errors import DataFormatError
 
 
 def read_names(path: Path, noun: str, at_least: int) -> list[str]:
-    """The lines of a file, of which there must be enough."""
+    """Return the lines of a file; raise `DataFormatError` if there are too few."""
     names = [line.strip() for _, line in read_lines(path)]
     if len(names) < at_least:
         raise DataFormatError(
@@ -25,12 +25,12 @@ def read_names(path: Path, noun: str, at_least: int) -> list[str]:
 
 
 def are_ids(labels: NDArray[Any]) -> bool:
-    """Whether a data file could have these labels: they are numbers, not negative, and not too large."""
+    """Return whether a data file can have these labels: numbers from 0 that are not too large."""
     return labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < MOST_COLUMNS
 
 
 class LabelNames:
-    """What to call the labels of a model: by the lines of a file, if there is one, else as they are."""
+    """The names of a model's labels: the lines of a file, if there is one, else the labels themselves."""
 
     def __init__(self, model: Any, path: Path | None) -> None:
         self._names: list[str] | None = None
@@ -49,3 +49,7 @@ class LabelNames:
 
     def __getitem__(self, label: Any) -> str:
         return str(label) if self._names is None else self._names[label]
+
+    def to_json(self, label: Any) -> dict[str, str]:
+        """Return the name of a label for a JSON object, if there is a file of names."""
+        return {"name": self[label]} if self.known else {}

@@ -1,4 +1,4 @@
-"""Weights of labels as they are given on the command line: a word, or a file."""
+"""Weights of labels on the command line: a word, or a file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from labeltree.cli.label_names import are_ids
 from labeltree.data.sources import read_lines
 from labeltree.errors import DataFormatError
 
-#: What the first line of a file of labels with weights may be.
+#: An optional first line of a file of labels with weights.
 HEADER = ["label", "weight"]
 
 
 def read_label_weight(given: str | None, model: Any, A: float = 0.55, B: float = 1.5) -> Any:
-    """What `predict_topk` takes for ``--label-weight``: from "propensity" (by A and B), or from the lines of a file."""
+    """Return the `label_weight` of `predict_topk` for ``--label-weight``: by propensity, or from a file."""
     if given is None:
         return None
     if given == "propensity":
@@ -29,13 +29,13 @@ def read_label_weight(given: str | None, model: Any, A: float = 0.55, B: float =
 
 
 def weights_in_file(path: Path, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The weight of each label, in the order of `classes`.
+    """Return the weight of each label, in the order of `classes`.
 
     Parameters
     ----------
     path : Path
-        Has either a weight on each line, in the order of the numbers of labels (of labels that have names, in that of
-        `classes`), or ``label,weight`` on each, where labels that are left out weigh 1.
+        A file with a weight on each line, from label 0 on (for labels with names, in the order of `classes`), or with
+        ``label,weight`` on each line, where labels that are left out weigh 1.
     classes : array
         The labels of the model.
     """
@@ -53,31 +53,28 @@ def weights_in_file(path: Path, classes: NDArray[Any]) -> NDArray[np.float64]:
                 str(path),
                 number,
             )
-    if n_fields == 2:
-        return _by_label(path, classes, lines)
-    n_expected = int(classes.max()) + 1 if are_ids(classes) else len(classes)
-    if len(lines) != n_expected:
-        raise DataFormatError(
-            f"expected {n_expected} weights, one for each label of the model, got {len(lines)}; "
-            "lines 'label,weight' may leave labels out",
-            str(path),
-        )
-    weight = np.array([_weight(text, path, number) for number, (text,) in lines])
-    return weight[classes] if are_ids(classes) else weight
-
-
-def _by_label(path: Path, classes: NDArray[Any], lines: list[tuple[int, list[str]]]) -> NDArray[np.float64]:
+    weights = [_weight(fields[-1], path, number) for number, fields in lines]
+    if n_fields == 1:
+        has_ids = are_ids(classes)
+        n_expected = int(classes.max()) + 1 if has_ids else len(classes)
+        if len(lines) != n_expected:
+            raise DataFormatError(
+                f"expected {n_expected} weights, one for each label of the model, got {len(lines)}; "
+                "lines 'label,weight' may leave labels out",
+                str(path),
+            )
+        return np.array(weights)[classes] if has_ids else np.array(weights)
     position = {str(label): i for i, label in enumerate(classes.tolist())}
-    weight = np.ones(len(classes))
+    found = np.ones(len(classes))
     given: set[str] = set()
-    for number, (label, text) in lines:
+    for (number, (label, _)), weight in zip(lines, weights, strict=True):
         if label not in position:
             raise DataFormatError(f"the model has no label {label!r}", str(path), number)
         if label in given:
             raise DataFormatError(f"the label {label!r} is there twice", str(path), number)
         given.add(label)
-        weight[position[label]] = _weight(text, path, number)
-    return weight
+        found[position[label]] = weight
+    return found
 
 
 def _fields(line: str, path: Path, number: int) -> list[str]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.parameters import ONLINE_PANELS, is_given, with_parameters
+from labeltree.cli.options import argument, count, data_option, option
+from labeltree.cli.parameters import is_given, option_name, with_parameters
+from labeltree.kinds import kind_named
 
-_PARAMETERS = tuple(name for names in ONLINE_PANELS.values() for name in names)
+_KIND = kind_named("OnlineLabelTreeClassifier")
+assert _KIND is not None
 
-#: What may change for a model that exists: nothing that it has learned depends on it.
-_CHANGEABLE = {*ONLINE_PANELS["The search for labels"], "n_jobs"}
+#: Parameters that may change when a model is resumed: nothing that it has learned depends on them.
+_CHANGEABLE = {*_KIND.panels["The search for labels"], "n_jobs"}
 
 
 def _cutoffs(text: str) -> tuple[int, ...]:
@@ -26,65 +30,50 @@ def _cutoffs(text: str) -> tuple[int, ...]:
     return cutoffs
 
 
-@with_parameters(*_PARAMETERS, defaults=True, estimator="OnlineLabelTreeClassifier")
+@with_parameters(defaults=True, kind=_KIND)
 def learn(
     context: typer.Context,
     stream: Annotated[
         str,
-        typer.Argument(
-            metavar="STREAM",
-            help="A file with an example on each line, or - for standard input. "
+        argument(
+            "STREAM",
+            "A file with an example on each line, or - for standard input. "
             "Names ending in .gz, .xz and .zst are decompressed.",
         ),
     ],
     model: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="The directory of the model: made, or gone on with if it is there."),
+        option("The directory of the model. Learning resumes from a model that is there.", metavar="DIR"),
     ],
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
     new_stream: Annotated[
         bool | None,
-        typer.Option(
+        data_option(
+            "When learning resumes: whether all examples of STREAM are new, or it starts with the examples that "
+            "the model has learned, which are then skipped. By default a file is the same stream; for standard input "
+            "the option is required.",
             "--new-stream/--same-stream",
-            help="For a model that is there: whether STREAM goes on where the one before ended, or is the "
-            "same from its beginning, so that what was learned of it is passed over. By default a file is the same; "
-            "of standard input it must be said.",
-            show_default=False,
-            rich_help_panel=options.DATA_PANEL,
         ),
     ] = None,
     skip_bad_lines: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad-lines",
-            help="Count lines that are not right and go on, instead of stopping there.",
-            rich_help_panel=options.DATA_PANEL,
-        ),
+        bool, data_option("Count and skip wrong lines instead of stopping.", "--skip-bad-lines")
     ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start over, and replace the model that is there.")
-    ] = False,
-    checkpoint_every: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Save the model after every N examples.")
-    ] = 100_000,
-    report_every: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Report after every N examples.")
-    ] = 10_000,
-    window: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Precision is that of the last N examples.")
-    ] = 10_000,
+    fresh: Annotated[bool, option("Start over, and replace the model that is there.", "--fresh")] = False,
+    checkpoint_every: Annotated[int, count("Save the model after every N examples.")] = 100_000,
+    report_every: Annotated[int, count("Report after every N examples.")] = 10_000,
+    window: Annotated[int, count("Report the precision on the last N examples.")] = 10_000,
     k: Annotated[
-        str, typer.Option("--k", "-k", metavar="K,K,…", help="The precision of how many labels to report.")
+        str, option("Report the precision of the best K labels.", "--k", "-k", metavar="K,K,…")
     ] = "1,3,5",
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON object per line, for machines.")] = False,
+    json: Annotated[bool, option("Print a JSON object per line, for scripts.", "--json")] = False,
     **parameters: Any,
 ) -> None:
     """Learn from a stream of examples, and report how well each was predicted before it was learned.
 
-    New labels and new features may come at any time, and the stream may have no end. The model is saved at
-    checkpoints, atomically. Whatever happens, the same command goes on from the last one, and the model becomes
-    the same, bit for bit, as if nothing had happened. SIGTERM and Ctrl-C end it with a last checkpoint.
+    New labels and new features may come at any time, and the stream may be endless. The model is saved at checkpoints,
+    atomically. After a crash, the same command resumes from the last checkpoint, and the model becomes the same, bit
+    for bit, as without the crash. SIGTERM and Ctrl-C stop learning after a last checkpoint.
 
     [bold]Examples[/bold]
 
@@ -92,55 +81,59 @@ def learn(
         labeltree learn train.txt.gz --model tags.labeltree --policy best_fit
         tail -n +1 -F log.jsonl | labeltree learn - --model tags --same-stream
     """
-    from labeltree.cli.learning_run import LearningRun
+    from labeltree.cli.learning_run import run_learning
+    from labeltree.cli.progressive_validation import ProgressiveValidation
     from labeltree.data import read_stream
 
     cutoffs = _cutoffs(k)
     classifier = _classifier(context, model, fresh, parameters)
-    is_new_stream = _is_new(stream, classifier, new_stream)
-    run = LearningRun(classifier, model, cutoffs, window, as_json=json)
-    with run.open(stream) as file:
-        examples = read_stream(file, format, one_based=one_based, skip_bad_lines=skip_bad_lines)
-        run.learn(examples, checkpoint_every, report_every, new_stream=is_new_stream)
-    run.end()
+    run_learning(
+        classifier,
+        model,
+        stream,
+        partial(read_stream, format=format, one_based=one_based, skip_bad_lines=skip_bad_lines),
+        ProgressiveValidation(classifier, cutoffs, window),
+        checkpoint_every=checkpoint_every,
+        report_every=report_every,
+        new_stream=_is_new(stream, classifier, new_stream),
+        as_json=json,
+    )
 
 
 def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dict[str, Any]) -> Any:
-    """The model that is there, or a new one; wrong options end here, before anything is read."""
+    """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
-    from labeltree.cli.trained_model import open_model, refuse_wrong
+    from labeltree.cli.trained_model import open_model, untrained
     from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable
 
     if fresh or not (path / DOCUMENT_NAME).exists():
         check_replaceable(path)
-        new = OnlineLabelTreeClassifier(**parameters)
-        refuse_wrong(new._check_parameters)
-        return new
+        return untrained(OnlineLabelTreeClassifier, parameters)
     given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
     classifier = open_model(path, {name: value for name, value in given.items() if name in _CHANGEABLE})
-    if not isinstance(classifier, OnlineLabelTreeClassifier):
+    if not classifier.model_.learns:
         raise ValueError(
-            f"{path} was trained on all its data at once; choose another directory, or go on with it in Python "
-            "by OnlineLabelTreeClassifier.from_batch"
+            f"{path} was trained on all its data at once; choose another directory, or continue in Python with "
+            "OnlineLabelTreeClassifier.from_batch"
         )
     saved = classifier.get_params()
     for name, value in given.items():
         if value != saved[name]:
             raise typer.BadParameter(
                 f"the model in {path} has {saved[name]}, not {value}; leave the option out, or start over with --fresh",
-                param_hint=f"--{name.replace('_', '-')}",
+                param_hint=option_name(name),
             )
     return classifier
 
 
 def _is_new(stream: str, classifier: Any, new_stream: bool | None) -> bool:
-    """Whether all of the stream is new, or its beginning is what the model has learned."""
+    """Return whether all examples of the stream are new, rather than its first ones learned already."""
     from labeltree.online.streaming import n_learned
 
     if new_stream is None and stream == "-" and n_learned(classifier):
         raise typer.BadParameter(
-            f"the model has learned {n_learned(classifier):,} examples: say --new-stream if standard input "
-            "goes on behind these, --same-stream if it begins with them",
+            f"the model has learned {n_learned(classifier):,} examples: add --new-stream if standard input "
+            "has only new ones, --same-stream if it starts with those",
             param_hint="STREAM",
         )
     return bool(new_stream)

@@ -1,40 +1,67 @@
-"""Reports of `learn`, one after another: a table that lives on a terminal, lines elsewhere."""
+"""The reports of `learn`: a live table on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
 import json
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from labeltree.cli.progressive_validation import ProgressiveValidation, Report
+from labeltree.cli.progressive_validation import ProgressiveValidation, Report, report_texts
 
 _SHOWN_REPORTS = 12
 _REFRESH_SECONDS = 0.25
 _LEAST_WIDTH = 9
 
 
-class LearningDisplay(Protocol):
-    """Shows how learning goes."""
+class LearningDisplay(ABC):
+    """Shows reports while it is open."""
 
     def opened(self) -> AbstractContextManager[object]:
-        """While this is open, reports are shown."""
+        """Return a context in which reports are shown."""
+        return nullcontext()
+
+    @abstractmethod
+    def show(self, report: Report) -> None:
+        """Show a report."""
+
+    def glance(self, validation: ProgressiveValidation) -> None:  # noqa: B027 # most displays cannot
+        """Show the figures between two reports, if the display can."""
+
+
+class JsonLines(LearningDisplay):
+    """Prints a JSON object for each report."""
 
     def show(self, report: Report) -> None:
-        """Show a report for good."""
-
-    def glance(self, validation: ProgressiveValidation) -> None:
-        """Show where things stand between two reports, if there is a place for that."""
+        print(json.dumps({"event": "progress", **report}), flush=True)
 
 
-class LiveTable:
-    """The last reports as a table, and below them where things stand."""
+class PlainLines(LearningDisplay):
+    """Prints a line for each report, below a header."""
+
+    def __init__(self) -> None:
+        self._has_header = False
+
+    def show(self, report: Report) -> None:
+        texts = report_texts(report)
+        widths = [max(len(title), _LEAST_WIDTH) for title in texts]
+        if not self._has_header:
+            self._print(texts, widths)
+            self._has_header = True
+        self._print(texts.values(), widths)
+
+    def _print(self, words: Iterable[str], widths: list[int]) -> None:
+        print(" ".join(word.rjust(width) for word, width in zip(words, widths, strict=True)), flush=True)
+
+
+class LiveTable(LearningDisplay):
+    """Shows the last reports in a table, and below them the figures since."""
 
     def __init__(self, console: Console) -> None:
         self._reports: deque[Report] = deque(maxlen=_SHOWN_REPORTS)
@@ -46,56 +73,18 @@ class LiveTable:
 
     def show(self, report: Report) -> None:
         self._reports.append(report)
-        self._live.update(_table([*self._reports]), refresh=True)
+        self._draw(*self._reports)
 
     def glance(self, validation: ProgressiveValidation) -> None:
         now = time.monotonic()
         if now - self._refreshed >= _REFRESH_SECONDS:
             self._refreshed = now
-            self._live.update(_table([*self._reports, validation.report(mark=False)]), refresh=True)
+            self._draw(*self._reports, validation.report(mark=False))
 
-
-class PlainLines:
-    """A line for each report, below a head."""
-
-    def __init__(self) -> None:
-        self._has_head = False
-
-    def opened(self) -> AbstractContextManager[object]:
-        return nullcontext()
-
-    def show(self, report: Report) -> None:
-        texts = report.to_texts()
-        widths = [max(len(head), _LEAST_WIDTH) for head in texts]
-        if not self._has_head:
-            self._print(texts, widths)
-            self._has_head = True
-        self._print(texts.values(), widths)
-
-    def glance(self, validation: ProgressiveValidation) -> None:
-        pass
-
-    def _print(self, words: Iterable[str], widths: list[int]) -> None:
-        print(" ".join(word.rjust(width) for word, width in zip(words, widths, strict=True)), flush=True)
-
-
-class JsonLines:
-    """An object for each report."""
-
-    def opened(self) -> AbstractContextManager[object]:
-        return nullcontext()
-
-    def show(self, report: Report) -> None:
-        print(json.dumps({"event": "progress", **report.to_json()}), flush=True)
-
-    def glance(self, validation: ProgressiveValidation) -> None:
-        pass
-
-
-def _table(reports: list[Report]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
-    for head in reports[0].to_texts():
-        table.add_column(head, justify="right", no_wrap=True)
-    for report in reports:
-        table.add_row(*report.to_texts().values())
-    return table
+    def _draw(self, *reports: Report) -> None:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
+        for title in report_texts(reports[0]):
+            table.add_column(title, justify="right", no_wrap=True)
+        for report in reports:
+            table.add_row(*report_texts(report).values())
+        self._live.update(table, refresh=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -11,85 +12,89 @@ DataFormat: TypeAlias = Literal["auto", "xmlc", "libsvm"]
 StreamFormat: TypeAlias = Literal["auto", "jsonl", "xmlc", "libsvm", "fasttext"]
 WeightType: TypeAlias = Literal["float32", "bfloat16", "int8"]
 
-DATA_PANEL = "The data"
+
+def option(help: str, *names: str, **settings: Any) -> Any:
+    """Return an option; its name is that of the parameter, unless names are given."""
+    return typer.Option(*names, help=help, **settings)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """Return an argument that help pages call `metavar`."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+#: Options for a whole number from 1, for a probability, for the name of a file, and about the data file.
+count = partial(option, min=1, metavar="N")
+probability_option = partial(option, min=0, max=1, metavar="P")
+file_option = partial(option, metavar="FILE")
+data_option = partial(option, rich_help_panel="The data")
+_data_count = partial(count, rich_help_panel="The data")
 
 Data = Annotated[
     str,
-    typer.Argument(
-        metavar="DATA",
-        help="A file of rows 'label,label feature:value …', or - for standard input. "
+    argument(
+        "DATA",
+        "A data file, such as one with rows 'label,label feature:value …', or - for standard input. "
         "Names ending in .gz, .xz and .zst are decompressed.",
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The directory of a trained model.")]
+Model = Annotated[Path, argument("MODEL", "The directory of a trained model.")]
 Format = Annotated[
     DataFormat,
-    typer.Option(
-        help="How DATA is written: the text format of the extreme classification repository (with or without a "
-        "header) or that of libsvm. auto: libsvm if its name ends in .svm or .libsvm.",
-        rich_help_panel=DATA_PANEL,
+    data_option(
+        "The format of DATA: xmlc, the text format of the extreme classification repository (with or without a "
+        "header), or libsvm. auto: libsvm if the name ends in .svm or .libsvm, else xmlc.",
+        metavar="FORMAT",
     ),
 ]
 TrainingFormat = Annotated[
     Literal["auto", "xmlc", "libsvm", "jsonl"],
-    typer.Option(
-        help="How DATA is written: as rows of numbers, in the text format of the extreme classification repository "
-        "(with or without a header) or that of libsvm, or as texts, in JSON lines such as "
-        '{"text": "A boat", "labels": ["sea"]}. auto: by the end of its name, .jsonl, .svm or .libsvm.',
-        rich_help_panel=DATA_PANEL,
+    data_option(
+        "The format of DATA. xmlc: rows of numbers in the text format of the extreme classification repository "
+        "(with or without a header). libsvm: rows of numbers. jsonl: texts in JSON lines such as "
+        '{"text": "A boat", "labels": ["sea"]}. auto: jsonl if the name ends in .jsonl, libsvm if it ends in .svm or '
+        ".libsvm, else xmlc.",
+        metavar="FORMAT",
     ),
 ]
 AnyFormat = Annotated[
     StreamFormat,
-    typer.Option(
-        help="How the file is written: JSON objects with 'features' or 'text', and 'labels'; rows of numbers; "
-        "fastText lines. auto: by the name or, failing that, the first line. "
-        "Features with names are for models of 'labeltree learn'.",
-        rich_help_panel=DATA_PANEL,
+    data_option(
+        "The format of the file. jsonl: JSON objects with 'features' or 'text', and 'labels'. xmlc, libsvm: rows of "
+        "numbers. fasttext: fastText lines. auto: by the name of the file or, if that does not tell, by its first "
+        "line. Named features are for models of 'labeltree learn'.",
+        metavar="FORMAT",
     ),
 ]
 OneBased = Annotated[
     bool | None,
-    typer.Option(
+    data_option(
+        "Whether ids count from 1. By default only the features of libsvm files do.",
         "--one-based/--zero-based",
-        help="Whether ids count from 1. By default only the features of libsvm files do, and their labels never.",
-        show_default=False,
-        rich_help_panel=DATA_PANEL,
     ),
 ]
 NFeatures = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        help="The number of features, for a file without a header: leaves room for ids that only later files have.",
-        rich_help_panel=DATA_PANEL,
+    _data_count(
+        "The number of features. Set it for a file without a header if later files have larger feature ids."
     ),
 ]
 NLabels = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="The number of labels, likewise.", rich_help_panel=DATA_PANEL),
+    _data_count(
+        "The number of labels. Set it for a file without a header if later files have larger label ids."
+    ),
 ]
 LabelNames = Annotated[
     Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="Names of the labels, one per line: label 0 on the first.",
-        show_default=False,
-    ),
+    file_option("A file with the names of the labels, one per line, from label 0 on.", "--labels"),
 ]
 LabelWeight = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Rank labels by weight times probability. propensity: rare labels weigh more. A file has one weight per line, "
+        "from label 0 on, or lines 'label,weight'; labels that it leaves out weigh 1.",
         metavar="propensity|FILE",
-        help="Rank labels by weight times probability. propensity: the rarer in training, the heavier. A file has a "
-        "weight per line, that of label 0 on the first, or lines 'label,weight'; labels that are left out weigh 1.",
-        show_default=False,
     ),
 ]
-Weights = Annotated[
-    WeightType,
-    typer.Option(help="How weights are stored; the smaller types cost a little precision."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+Json = Annotated[bool, option("Print one JSON object, for scripts.", "--json")]

@@ -12,9 +12,8 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import file_option, option, probability_option
 from labeltree.cli.parameters import PANELS, with_parameters
-
-OutputFormat = Literal["lines", "jsonl", "xmlc"]
 
 
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
@@ -23,45 +22,35 @@ def predict(
     data: options.Data,
     k: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "The maximum number of labels per row; 5 by default. Without this option and --threshold, the model "
+            "uses the thresholds set by 'labeltree decide', if there are any.",
             "--k",
             "-k",
             min=1,
             metavar="K",
-            help="At most so many labels per row; 5 by default. Without this and --threshold, a model that was told "
-            "what for by 'labeltree decide' decides by itself.",
-            show_default=False,
         ),
     ] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            metavar="P",
-            help="Leave out labels with a smaller probability; 0 by default.",
-            show_default=False,
-        ),
+        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
     ] = None,
     label_weight: options.LabelWeight = None,
     output: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
+            "Write to this file instead of standard output, compressed if its name ends in .gz, .xz or .zst.",
             "--output",
             "-o",
-            metavar="FILE",
-            help="Write to this file, compressed if its name ends in .gz, .xz or .zst, instead of standard output.",
-            show_default=False,
         ),
     ] = None,
     output_format: Annotated[
-        OutputFormat,
-        typer.Option(
-            help="lines: 'label:probability …', best first. jsonl: a JSON object per row. "
-            "xmlc: the rows of DATA with the predicted labels as theirs, a data file again."
+        Literal["lines", "jsonl", "xmlc"],
+        option(
+            "lines: 'label:probability …', best first. jsonl: a JSON object per row. "
+            "xmlc: a data file with the rows of DATA and the predicted labels."
         ),
     ] = "lines",
-    json: Annotated[bool, typer.Option("--json", help="The same as --output-format jsonl.")] = False,
+    json: Annotated[bool, option("The same as --output-format jsonl.", "--json")] = False,
     labels: options.LabelNames = None,
     format: options.AnyFormat = "auto",
     one_based: options.OneBased = None,
@@ -69,9 +58,8 @@ def predict(
 ) -> None:
     """Predict the most probable labels of rows, with their probabilities.
 
-    One line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels that
-    DATA may have are not looked at. With [bold]--labels[/bold], lines have names instead of numbers. Between
-    names there are tabs.
+    Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
+    DATA are ignored. With [bold]--labels[/bold], lines have names instead of numbers, separated by tabs.
 
     [bold]Examples[/bold]
 
@@ -82,33 +70,30 @@ def predict(
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
     from labeltree.cli.data_file import DataFile
-    from labeltree.cli.decided_labels import decided_labels
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
+    from labeltree.cli.predicted_labels import best_labels, chosen_labels
     from labeltree.cli.trained_model import open_model
     from labeltree.decisions.decision import HALF
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, labels)
     weight = read_label_weight(label_weight, classifier)
-    lines = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
-    if lines is _as_rows and (names.known or not are_ids(classifier.classes_)):
+    write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
+    if write is _as_rows and (names.known or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
-    source = DataFile(data, format, one_based)
-    # Who ranks by weights wants the best, not what was decided for another purpose.
+    # A ranking by weights has its own purpose: it ignores the decision.
     is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
     n_rows = 0
     with _opened(output) as file:
-        for X in source.blocks_for(classifier):
+        for X in DataFile(data, format, one_based).blocks_for(classifier):
             if is_decided:
-                found, probabilities = decided_labels(classifier, X)
+                found = chosen_labels(classifier, X)
             else:
-                found, probabilities = classifier.predict_topk(
-                    X, k or 5, label_weight=weight, threshold=threshold or 0.0
-                )
-            file.write(lines(X, found, probabilities, names, n_rows))
+                found = best_labels(classifier, X, k or 5, threshold or 0.0, weight)
+            file.write(write(X, found, names, n_rows))
             file.flush()
-            n_rows += len(found)
+            n_rows += len(found.indptr) - 1
 
 
 @contextmanager
@@ -119,7 +104,7 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         with open_atomic(path) as file:
             yield file
     elif isinstance(sys.stdout.buffer, io.RawIOBase):
-        # Under PYTHONUNBUFFERED, where a write may end halfway and nobody goes on.
+        # Under PYTHONUNBUFFERED a raw write may end early, and nothing writes the rest.
         writer = io.BufferedWriter(sys.stdout.buffer)
         yield writer
         writer.detach()
@@ -127,45 +112,37 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
 
 
-def _pairs(labels: Any, probabilities: Any) -> Iterator[list[tuple[Any, float]]]:
-    """The labels of each row with their probabilities; 0 is also what fills up rows of fewer than k labels."""
-    for row in zip(labels.tolist(), probabilities.tolist(), strict=True):
-        yield [pair for pair in zip(*row, strict=True) if pair[1] > 0]
-
-
-def _as_lines(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+def _as_lines(X: Any, found: Any, names: Any, first_row: int) -> bytes:
     separator = "\t" if names.may_have_blanks else " "
     return "".join(
         separator.join(f"{names[label]}:{probability:.6g}" for label, probability in row) + "\n"
-        for row in _pairs(labels, probabilities)
+        for row in found.rows()
     ).encode()
 
 
-def _as_json(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+def _as_json(X: Any, found: Any, names: Any, first_row: int) -> bytes:
     import json
 
-    def entry(label: Any, probability: float) -> dict[str, Any]:
-        name = {"name": names[label]} if names.known else {}
-        return {"label": label, **name, "probability": float(f"{probability:.6g}")}
+    from labeltree.cli.predicted_labels import label_to_json
 
-    return "".join(
-        json.dumps({"row": number, "labels": [entry(*pair) for pair in row]}, ensure_ascii=False) + "\n"
-        for number, row in enumerate(_pairs(labels, probabilities), start=first_row)
-    ).encode()
+    lines = []
+    for number, row in enumerate(found.rows(), start=first_row):
+        labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in row]
+        lines.append(json.dumps({"row": number, "labels": labels}, ensure_ascii=False) + "\n")
+    return "".join(lines).encode()
 
 
-def _as_rows(X: Any, labels: Any, probabilities: Any, names: Any, first_row: int) -> bytes:
+def _as_rows(X: Any, found: Any, names: Any, first_row: int) -> bytes:
     import numpy as np
 
     from labeltree._native import format_text_rows
 
     if isinstance(X, list):
         raise typer.BadParameter("xmlc files have no names of features", param_hint="--output-format")
-    present = probabilities > 0
     return format_text_rows(
         X.indptr.astype(np.int64),
         X.indices.astype(np.int32),
         X.data.astype(np.float32),
-        np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
-        labels[present].astype(np.int32),
+        found.indptr.astype(np.int64),
+        found.labels.astype(np.int32),
     )

@@ -2,113 +2,74 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from labeltree.cli.options import argument, count, option
 
-LIMITS_PANEL = "Limits"
-ACCESS_PANEL = "Who may ask"
-MODELS_PANEL = "New versions, and learning"
+_access = partial(option, rich_help_panel="Access")
+_models = partial(option, rich_help_panel="New versions, and learning")
+_limit = partial(option, rich_help_panel="Limits")
+_limit_count = partial(count, rich_help_panel="Limits")
 
 
 def serve(
     models: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[NAME=]DIR…",
-            help="Directories of models. A name is by default that of the directory, without '.labeltree'.",
-            show_default=False,
+        argument(
+            "[NAME=]DIR…",
+            "Directories of models. The default name is that of the directory, without '.labeltree'.",
         ),
     ],
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere.")
+        str, option("The address to listen on; 0.0.0.0 for all.", metavar="ADDRESS")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8000,
-    workers: Annotated[
-        int,
-        typer.Option(min=1, max=256, metavar="N", help="Processes that answer; they share mapped models."),
-    ] = 1,
+    port: Annotated[int, option("The port; 0 for any free one.", min=0, max=65535, metavar="N")] = 8000,
+    workers: Annotated[int, count("The number of processes; they share the mapped models.", max=256)] = 1,
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        _access(
+            "A file with tokens, one per line. Requests that change something need one of them. The environment "
+            "variable LABELTREE_TOKENS may have more.",
             metavar="FILE",
-            help="Tokens, one per line, of which requests that change something need one. The variable "
-            "LABELTREE_TOKENS may have some, too.",
-            show_default=False,
-            rich_help_panel=ACCESS_PANEL,
         ),
     ] = None,
-    token_for_all: Annotated[
-        bool,
-        typer.Option("--token-for-all", help="Questions need a token, too.", rich_help_panel=ACCESS_PANEL),
-    ] = False,
+    token_for_all: Annotated[bool, _access("Require a token for every request.", "--token-for-all")] = False,
     cors_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        _access(
+            "Allow requests from web pages of this origin, such as https://example.org. May be repeated.",
             metavar="ORIGIN",
-            help="Let the pages of this origin, as https://example.org, ask from browsers. May be given several times.",
-            show_default=False,
-            rich_help_panel=ACCESS_PANEL,
         ),
     ] = None,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch", help="Load a model anew when its directory changes.", rich_help_panel=MODELS_PANEL
-        ),
-    ] = False,
-    learn: Annotated[
-        bool,
-        typer.Option("--learn", help="Let online models learn from requests.", rich_help_panel=MODELS_PANEL),
-    ] = False,
+    watch: Annotated[bool, _models("Reload a model when its directory changes.", "--watch")] = False,
+    learn: Annotated[bool, _models("Let online models learn from requests.", "--learn")] = False,
     snapshot_every: Annotated[
         int,
-        typer.Option(
+        _models(
+            "Save a model after every N examples that it learns; until then they are in its journal.",
             min=1,
             metavar="N",
-            help="Save a model after every N examples that it has learned; until then they are in its journal.",
-            rich_help_panel=MODELS_PANEL,
         ),
     ] = 10_000,
-    max_body_mb: Annotated[
-        float,
-        typer.Option(min=0.001, metavar="MB", help="The size of a request.", rich_help_panel=LIMITS_PANEL),
-    ] = 8.0,
-    max_rows: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Texts or rows in a request.", rich_help_panel=LIMITS_PANEL),
-    ] = 1000,
-    max_k: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Labels for each.", rich_help_panel=LIMITS_PANEL)
-    ] = 1000,
-    max_text: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Characters in a text.", rich_help_panel=LIMITS_PANEL)
-    ] = 1_000_000,
-    max_seconds: Annotated[
-        float, typer.Option(min=0.001, metavar="S", help="For a request.", rich_help_panel=LIMITS_PANEL)
-    ] = 30.0,
+    max_body_mb: Annotated[float, _limit("The maximum size of a request.", min=0.001, metavar="MB")] = 8.0,
+    max_rows: Annotated[int, _limit_count("The maximum number of texts or rows in a request.")] = 1000,
+    max_k: Annotated[int, _limit_count("The maximum number of labels per row.")] = 1000,
+    max_text: Annotated[int, _limit_count("The maximum number of characters in a text.")] = 1_000_000,
+    max_seconds: Annotated[float, _limit("The maximum time for a request.", min=0.001, metavar="S")] = 30.0,
     max_in_flight: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Requests at work in a process; others are told to come again.",
-            rich_help_panel=LIMITS_PANEL,
-        ),
+        int, _limit_count("The maximum number of concurrent requests in a process; others have to retry.")
     ] = 64,
     grace: Annotated[
-        float,
-        typer.Option(min=1, metavar="S", help="For requests at work when the server is told to stop."),
+        float, option("The time to finish requests when the server stops.", min=1, metavar="S")
     ] = 10.0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Log warnings and errors only, not every request.")
-    ] = False,
+    quiet: Annotated[bool, option("Log only warnings and errors, not every request.", "--quiet")] = False,
 ) -> None:
-    """Answer questions over HTTP, and show a page to try models.
+    """Serve models over HTTP, with a web page to try them.
 
-    Logs are JSON lines on standard error. SIGTERM and Ctrl-C stop it, when what is at work is done. Needs the extra
-    'serve': pip install 'labeltree\\[serve]'.
+    Logs are JSON lines on standard error. SIGTERM and Ctrl-C stop the server after the current requests. Requires the
+    extra 'serve': pip install 'labeltree\\[serve]'.
 
     [bold]Examples[/bold]
 
@@ -147,7 +108,7 @@ def serve(
         grace_seconds=grace,
         log_requests=not quiet,
     )
-    # What is wrong with a model is said here, rather than by every worker.
+    # A damaged model is reported here, rather than by every worker.
     described = {name: read_info(path) for name, path in settings.models.items()}
     with listen(host, port) as listener:
         address = listener.getsockname()

@@ -1,4 +1,4 @@
-"""`labeltree train`."""
+"""`labeltree train`: one command for every method in `labeltree.kinds`."""
 
 from __future__ import annotations
 
@@ -9,50 +9,53 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, range_text, seconds_text
-from labeltree.cli.parameters import TEXT_PANELS, is_given, with_parameters
+from labeltree.cli.options import file_option, option
+from labeltree.cli.parameters import is_given, text_options
+from labeltree.kinds import METHODS, Kind
 
-Preset = Literal["parabel", "bonsai", "napkinxc"]
+DEFAULT_METHOD = "label-tree"
 
 
-@with_parameters(*TEXT_PANELS["Texts"], defaults=True, estimator="TextVectorizer")
-@with_parameters()
 def train(
     context: typer.Context,
     data: options.Data,
     model: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR", help="Where the model goes: a directory, made or replaced at the very end."
+        option(
+            "The directory to save the model in. It is created or replaced when training ends.", metavar="DIR"
         ),
     ],
+    method: Annotated[
+        Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
+        option("The method to train. Add --help to see its options.", metavar="METHOD"),
+    ] = DEFAULT_METHOD,
     format: options.TrainingFormat = "auto",
     one_based: options.OneBased = None,
     n_features: options.NFeatures = None,
     n_labels: options.NLabels = None,
     labels: options.LabelNames = None,
     preset: Annotated[
-        Preset | None,
-        typer.Option(
-            help="Start from the settings of a published system; options that are given override them.",
-            show_default=False,
-        ),
+        Literal["parabel", "bonsai", "napkinxc"] | None,
+        option("Use the settings of a published system. Options that you give override them."),
     ] = None,
     parameters_file: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
+            "A JSON file with parameters by name, as 'labeltree tune' writes it. Options that you give override "
+            "them.",
             "--parameters",
-            metavar="FILE",
-            help="Parameters by name, as 'labeltree tune' writes them; options that are given override them.",
-            show_default=False,
         ),
     ] = None,
-    weights: options.Weights = "float32",
+    weights: Annotated[
+        options.WeightType,
+        option("The type of the stored weights. The smaller types cost a little precision."),
+    ] = "float32",
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
     """Train a model on labelled rows or texts and save it.
 
-    The defaults are good for most data. What to turn first: [bold]--n-trees 3[/bold] predicts a little better and
+    The defaults are good for most data. Options to try first: [bold]--n-trees 3[/bold] predicts a little better and
     costs three times as much; [bold]--max-leaves[/bold] and [bold]--arity[/bold] trade time for precision;
     [bold]--prune[/bold] makes the model smaller. The same [bold]--random-state[/bold] gives the same model, bit for
     bit.
@@ -67,67 +70,69 @@ def train(
         labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.data_file import DataFile
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
+    from labeltree.cli.info import trees_to_json
     from labeltree.cli.training_rows import read_training_rows
     from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
+    from labeltree.model_file import read_info
     from labeltree.model_file.directory import check_replaceable
-    from labeltree.tuning import read_parameters
 
+    kind = METHODS[method]
     given = {name for name in parameters if is_given(context, name)}
-    text_parameters = {name: parameters.pop(name) for name in TEXT_PANELS["Texts"]}
-    given_text_parameters = given & text_parameters.keys()
-    given -= given_text_parameters
-    if parameters_file is not None:
-        said = read_parameters(parameters_file)
-        parameters |= {name: value for name, value in said.items() if name not in given}
-        given |= said.keys()
-    classifier = _classifier(given, preset, parameters)
-    # A preset may have another tree than the option says by default.
-    tree_text = classifier.tree if isinstance(classifier.tree, str) else parameters["tree"]
-    check_names_are_used(classifier.tree, labels)
+    text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
+    given_for_texts = given & text_parameters.keys()
+    classifier, parameters = _untrained(kind, parameters, given - given_for_texts, preset, parameters_file)
+    # The JSON report has the words and files of --tree, not the trees that were read from them.
+    tree, told = getattr(classifier, "tree", None), {}
+    if tree is not None:
+        told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
+    check_names_are_used(tree, labels)
     check_replaceable(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        rows = read_training_rows(
-            data, format, one_based, n_features, n_labels, text_parameters, given_text_parameters
-        )
-    if rows.vectorizer is None:
-        classifier.tree = fit_for_columns(classifier.tree, labels, rows.y.shape[1], rows.first_label)
+        source = DataFile(data, format, one_based)
+        rows = read_training_rows(source, n_features, n_labels, text_parameters, given_for_texts)
+    if tree is not None and rows.vectorizer is None:
+        classifier.tree = tree = fit_for_columns(tree, labels, rows.y.shape[1], rows.first_label)
     rows.fit(classifier)
-    n_classes = len(classifier.classes_)
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
-        classifier.save(model, weights=weights)
+        classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
+    stored, n_labels = read_info(model), len(classifier.classes_)
     if json:
         print_json(
             {
                 "model": str(model),
                 "model_bytes": directory_bytes(model),
-                "weights": weights,
+                "method": method,
+                "estimator": kind.estimator,
+                "weights": stored.weights,
                 "data": data,
                 "rows": rows.X.shape[0],
                 "features": rows.X.shape[1],
-                "labels": n_classes,
-                "parameters": {**classifier.get_params(), "tree": tree_text},
+                "labels": n_labels,
+                "parameters": {**classifier.get_params(), **told},
                 "C": getattr(classifier, "C_", None),
-                "trees": _trees(classifier),
+                "trees": trees_to_json(stored, classifier),
+                "training_report": classifier.training_report_,
                 "seconds": stopwatch.seconds,
                 "peak_memory_bytes": peak_memory_bytes(),
             }
         )
         return
     console = standard_output()
-    console.print(rows.describe(classifier, seconds_text(stopwatch.seconds["reading"])))
-    for line in describe_matching(classifier.tree, n_classes):
+    console.print(rows.describe(n_labels, stopwatch.seconds["reading"]))
+    for line in describe_matching(tree, n_labels):
         console.print(line)
     console.print(describe_training(classifier))
-    if isinstance(classifier.C, str):
+    if isinstance(getattr(classifier, "C", None), str):
         chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]
         console.print(f"C chosen: {', '.join(f'{value:g}' for value in chosen)}")
-    n_weights = sum(trained.n_weights for trained in classifier.weights_)
-    console.print(
-        titled(model, f": {bytes_text(directory_bytes(model))}, {n_weights:,} weights as {weights}")
-    )
+    named = "" if method == DEFAULT_METHOD else f"{kind.estimator}, "
+    n_weights = sum(tree.n_weights for tree in stored.trees)
+    size = bytes_text(directory_bytes(model))
+    console.print(titled(model, f": {named}{size}, {n_weights:,} weights as {stored.weights}"))
     if rows.vectorizer is None:
         print_next(f"labeltree evaluate {model} TEST_DATA")
     else:
@@ -135,45 +140,41 @@ def train(
 
 
 def describe_training(classifier: Any) -> str:
-    """What was trained, and how long it took, in a line."""
-    trees, seconds = classifier.trees_, classifier.fit_seconds_
-    return (
-        f"{count_text(len(trees), 'tree')} of {range_text([tree.n_nodes for tree in trees], 'node')}, "
-        f"{range_text([tree.depth for tree in trees], 'level')}, "
-        f"trained in {seconds_text(sum(seconds.values()))} "
-        f"({seconds_text(seconds['clustering'])} to cluster labels)"
-    )
+    """Describe the trained trees, and how long training took, in one line."""
+    from labeltree.cli.trained_model import tree_shapes
+
+    shapes, seconds = tree_shapes(classifier.model_.forest), classifier.fit_seconds_
+    trees = f"{count_text(len(shapes), 'tree')} of {range_text([shape.n_nodes for shape in shapes], 'node')}"
+    levels = range_text([shape.depth for shape in shapes], "level")
+    clustering = seconds.get("clustering")
+    beside = "" if clustering is None else f" ({seconds_text(clustering)} to cluster labels)"
+    return f"{trees}, {levels}, trained in {seconds_text(sum(seconds.values()))}{beside}"
 
 
-def _trees(classifier: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "nodes": trained.tree.n_nodes,
-            "depth": trained.tree.depth,
-            "arity": trained.tree.arity,
-            "weights": trained.n_weights,
-            **report,
-        }
-        for trained, report in zip(classifier.weights_, classifier.training_report_, strict=True)
-    ]
+def _untrained(
+    kind: Kind, parameters: dict[str, Any], given: set[str], preset: str | None, file: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    """Return an estimator, not yet trained, and its parameters: those `given`, then the file's, then the preset's.
 
-
-def _classifier(given: set[str], preset: Preset | None, parameters: dict[str, Any]) -> Any:
-    """The classifier that the options ask for, not yet trained; wrong options end here, before anything is read.
-
-    Of `parameters` those `given` override the preset.
+    Wrong options raise an error here, before any data is read.
     """
-    from labeltree import LabelTreeClassifier
     from labeltree.cli.trained_model import untrained
     from labeltree.cli.tree.hierarchy import tree_parameter
+    from labeltree.tuning import read_parameters
 
-    parameters = {**parameters, "tree": tree_parameter(parameters["tree"])}
-    if isinstance(parameters["tree"], list) and "n_trees" not in given:
-        parameters["n_trees"] = len(parameters["tree"])
-    if preset is None:
-        return untrained(LabelTreeClassifier, parameters)
-    # The command line's own default is not the estimator's.
-    named = given | {"n_jobs"}
-    if isinstance(parameters["tree"], list):
-        named.add("n_trees")
-    return untrained(getattr(LabelTreeClassifier, preset), {name: parameters[name] for name in named})
+    estimator = kind.load()
+    if file is not None:
+        read = read_parameters(file, estimator)
+        parameters = {**parameters, **{name: value for name, value in read.items() if name not in given}}
+        given = given | read.keys()
+    made = dict(parameters)
+    if "tree" in parameters:
+        made["tree"] = tree_parameter(parameters["tree"])
+        if isinstance(made["tree"], list) and "n_trees" not in given:
+            made["n_trees"] = len(made["tree"])
+            given = given | {"n_trees"}
+    if preset is not None:
+        # The default of --n-jobs is not the estimator's.
+        made = {name: made[name] for name in (*given, "n_jobs")}
+        return untrained(getattr(estimator, preset), made), parameters
+    return untrained(estimator, made), parameters

@@ -1,43 +1,62 @@
-"""Models for commands: one to be trained, or one that is asked."""
+"""Models for commands: one to train, or one that answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from labeltree.cli.parameters import option_name
 
-def open_model(path: Path, parameters: dict[str, Any]) -> Any:
-    """Load a model and set those of its parameters that were given as options."""
+
+def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
+    """Load a model and set the parameters that were given as options: those that are not None."""
     from labeltree.model_file import load
 
     model: Any = load(path)
-    given = {name: value for name, value in parameters.items() if value is not None}
-    for name in given.keys() - model.get_params(deep=False).keys():
-        option = f"--{name.replace('_', '-')}"
-        raise typer.BadParameter(f"a {type(model).__name__} has no such parameter", param_hint=option)
-    model.set_params(**given)
-    refuse_wrong(model._check_parameters)
+    known = {"n_jobs"}
+    if hasattr(model, "get_params"):
+        known |= model.get_params(deep=False).keys()
+    for name, value in (parameters or {}).items():
+        if value is None:
+            continue
+        if name not in known:
+            message = f"a {type(model).__name__} has no such parameter"
+            raise typer.BadParameter(message, param_hint=option_name(name))
+        setattr(model, name, value)
+    if hasattr(model, "check_parameters"):
+        refuse_wrong(partial(model.check_parameters, training=False))
     return model
 
 
 def check_has_label_tree(model: Any) -> None:
-    """Refuse a model whose trees divide examples: there is no label tree to show."""
-    if not hasattr(model, "tree_"):
-        raise typer.BadParameter(f"a {type(model).__name__} has no label tree: its trees divide examples")
+    """Raise `BadParameter` for a model without label trees, such as one whose trees divide examples."""
+    if not model.model_.forest.has_label_trees:
+        raise typer.BadParameter(f"a {type(model).__name__} has no label tree")
+
+
+def tree_shapes(forest: Any) -> list[Any]:
+    """Return the trees of a forest, or their shapes: each has `n_nodes`, `depth` and `arity`."""
+    if forest.has_label_trees:
+        return list(forest.trees)
+    if hasattr(forest, "example_trees"):
+        return list(forest.example_trees.shapes())
+    members = getattr(forest, "members", ())
+    return [shape for member in members for shape in tree_shapes(member.model.forest)]
 
 
 def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
-    """What `make` makes of options; wrong ones end here, before anything is read."""
+    """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
     model = make(**parameters)
-    refuse_wrong(model._check_training_parameters)
+    refuse_wrong(model.check_parameters)
     return model
 
 
 def refuse_wrong(check: Callable[[], None]) -> None:
-    """Tell what a check finds wrong as a mistake on the command line."""
+    """Turn the `ValueError` of a check into `BadParameter`: the command line is wrong."""
     try:
         check()
     except ValueError as error:

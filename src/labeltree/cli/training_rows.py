@@ -1,65 +1,61 @@
-"""What a model is trained on: rows of numbers, or texts."""
+"""The data that a model is trained on: rows of numbers, or texts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import typer
 
-from labeltree.cli.data_file import DataFile, format_of, is_json_lines
-from labeltree.cli.options import StreamFormat
+from labeltree.cli.data_file import DataFile, format_of
+from labeltree.cli.figures import seconds_text
+from labeltree.cli.parameters import option_name
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """X and y; of texts y is lists of labels, and there is what made features of the texts."""
+    """X and y. For texts, y is lists of labels, and `vectorizer` has turned the texts into X."""
 
     X: Any
     y: Any
     first_label: int = 0
     vectorizer: Any = None
 
-    @property
-    def n_pairs(self) -> int:
-        """How many labels all rows have."""
-        return int(self.y.nnz) if self.vectorizer is None else sum(map(len, self.y))
-
     def fit(self, classifier: Any) -> None:
-        """Train a classifier, and let it know how to read texts."""
+        """Train a classifier, which then reads texts as these were read."""
         classifier.fit(self.X, self.y)
         if self.vectorizer is not None:
             classifier.vectorizer_ = self.vectorizer
 
-    def describe(self, classifier: Any, seconds: str) -> str:
-        """How many rows, features and labels there were, in a line."""
+    def describe(self, n_labels: int, seconds: float) -> str:
+        """Return the number of rows, features and labels in one line."""
         n_rows, n_features = self.X.shape
+        n_pairs = int(self.y.nnz) if self.vectorizer is None else sum(map(len, self.y))
         return (
             f"{n_rows:,} {'rows' if self.vectorizer is None else 'texts'}, {n_features:,} features, "
-            f"{len(classifier.classes_):,} labels ({self.n_pairs / n_rows:.1f} per row), read in {seconds}"
+            f"{n_labels:,} labels ({n_pairs / n_rows:.1f} per row), read in {seconds_text(seconds)}"
         )
 
 
 def read_training_rows(
-    data: str,
-    format: StreamFormat,
-    one_based: bool | None,
+    source: DataFile,
     n_features: int | None,
     n_labels: int | None,
     text_parameters: dict[str, Any],
     given_text_parameters: set[str],
 ) -> TrainingRows:
     """Read a file of rows, or of JSON lines with texts."""
-    if is_json_lines(data, format):
-        if one_based is not None or n_labels is not None:
-            raise typer.BadParameter("texts have names as labels: leave --one-based and --n-labels out")
-        return _read_texts(data, {**text_parameters, "n_features": n_features})
+    source = replace(source, format=format_of(source.path, source.format))
+    if source.format == "jsonl":
+        if source.one_based is not None or n_labels is not None:
+            raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
+        return _read_texts(source.path, {**text_parameters, "n_features": n_features})
     if given_text_parameters:
-        name = min(given_text_parameters).replace("_", "-")
-        raise typer.BadParameter(f"is about texts, but {data} has rows of numbers", param_hint=f"--{name}")
-    source = DataFile(data, format_of(data, format), one_based)
-    X, y = source.read(n_features, n_labels)
-    return TrainingRows(X, y, source.first_label)
+        raise typer.BadParameter(
+            f"is an option for texts, but {source.path} has rows of numbers",
+            param_hint=option_name(min(given_text_parameters)),
+        )
+    return TrainingRows(*source.read(n_features, n_labels), source.first_label)
 
 
 def _read_texts(data: str, parameters: dict[str, Any]) -> TrainingRows:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from labeltree.cli import options
+from labeltree.cli.evaluate import positive
+from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import with_parameters
 
-#: What may be said of all models that are tried; those that are searched unless they are given come first.
+#: Parameters that are searched unless they are given.
 _SEARCHED = ("loss", "C", "arity", "max_leaves", "prune", "n_trees")
-_PARAMETERS = (
-    *_SEARCHED,
+
+#: Parameters that all trials share.
+_SHARED = (
     "max_depth",
     "frequent_share",
     "label_vectors",
@@ -32,38 +34,24 @@ _PARAMETERS = (
 )
 
 
-def _positive(minutes: float) -> float:
-    if not 0 < minutes < float("inf"):
-        raise typer.BadParameter(f"must be a positive number of minutes, got {minutes}")
-    return minutes
-
-
-@with_parameters(*_PARAMETERS)
+@with_parameters(*_SEARCHED, *_SHARED)
 def tune(
     data: options.Data,
-    budget: Annotated[
-        float,
-        typer.Option(metavar="MINUTES", callback=_positive, help="How long the search may take."),
-    ],
+    budget: Annotated[float, option("The time for the search.", metavar="MINUTES", callback=positive)],
     out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE", help="Where the chosen parameters go, for 'labeltree train --parameters'."
-        ),
+        Path, file_option("The file to write the chosen parameters to, for 'train --parameters'.")
     ],
     valid: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Rows to measure models with. By default a fifth of DATA, at most 10,000 rows, is held out.",
-            show_default=False,
+        file_option(
+            "Rows to measure models on. By default a fifth of DATA, at most 10,000 rows, is held out."
         ),
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(
+        option(
+            "The metric to maximise: P, nDCG, recall, coverage, PSP or PSnDCG, averaged over the cut-offs.",
             metavar="NAME@K,K,…",
-            help="What to tune for: P, nDCG, recall, coverage, PSP or PSnDCG, averaged over the cut-offs.",
         ),
     ] = "P@1,3,5",
     format: options.Format = "auto",
@@ -73,15 +61,15 @@ def tune(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Search good parameters within a time budget: precision against speed and size.
+    """Search for good parameters of label trees within a time budget: precision against speed and size.
 
-    Many candidates are trained on a sample of the rows, the best third of them on three times as many, and so on up to
-    all rows and several trees. The table has those that none other beats in precision, time and size together. What
-    is chosen is as precise as the best, within the error of measuring, and the smallest such.
+    Many candidates are trained on a sample of the rows, the best third of them on three times as many rows, and so on
+    up to all rows and several trees. The table shows the trials that no other trial beats in precision, time and size
+    at once. The chosen trial is the smallest of those that are as precise as the best, within the error of measurement.
 
-    Searched are [bold]--loss[/bold], [bold]--C[/bold], [bold]--arity[/bold], [bold]--max-leaves[/bold],
-    [bold]--prune[/bold] and [bold]--n-trees[/bold]; one that is given is taken as it is, like all other parameters.
-    With the same [bold]--random-state[/bold] only the time says how many candidates are tried.
+    The search covers [bold]--loss[/bold], [bold]--C[/bold], [bold]--arity[/bold], [bold]--max-leaves[/bold],
+    [bold]--prune[/bold] and [bold]--n-trees[/bold]. A parameter that you give is fixed. With the same
+    [bold]--random-state[/bold], only the available time decides how many candidates are tried.
 
     [bold]Examples[/bold]
 
@@ -102,10 +90,14 @@ def tune(
 
     started = time.monotonic()
     given = {name: value for name, value in parameters.items() if value is not None}
-    estimator = LabelTreeClassifier(**{name: value for name, value in given.items() if name not in _SEARCHED})
+    estimator = LabelTreeClassifier(**{name: value for name, value in given.items() if name in _SHARED})
     space = SearchSpace().fixed(**{name: value for name, value in given.items() if name in _SEARCHED})
     refuse_wrong(lambda: check_search(estimator, space, metric))
-    _check_folder(out)
+    # An error at the very end would cost the whole search.
+    if out.is_dir():
+        raise ValueError(f"{out}: expected the name of a file to write, got a directory")
+    if not out.resolve().parent.is_dir():
+        raise ValueError(f"{out}: there is no such directory to write to")
     X, y = DataFile(data, format_of(data, format), one_based).read(n_features, n_labels)
     X_valid = y_valid = None
     if valid is not None:
@@ -115,7 +107,8 @@ def tune(
         raise ValueError(
             f"{data}: reading the data took all of the {budget:g} minutes; give a longer --budget"
         )
-    with TuningDisplay(60 * budget, metric, started, enabled=not json) as display:
+    display = TuningDisplay(60 * budget, metric, started)
+    with nullcontext() if json else display.opened():
         found = search(
             X,
             y,
@@ -153,22 +146,14 @@ def tune(
     print_next(f"labeltree train {data} --model DIR --parameters {out}")
 
 
-def _check_folder(out: Path) -> None:
-    """Tell at once what would go wrong at the very end."""
-    if out.is_dir():
-        raise ValueError(f"{out}: expected the name of a file to write, got a directory")
-    if not out.resolve().parent.is_dir():
-        raise ValueError(f"{out}: there is no such directory to write to")
-
-
 def _read_alike(source: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Rows with as many features and labels as the training data has."""
+    """Read rows with as many features and labels as the training data has."""
     X_valid, y_valid = source.read()
-    for matrix, like, option in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
+    for matrix, like, flag in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
         if matrix.nnz and matrix.indices.max() >= like.shape[1]:
             raise ValueError(
                 f"{source.path}: has ids that the training data has not; if the files belong together, give "
-                f"{option} {int(matrix.indices.max()) + 1}"
+                f"{flag} {int(matrix.indices.max()) + 1}"
             )
         matrix.resize(matrix.shape[0], like.shape[1])
     if X_valid.shape[0] == 0:

@@ -1,10 +1,10 @@
-"""How a search for parameters goes, on a terminal; and what it found."""
+"""The progress of a search for parameters, on a terminal; and its result."""
 
 from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console, Group
@@ -22,34 +22,23 @@ _CHOSEN, _START = "→", "·"
 
 
 class TuningDisplay:
-    """While it is open, and standard error is a terminal: the time, and the best trials so far on the most rows."""
+    """Shows the time and the best trials on the most rows so far, if standard error is a terminal."""
 
-    def __init__(self, budget: float, metric: str, started: float, *, enabled: bool) -> None:
+    def __init__(self, budget: float, metric: str, started: float) -> None:
         self._budget = budget
         self._metric = metric
         self._started = started
         self._trials: list[Trial] = []
-        is_watched = enabled and sys.stderr is not None and sys.stderr.isatty()
-        # It draws itself again and again: the time goes on during a trial.
-        self._live = (
-            Live(self, console=Console(stderr=True), transient=True, refresh_per_second=4)
-            if is_watched
-            else None
-        )
 
-    def __enter__(self) -> TuningDisplay:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
+    def opened(self) -> AbstractContextManager[object]:
+        """Return a context in which trials are shown."""
+        if sys.stderr is None or not sys.stderr.isatty():
+            return nullcontext()
+        # It redraws itself four times a second: the time passes during a trial.
+        return Live(self, console=Console(stderr=True), transient=True, refresh_per_second=4)
 
     def show(self, trial: Trial) -> None:
-        """Take a trial that is done."""
+        """Show a finished trial."""
         self._trials = [*self._trials, trial]
 
     def __rich__(self) -> Group:
@@ -72,26 +61,28 @@ class TuningDisplay:
 
 
 def summary(found: Tuning, seconds: float) -> str:
-    """What was done."""
+    """Return the number of trials and rows, and a title for the table."""
     return (
         f"{count_text(len(found.trials), 'trial')} in {seconds_text(seconds)}, measured on "
         f"{count_text(found.n_valid_rows, 'row')}.\n"
-        f"Those on {count_text(found.chosen.n_rows, 'row')} that none beats in {found.metric}, time and size "
-        "together:\n"
+        f"Trials on {count_text(found.chosen.n_rows, 'row')} that no other beats in {found.metric}, time and size "
+        "at once:\n"
     )
 
 
 def front_table(found: Tuning) -> Group:
-    """The Pareto front, with what was chosen and where the search started from."""
+    """Return the Pareto front, with the chosen trial and the one that the search started from."""
     marked = {_CHOSEN: found.chosen, _START: found.start}
     others = [trial for trial in marked.values() if trial is not None and trial not in found.front]
     table = _table(found.metric)
     for trial in sorted([*found.front, *others], key=lambda trial: -trial.score):
         marks = "".join(mark for mark, which in marked.items() if trial is which)
         table.add_row(marks, *_cells(trial), style="bold" if _CHOSEN in marks else "")
-    legend = f"\n{_CHOSEN} chosen: as good as the best, within the error of measuring, but smallest"
+    legend = (
+        f"\n{_CHOSEN} chosen: the smallest of those as precise as the best, within the error of measurement"
+    )
     if found.start is not None:
-        legend += f"\n{_START} what the search started from"
+        legend += f"\n{_START} start of the search"
     return Group(table, Text(legend))
 
 
@@ -104,13 +95,10 @@ def _table(metric: str) -> Table:
 
 
 def _cells(trial: Trial) -> list[str]:
+    values: list[Any] = [trial.parameters[name] for name in SEARCHED]
     return [
         f"{100 * trial.score:.2f}",
         f"{trial.ms_per_row:.4f}",
         bytes_text(trial.model_bytes),
-        *(_value(trial.parameters[name]) for name in SEARCHED),
+        *(f"{value:g}" if isinstance(value, float) else str(value) for value in values),
     ]
-
-
-def _value(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -76,17 +76,23 @@ class BlockWeights:
         )
 
     def store(
-        self, n_features: int, link: str, calibration: Mapping[str, NDArray[Any]] | None = None
+        self,
+        n_features: int,
+        link: str,
+        calibration: Mapping[str, NDArray[Any]] | None = None,
+        *,
+        fused: bool = True,
     ) -> _native.BlockStore:
         """Return the kernel's view of the arrays; raise `ModelFileError` if they contradict each other.
 
-        The maps of a calibration replace the link.
+        The maps of a calibration replace the link. With ``fused=False``, the scores of dense features are the same on
+        every processor, bit for bit, but take longer to compute.
         """
         arrays = {**self.arrays, **(calibration or {})}
         if "dense_weight" in arrays:
             arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
-            self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features
+            self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features, fused
         )
 
     def __getstate__(self) -> dict[str, Any]:

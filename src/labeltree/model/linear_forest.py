@@ -35,6 +35,9 @@ class LinearForest(KernelForest):
         How much each tree counts in the mean of their probabilities, 1 by default.
     calibration : Calibration, optional
         Maps from scores to probabilities, which replace the link.
+    fused : bool
+        Fuse multiplications and additions of dense features where the processor can. Answers are faster, and may differ
+        in their last bits between processors.
     """
 
     has_label_trees = True
@@ -48,6 +51,7 @@ class LinearForest(KernelForest):
         link: str,
         tree_weight: Sequence[float] | None = None,
         calibration: Calibration | None = None,
+        fused: bool = True,
     ) -> None:
         self.weights = list(weights)
         self.n_features = n_features
@@ -56,7 +60,7 @@ class LinearForest(KernelForest):
         self.calibration = calibration
         maps = [None] * len(self.weights) if calibration is None else calibration.trees
         self.stores = [
-            of_tree.store(n_features, link, level_maps)
+            of_tree.store(n_features, link, level_maps, fused=fused)
             for of_tree, level_maps in zip(self.weights, maps, strict=True)
         ]
         self._native = _native.Forest(self.stores, self.tree_weight)
@@ -67,6 +71,10 @@ class LinearForest(KernelForest):
         if link == self.link and tree_weight == self.tree_weight:
             return self
         return LinearForest(self.weights, self.n_features, link, tree_weight, self.calibration)
+
+    def unfused(self) -> LinearForest:
+        """Return the forest with answers that are the same on every processor, for what training depends on."""
+        return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, fused=False)
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
         """Return a forest with the trees of both."""

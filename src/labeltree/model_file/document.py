@@ -124,9 +124,10 @@ class Stored:
     def open(cls, text: bytes, directory: Path, verify: bool) -> Stored:
         """Read ``model.json``; raises `ValueError` if it is none, or of a version that is not known."""
         value = parse_json(text)
+        fields = Fields(value, "model.json")
         if not is_model(value):
             raise ValueError("this is not a model of labeltree")
-        version = Fields(value, "model.json").take("format_version", int)
+        version = fields.take("format_version", int)
         if version not in FORMAT_VERSIONS:
             advice = ": upgrade labeltree to read it" if version > FORMAT_VERSIONS[-1] else ""
             raise ValueError(

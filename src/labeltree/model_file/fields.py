@@ -68,6 +68,8 @@ class Fields:
 
     def count(self, name: str, least: int = 0, most: int = 2**63 - 1) -> int:
         value = self.take(name, int)
+        if value < 0 and least == 0:
+            raise ValueError(f"{name} must not be negative, got {value}")
         if not least <= value <= most:
             raise ValueError(f"{name} must be from {least} to {most}, got {value}")
         return value

@@ -77,4 +77,4 @@ def section_in(stored: Stored) -> Any:
         section = section_of(kind)
         if section.FILES in stored.files or section.FILES in stored.fields:
             return section
-    raise ValueError("model.json lists no trees")
+    raise ValueError("model.json has no 'files' with trees")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -32,6 +33,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class OnlineLabelTreeClassifier(OnlineLearner):
     """A probabilistic label tree that starts empty, learns from a stream and can predict at any time.
 
@@ -126,50 +128,27 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     [['cat', 'dog']]
     """
 
-    def __init__(
-        self,
-        policy: Any = "complete",
-        *,
-        arity: int = 16,
-        alpha: float = 0.5,
-        weights: str = "map",
-        memory_mb: float | None = None,
-        expected_labels: int | None = None,
-        loss: str = "logistic",
-        link: str = "auto",
-        solver: str = "adagrad",
-        learning_rate: float | None = None,
-        regularization: float | None = None,
-        epochs: int = 3,
-        normalize: bool = True,
-        bias: bool = True,
-        search: str = "exact",
-        beam: int = 10,
-        normalize_siblings: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.policy = policy
-        self.arity = arity
-        self.alpha = alpha
-        self.weights = weights
-        self.memory_mb = memory_mb
-        self.expected_labels = expected_labels
-        self.loss = loss
-        self.link = link
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.epochs = epochs
-        self.normalize = normalize
-        self.bias = bias
-        self.search = search
-        self.beam = beam
-        self.normalize_siblings = normalize_siblings
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    policy: Any = "complete"
+    _: KW_ONLY
+    arity: int = 16
+    alpha: float = 0.5
+    weights: str = "map"
+    memory_mb: float | None = None
+    expected_labels: int | None = None
+    loss: str = "logistic"
+    link: str = "auto"
+    solver: str = "adagrad"
+    learning_rate: float | None = None
+    regularization: float | None = None
+    epochs: int = 3
+    normalize: bool = True
+    bias: bool = True
+    search: str = "exact"
+    beam: int = 10
+    normalize_siblings: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     # -- other models ----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from labeltree.validation import Number, check_parameters, n_threads
 _CONSTRAINTS = {"n_jobs": Number(integer=True, optional=True)}
 
 
+@dataclass(eq=False, repr=False)
 class TextVectorizer(TransformerMixin, BaseEstimator):
     """Convert texts to sparse rows of tf-idf weights, or of hashed counts.
 
@@ -82,42 +84,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     [(1, 0, 3), (3, 4, 7)]
     """
 
-    def __init__(
-        self,
-        *,
-        analyzer: str = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        char_ngram_range: tuple[int, int] | None = None,
-        lowercase: bool = True,
-        strip_accents: str | None = None,
-        stop_words: str | Collection[str] | None = None,
-        min_df: int | float = 1,
-        max_df: int | float = 1.0,
-        max_features: int | None = None,
-        binary: bool = False,
-        use_idf: bool = True,
-        smooth_idf: bool = True,
-        sublinear_tf: bool = False,
-        norm: str | None = "l2",
-        n_features: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.char_ngram_range = char_ngram_range
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.stop_words = stop_words
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.binary = binary
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.norm = norm
-        self.n_features = n_features
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    char_ngram_range: tuple[int, int] | None = None
+    lowercase: bool = True
+    strip_accents: str | None = None
+    stop_words: str | Collection[str] | None = None
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    binary: bool = False
+    use_idf: bool = True
+    smooth_idf: bool = True
+    sublinear_tf: bool = False
+    norm: str | None = "l2"
+    n_features: int | None = None
+    n_jobs: int | None = None
 
     def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
         """Learn the vocabulary and the weights of terms.

@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -39,6 +40,7 @@ _CONSTRAINTS = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class WordVectorizer(TransformerMixin, BaseEstimator):
     """Convert texts to dense vectors, by pooling pretrained vectors of their words.
 
@@ -88,24 +90,14 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
     array(['mean_0', 'mean_1', 'max_0', 'max_1'], dtype=object)
     """
 
-    def __init__(
-        self,
-        vectors: str | os.PathLike[str] | WordVectors,
-        *,
-        pooling: str | Sequence[str] = "mean",
-        lowercase: bool = True,
-        tokenizer: str | Callable[[str], Iterable[str]] = r"(?u)\b\w\w+\b",
-        idf: bool = False,
-        vocabulary: Any = None,
-        max_words: int | None = None,
-    ) -> None:
-        self.vectors = vectors
-        self.pooling = pooling
-        self.lowercase = lowercase
-        self.tokenizer = tokenizer
-        self.idf = idf
-        self.vocabulary = vocabulary
-        self.max_words = max_words
+    vectors: str | os.PathLike[str] | WordVectors
+    _: KW_ONLY
+    pooling: str | Sequence[str] = "mean"
+    lowercase: bool = True
+    tokenizer: str | Callable[[str], Iterable[str]] = r"(?u)\b\w\w+\b"
+    idf: bool = False
+    vocabulary: Any = None
+    max_words: int | None = None
 
     def fit(self, texts: Iterable[str], y: Any = None) -> WordVectorizer:
         """Read the vectors and, if necessary, count the words of the texts."""

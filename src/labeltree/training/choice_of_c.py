@@ -78,7 +78,8 @@ def choose_regularization(
     def losses_with(C: float) -> FloatMatrix:
         sample_run = replace(run, prefix=f"choosing C: {C:g}, {kept.labels.n_rows:,} rows: ")
         trained, _ = train_tree(tree, kept, replace(settings, C=C), seed, sample_run)
-        store = trained.store(held_out.features.n_features, link)
+        # Not fused: the chosen C must not depend on the processor.
+        store = trained.store(held_out.features.n_features, link, fused=False)
         return held_out.weigh(measure(store, tree, held_out, run.n_threads))
 
     tried = climb(start, losses_with)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,12 @@ class Loss:
         Default of the parameter `C`.
     strong_properness : float
         The constant λ of the bound.
+    default_c_l1 : float, optional
+        Default of the parameter `C` with the penalty "l1"; None if the loss does not support that penalty.
+    learning_rate : dict of float
+        Default learning rate by incremental solver. A solver without a value does not support the loss.
+    regularization : dict of float
+        Default weight of the penalty by incremental solver.
 
     Examples
     --------
@@ -51,6 +57,9 @@ class Loss:
     strong_properness: float
     _value: Callable[[FloatArray], FloatArray] = field(repr=False)
     _probability: Callable[[FloatArray], FloatArray] = field(repr=False)
+    default_c_l1: float | None = None
+    learning_rate: Mapping[str, float] = field(default_factory=dict)
+    regularization: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, margin: ArrayLike) -> Any:
         """Return the loss at these margins."""
@@ -96,13 +105,36 @@ def _clip(score: FloatArray) -> FloatArray:
 #: Links of losses whose scores are near -1 and 1.
 _MARGIN_LINKS = ("exp4", "exp5", "exp3", "exp2", "clip")
 
-#: All losses by name. docs/node-learners.md has the measurements behind the default links and C.
+#: All losses by name; native/training/loss_list.h has the same. docs/node-learners.md has the measurements behind the
+#: defaults.
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("squared_hinge", "clip", _MARGIN_LINKS, 1.0, 8.0, lambda m: np.maximum(0, 1 - m) ** 2, _clip),
-        Loss("logistic", "sigmoid", ("sigmoid",), 8.0, 4.0, lambda m: np.logaddexp(0, -m), expit),
-        Loss("squared", "clip", _MARGIN_LINKS, 0.7, 8.0, lambda m: (1 - m) ** 2, _clip),
+        Loss(
+            "squared_hinge",
+            "clip",
+            _MARGIN_LINKS,
+            1.0,
+            8.0,
+            lambda m: np.maximum(0, 1 - m) ** 2,
+            _clip,
+            default_c_l1=1.0,
+            learning_rate={"adagrad": 0.4, "sgd": 0.2, "fobos": 0.2},
+            regularization={"sgd": 1e-5, "fobos": 1e-5},
+        ),
+        Loss(
+            "logistic",
+            "sigmoid",
+            ("sigmoid",),
+            8.0,
+            4.0,
+            lambda m: np.logaddexp(0, -m),
+            expit,
+            default_c_l1=2.0,
+            learning_rate={"adagrad": 3.0, "sgd": 3.0, "fobos": 3.0},
+            regularization={"sgd": 1e-6, "fobos": 1e-6},
+        ),
+        Loss("squared", "clip", _MARGIN_LINKS, 0.7, 8.0, lambda m: (1 - m) ** 2, _clip, default_c_l1=1.0),
         Loss(
             "exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, lambda m: np.exp(-m), lambda s: expit(2 * s)
         ),

@@ -49,7 +49,7 @@ def preset(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """
     settings = PRESETS[name]
     solver = SOLVERS.get(parameters.get("solver", "descent"))  # an unknown solver is refused later
-    dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver.parameters}
+    dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver}
     if parameters.get("loss", settings["loss"]) != settings["loss"]:
         dropped |= {"C", "link"}
     return {**{name: value for name, value in settings.items() if name not in dropped}, **parameters}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -12,57 +11,16 @@ from sklearn.base import BaseEstimator
 
 from labeltree.training.losses import LOSSES
 
-
-@dataclass(frozen=True)
-class Solver:
-    """An algorithm that trains node classifiers.
-
-    Attributes
-    ----------
-    parameters : tuple of str
-        The parameters of the estimator that it reads, and that not all solvers read.
-    learning_rate : dict of float
-        Default learning rate by loss. docs/node-learners.md has the measurements behind the defaults.
-    regularization : dict of float
-        Default weight of the penalty by loss; empty for a solver without a penalty.
-    """
-
-    parameters: tuple[str, ...]
-    learning_rate: Mapping[str, float] = field(default_factory=dict)
-    regularization: Mapping[str, float] = field(default_factory=dict)
-
-    def step(
-        self, name: str, loss: str, learning_rate: float | None, regularization: float | None
-    ) -> tuple[float, float]:
-        """Return the learning rate and the regularization, with defaults for None; `name` is that of the solver."""
-        rate = self.learning_rate[loss] if learning_rate is None else learning_rate
-        penalty = self.regularization.get(loss, 0.0) if regularization is None else regularization
-        if name == "sgd" and rate * penalty >= 1:
-            raise ValueError(
-                f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: one "
-                "example would set all weights to 0; use a smaller regularization"
-            )
-        return rate, penalty
-
-
-_WITH_PENALTY = Solver(
-    ("learning_rate", "epochs", "regularization"),
-    {"squared_hinge": 0.2, "logistic": 3.0},
-    {"squared_hinge": 1e-5, "logistic": 1e-6},
-)
-
-SOLVERS = {
-    "descent": Solver(("penalty", "siblings", "C", "tol", "max_iter")),
-    "adagrad": Solver(("learning_rate", "epochs"), {"squared_hinge": 0.4, "logistic": 3.0}),
-    "sgd": _WITH_PENALTY,
-    "fobos": _WITH_PENALTY,
+#: The parameters of each solver that not all solvers read.
+SOLVERS: dict[str, tuple[str, ...]] = {
+    "descent": ("penalty", "siblings", "C", "tol", "max_iter"),
+    "adagrad": ("learning_rate", "epochs"),
+    "sgd": ("learning_rate", "epochs", "regularization"),
+    "fobos": ("learning_rate", "epochs", "regularization"),
 }
 
 #: All parameters that some solvers read and others do not.
-SOLVER_PARAMETERS = tuple(dict.fromkeys(chain.from_iterable(s.parameters for s in SOLVERS.values())))
-
-#: Defaults of the parameter `C` by loss, with the penalty "l1".
-_DEFAULT_C_L1 = {"squared_hinge": 1.0, "logistic": 2.0, "squared": 1.0}
+SOLVER_PARAMETERS = tuple(dict.fromkeys(chain.from_iterable(SOLVERS.values())))
 
 
 def default_c(solver: str, loss: str, penalty: str) -> float:
@@ -75,7 +33,9 @@ def default_c(solver: str, loss: str, penalty: str) -> float:
     """
     if solver != "descent":
         return 1.0
-    return LOSSES[loss].default_c if penalty == "l2" else _DEFAULT_C_L1[loss]
+    value = LOSSES[loss].default_c if penalty == "l2" else LOSSES[loss].default_c_l1
+    assert value is not None  # check_solver_parameters refuses losses without a default
+    return value
 
 
 def incremental_settings(
@@ -90,21 +50,32 @@ def incremental_settings(
     """
     if solver == "descent":
         return None
-    chosen = SOLVERS[solver]
-    if loss not in chosen.learning_rate:
-        losses = " or ".join(map(repr, chosen.learning_rate))
+    chosen = LOSSES[loss]
+    if solver not in chosen.learning_rate:
+        losses = " or ".join(repr(name) for name, other in LOSSES.items() if solver in other.learning_rate)
         raise ValueError(f"solver {solver!r} works with loss {losses}, got {loss!r}")
-    rate, penalty = chosen.step(solver, loss, learning_rate, regularization)
+    rate = chosen.learning_rate[solver] if learning_rate is None else learning_rate
+    penalty = chosen.regularization.get(solver, 0.0) if regularization is None else regularization
+    check_step(solver, rate, penalty)
     return {"learning_rate": rate, "epochs": epochs, "regularization": penalty}
+
+
+def check_step(solver: str, learning_rate: float, regularization: float) -> None:
+    """Raise `ValueError` if a step of the solver "sgd" would shrink weights to 0 or beyond."""
+    if solver == "sgd" and learning_rate * regularization >= 1:
+        raise ValueError(
+            f"learning_rate * regularization must be below 1 for solver 'sgd', got {learning_rate:g} * "
+            f"{regularization:g}: one example would set all weights to 0; use a smaller regularization"
+        )
 
 
 def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any]) -> None:
     """Raise `ValueError` if parameters of a `LabelTreeClassifier` exclude each other, or its solver ignores one."""
     given = vars(estimator)
-    if given["penalty"] == "l1" and given["loss"] not in _DEFAULT_C_L1:
+    if given["penalty"] == "l1" and LOSSES[given["loss"]].default_c_l1 is None:
+        losses = ", ".join(name for name, loss in LOSSES.items() if loss.default_c_l1 is not None)
         raise ValueError(
-            f"penalty 'l1' goes with the losses {', '.join(_DEFAULT_C_L1)}, got {given['loss']!r}, whose curvature "
-            "has no bound"
+            f"penalty 'l1' goes with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
         )
     if given["siblings"] == "joint" and given["label_weight"] is not None:
         raise ValueError("siblings='joint' does not support label_weight: leave label_weight at None")
@@ -113,9 +84,7 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
             f"got loss={given['loss']!r} and penalty={given['penalty']!r}"
         )
-    check_unread_parameters(
-        estimator, defaults, {name: solver.parameters for name, solver in SOLVERS.items()}
-    )
+    check_unread_parameters(estimator, defaults, SOLVERS)
 
 
 def check_unread_parameters(

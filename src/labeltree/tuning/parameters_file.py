@@ -1,4 +1,4 @@
-"""Files with parameters of `LabelTreeClassifier`: a JSON object from names to values."""
+"""Files with parameters of an estimator: a JSON object from names to values."""
 
 from __future__ import annotations
 
@@ -41,13 +41,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a file can hold strings, numbers, lists of these, true, false and null, got {value!r}")
 
 
-def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read parameters of `LabelTreeClassifier`, or raise `ValueError` if a name is unknown or a value not valid."""
+def read_parameters(
+    path: str | os.PathLike[str], estimator: type[Any] = LabelTreeClassifier
+) -> dict[str, Any]:
+    """Read parameters of an estimator, or raise `ValueError` if a name is unknown or a value not valid."""
     try:
         found = parse_json(Path(path).read_bytes())
         if not isinstance(found, dict):
             raise ValueError(f"expected a JSON object of parameters by name, got {type(found).__name__}")
-        known = LabelTreeClassifier().get_params().keys() - _NOT_IN_FILES
+        known = estimator().get_params().keys() - _NOT_IN_FILES
         if unknown := [name for name in found if name not in known]:
             raise ValueError(
                 f"{unknown[0]!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
@@ -56,7 +58,7 @@ def read_parameters(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")
         # The tree may be the name of a file, which is read later.
         values = {name: value for name, value in found.items() if name != "tree"}
-        LabelTreeClassifier(**values).check_parameters()
+        estimator(**values).check_parameters()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return found

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import typer
-
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import command_group
 from labeltree.cli.tree.build import build
 from labeltree.cli.tree.exporting import export
 from labeltree.cli.tree.importing import import_
 from labeltree.cli.tree.show import show
-
-tree_app = typer.Typer(name="tree", no_args_is_help=True, rich_markup_mode="rich")
-COMMANDS: dict[str, Callable[..., None]] = {
-    "build": build,
-    "show": show,
-    "import": import_,
-    "export": export,
-}
-for name, command in COMMANDS.items():
-    tree_app.command(name, help=reflowed(command.__doc__ or ""))(command)
 
 
 def _tree() -> None:
@@ -37,4 +23,4 @@ def _tree() -> None:
     """
 
 
-tree_app.callback(help=reflowed(_tree.__doc__ or ""))(_tree)
+tree_app = command_group("tree", _tree, {"build": build, "show": show, "import": import_, "export": export})

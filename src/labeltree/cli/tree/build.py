@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import file_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
@@ -17,10 +18,7 @@ def _json_file(path: Path) -> Path:
     return path
 
 
-Out = Annotated[
-    Path,
-    typer.Option("--out", metavar="FILE", help="The .json file to write the tree to.", callback=_json_file),
-]
+Out = Annotated[Path, file_option("The .json file to write the tree to.", "--out", callback=_json_file)]
 
 
 @with_parameters(

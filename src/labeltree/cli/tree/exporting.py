@@ -11,18 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import argument, file_option
 
 
 def export(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="The directory of a model, or a tree (.json).")
-    ],
+    source: Annotated[Path, argument("SOURCE", "The directory of a model, or a tree (.json).")],
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE",
-            help="The file to write. Its ending sets the format: .json is a tree for train, .csv a table with the "
-            "columns id, parent and name, .dot a graph for Graphviz.",
+        file_option(
+            "The file to write. Its ending sets the format: .json is a tree for train, .csv a table with the "
+            "columns id, parent and name, .dot a graph for Graphviz."
         ),
     ],
     labels: options.LabelNames = None,

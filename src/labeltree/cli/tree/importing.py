@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import argument, count
 from labeltree.cli.tree.build import Out
 from labeltree.cli.tree.show import Language, Root
 
@@ -15,17 +16,14 @@ from labeltree.cli.tree.show import Language, Root
 def import_(
     taxonomy: Annotated[
         Path,
-        typer.Argument(
-            metavar="TAXONOMY",
-            help="A table of concepts (.csv, .tsv) or a SKOS vocabulary (.ttl, .rdf, .jsonld, .nt, .skos).",
+        argument(
+            "TAXONOMY",
+            "A table of concepts (.csv, .tsv) or a SKOS vocabulary (.ttl, .rdf, .jsonld, .nt, .skos).",
         ),
     ],
     out: Out,
     labels: options.LabelNames = None,
-    n_labels: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Without --labels: the number of labels.", show_default=False),
-    ] = None,
+    n_labels: Annotated[int | None, count("Without --labels: the number of labels.")] = None,
     root: Root = None,
     language: Language = "en",
     json: options.Json = False,

@@ -9,7 +9,7 @@ from typing import Any
 
 def shape_table(tree: Any, before: list[tuple[str, str]], cost: Any = None, data: str | None = None) -> Any:
     """Return a table of titles and texts: those of `before`, the shape and, with a cost, the cost on `data`."""
-    from rich.table import Table
+    from labeltree.cli.console import table_of
 
     shape = shape_to_json(tree)
     by_depth = zip(shape["nodes_by_depth"], shape["labels_by_depth"], strict=True)
@@ -27,12 +27,7 @@ def shape_table(tree: Any, before: list[tuple[str, str]], cost: Any = None, data
     ]
     if cost is not None:
         rows.append(("cost", f"{cost}\non {data}; a flat tree takes {tree.n_labels + 1:,} nodes a row"))
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 3, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return table_of(rows)
 
 
 def shape_to_json(tree: Any, cost: Any = None, data: str | None = None) -> dict[str, Any]:

@@ -9,51 +9,38 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.options import argument, file_option, option
 
 Root = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        help="For a table: the parent of the concepts at the top, if it has no row.",
-        show_default=False,
-    ),
+    str | None, option("For a table: the parent of the concepts at the top, if it has no row.", metavar="ID")
 ]
-Language = Annotated[
-    str, typer.Option(metavar="CODE", help="For a SKOS vocabulary: the language of the names.")
-]
+Language = Annotated[str, option("For a SKOS vocabulary: the language of the names.", metavar="CODE")]
 
 
 def show(
     source: Annotated[
         Path,
-        typer.Argument(
-            metavar="SOURCE",
-            help="The directory of a model, a tree (.json), or a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, "
+        argument(
+            "SOURCE",
+            "The directory of a model, a tree (.json), or a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, "
             ".skos).",
         ),
     ],
     labels: options.LabelNames = None,
     max_nodes: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Maximum number of nodes to draw; 0 for no drawing.")
+        int, option("Maximum number of nodes to draw; 0 for no drawing.", min=0, metavar="N")
     ] = 40,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Save a picture (.png, .svg, .pdf): a small tree completely, charts of a large tree.",
-            show_default=False,
-        ),
+        file_option("Save a picture (.png, .svg, .pdf): a small tree completely, charts of a large tree."),
     ] = None,
     data: Annotated[
-        str | None,
-        typer.Option(metavar="DATA", help="Labelled rows, to show the cost of the tree.", show_default=False),
+        str | None, option("Labelled rows, to show the cost of the tree.", metavar="DATA")
     ] = None,
     taxonomy: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="For a model or a tree: name each node after the lowest concept above all of its labels.",
-            show_default=False,
+        file_option(
+            "For a model or a tree: name each node after the lowest concept above all of its labels."
         ),
     ] = None,
     root: Root = None,

@@ -73,7 +73,7 @@ def read(cls: type[Any], stored: Stored) -> Any:
             raise ValueError(f"these are not the tensors of a {cls.__name__}: {sorted(trees.arrays)}")
         forest = ExampleForest(trees, reranking)  # the kernel checks the shape of the trees
         if not trees.n_trees == len(section.batch.reports) == estimator.n_trees:
-            raise ValueError("the file does not have as many trees as model.json says")
+            raise ValueError("there are not as many trees as model.json says")
         if stored.verify:
             forest.verify()
     return estimator.adopt(section.batch.model(estimator, forest, section.dense_features))

@@ -137,8 +137,10 @@ def read(cls: type[Any], stored: Stored) -> Any:
         estimator.link_of(estimator.kept_parameters().get("loss", "")),
     )
     forest = _forest(section, weights, n_features, link, estimator.weight_of_trees(len(weights)))
-    if stored.verify:
-        forest.verify()
+    for file, store in zip(section.files, forest.stores, strict=True):
+        if stored.verify:
+            with blaming(file.name):
+                store.verify()
     if section.calibration is not None:
         with blaming(section.calibration.file.name):
             forest = forest.calibrated(section.calibration.read(trees))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class FastXMLClassifier(Estimator):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
 
@@ -100,32 +101,18 @@ class FastXMLClassifier(Estimator):
 
     fit = fit
 
-    def __init__(
-        self,
-        n_trees: int = 50,
-        *,
-        C: float = 1.0,
-        max_leaf: int = 10,
-        leaf_labels: int = 100,
-        max_iter: int = 10,
-        tol: float = 0.2,
-        normalize: bool = True,
-        bias: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.C = C
-        self.max_leaf = max_leaf
-        self.leaf_labels = leaf_labels
-        self.max_iter = max_iter
-        self.tol = tol
-        self.normalize = normalize
-        self.bias = bias
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_trees: int = 50
+    _: KW_ONLY
+    C: float = 1.0
+    max_leaf: int = 10
+    leaf_labels: int = 100
+    max_iter: int = 10
+    tol: float = 0.2
+    normalize: bool = True
+    bias: bool = True
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
         check_estimator(self, _CONSTRAINTS)
@@ -169,6 +156,7 @@ class FastXMLClassifier(Estimator):
         return self.example_trees_.dense_features
 
 
+@dataclass(eq=False, repr=False)
 class PfastreXMLClassifier(FastXMLClassifier):
     """FastXML for rare labels: PfastreXML, after Jain, Prabhu and Varma (2016).
 
@@ -235,42 +223,11 @@ class PfastreXMLClassifier(FastXMLClassifier):
     array([['dog', 'pet']], dtype=object)
     """
 
-    def __init__(
-        self,
-        n_trees: int = 50,
-        *,
-        C: float = 1.0,
-        max_leaf: int = 10,
-        leaf_labels: int = 100,
-        propensity_A: float = 0.55,
-        propensity_B: float = 1.5,
-        gamma: float = 30.0,
-        alpha: float = 0.8,
-        max_iter: int = 10,
-        tol: float = 0.2,
-        normalize: bool = True,
-        bias: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_trees,
-            C=C,
-            max_leaf=max_leaf,
-            leaf_labels=leaf_labels,
-            max_iter=max_iter,
-            tol=tol,
-            normalize=normalize,
-            bias=bias,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.propensity_A = propensity_A
-        self.propensity_B = propensity_B
-        self.gamma = gamma
-        self.alpha = alpha
+    _: KW_ONLY
+    propensity_A: float = 0.55
+    propensity_B: float = 1.5
+    gamma: float = 30.0
+    alpha: float = 0.8
 
     def make_plan(self) -> ExampleTreePlan:
         propensities = Propensities(float(self.propensity_A), float(self.propensity_B))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass
 from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
@@ -45,6 +46,7 @@ _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 _Self = TypeVar("_Self", bound="OneVsRestClassifier")
 
 
+@dataclass(eq=False, repr=False)
 class OneVsRestClassifier(LabelTreeEstimator):
     """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, PPDSparse or PD-Sparse.
 
@@ -143,42 +145,23 @@ class OneVsRestClassifier(LabelTreeEstimator):
     [['pet', 'dog']]
     """
 
-    def __init__(
-        self,
-        *,
-        solver: str = "descent",
-        loss: str = "squared_hinge",
-        link: str = "auto",
-        C: float = 1.0,
-        l1: float = 0.01,
-        tol: float = 0.01,
-        max_iter: int = 1000,
-        prune: float = 0.01,
-        negatives: str = "all",
-        n_negatives: int | None = None,
-        normalize: bool = True,
-        bias: bool = True,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.solver = solver
-        self.loss = loss
-        self.link = link
-        self.C = C
-        self.l1 = l1
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prune = prune
-        self.negatives = negatives
-        self.n_negatives = n_negatives
-        self.normalize = normalize
-        self.bias = bias
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    solver: str = "descent"
+    loss: str = "squared_hinge"
+    link: str = "auto"
+    C: float = 1.0
+    l1: float = 0.01
+    tol: float = 0.01
+    max_iter: int = 1000
+    prune: float = 0.01
+    negatives: str = "all"
+    n_negatives: int | None = None
+    normalize: bool = True
+    bias: bool = True
+    checkpoint: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
         check_estimator(self, _CONSTRAINTS)

@@ -42,7 +42,9 @@ class Negatives:
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
     """Train a `LabelTreeClassifier` with its defaults, and return its best labels for every training row."""
     plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
-    forest: Any = plan.train(examples, run).forest
+    trained: Any = plan.train(examples, run).forest
+    # Not fused: the negatives, and so the model, must not depend on the processor.
+    forest = trained.unfused()
     features = examples.features
     search = Search(min(n_negatives, examples.labels.n_labels), n_threads=run.n_threads)
     found, _ = run.phase(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from labeltree import _native
@@ -24,6 +25,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     """Classification into one of very many classes by hierarchical softmax.
 
@@ -128,56 +130,30 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     [['cat', 'pet', 'dog']]
     """
 
-    def __init__(
-        self,
-        n_trees: int = 1,
-        *,
-        tree: Any = "kmeans",
-        max_arity: int | None = None,
-        arity: int = 32,
-        max_leaves: int = 100,
-        max_depth: int | None = None,
-        frequent_share: float = 0.01,
-        collapse: int = 1,
-        label_vectors: Any = "features",
-        label_vector_prune: float = 0.01,
-        C: float = 16.0,
-        tol: float = 0.2,
-        max_iter: int = 10,
-        prune: float = 0.1,
-        normalize: bool = True,
-        bias: bool = True,
-        search: str = "exact",
-        beam: int = 10,
-        tree_weight: Any = None,
-        missing_estimates: str = "path",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_trees = n_trees
-        self.tree = tree
-        self.max_arity = max_arity
-        self.arity = arity
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.frequent_share = frequent_share
-        self.collapse = collapse
-        self.label_vectors = label_vectors
-        self.label_vector_prune = label_vector_prune
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.prune = prune
-        self.normalize = normalize
-        self.bias = bias
-        self.search = search
-        self.beam = beam
-        self.tree_weight = tree_weight
-        self.missing_estimates = missing_estimates
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_trees: int = 1
+    _: KW_ONLY
+    tree: Any = "kmeans"
+    max_arity: int | None = None
+    arity: int = 32
+    max_leaves: int = 100
+    max_depth: int | None = None
+    frequent_share: float = 0.01
+    collapse: int = 1
+    label_vectors: Any = "features"
+    label_vector_prune: float = 0.01
+    C: float = 16.0
+    tol: float = 0.2
+    max_iter: int = 10
+    prune: float = 0.1
+    normalize: bool = True
+    bias: bool = True
+    search: str = "exact"
+    beam: int = 10
+    tree_weight: Any = None
+    missing_estimates: str = "path"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)

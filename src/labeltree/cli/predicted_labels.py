@@ -1,0 +1,52 @@
+"""The predicted labels of rows, best first, as `predict` and `tag` print them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree.questions import decided_labels
+
+
+class PredictedLabels(NamedTuple):
+    """Labels with positive probabilities: those of row i are at the places from ``indptr[i]`` to ``indptr[i + 1]``."""
+
+    indptr: NDArray[np.int64]
+    labels: NDArray[Any]
+    probabilities: NDArray[np.float32]
+
+    def rows(self) -> list[list[tuple[Any, float]]]:
+        """Return the labels of each row with their probabilities."""
+        pairs = list(zip(self.labels.tolist(), self.probabilities.tolist(), strict=True))
+        return [pairs[begin:end] for begin, end in pairwise(self.indptr.tolist())]
+
+
+def best_labels(model: Any, X: Any, k: int, threshold: float, label_weight: Any = None) -> PredictedLabels:
+    """Return the k best labels of each row, without those below the threshold."""
+    labels, probabilities = model.predict_topk(X, k, label_weight=label_weight, threshold=threshold)
+    return _positive(np.arange(len(labels) + 1) * labels.shape[1], labels.ravel(), probabilities.ravel())
+
+
+def chosen_labels(model: Any, X: Any) -> PredictedLabels:
+    """Return the labels that the model's decision chooses, as `predict` does in Python."""
+    trained = model.model_
+    with trained.reading():
+        found = decided_labels(trained, trained.read(X), model.make_search())
+        return _positive(found.indptr, trained.names.classes[found.indices], found.data)
+
+
+def label_to_json(label: Any, probability: float, **more: Any) -> dict[str, Any]:
+    """Return a label with its probability, in six digits."""
+    return {"label": label, **more, "probability": float(f"{probability:.6g}")}
+
+
+def _positive(
+    indptr: NDArray[Any], labels: NDArray[Any], probabilities: NDArray[np.float32]
+) -> PredictedLabels:
+    """Leave out labels with the probability 0, which also fill up rows of fewer than k labels."""
+    found = probabilities > 0
+    n_before = np.concatenate([[0], np.cumsum(found)])
+    return PredictedLabels(n_before[indptr], labels[found], probabilities[found])

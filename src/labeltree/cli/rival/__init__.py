@@ -1,1 +1,0 @@
-"""`labeltree rival`: training of the methods that label trees are compared with."""

@@ -1,0 +1,95 @@
+"""`labeltree train` with the options of the method that ``--method`` names."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from itertools import pairwise
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from labeltree.cli.help_page import reflowed
+from labeltree.cli.parameters import options_of, set_options, text_options
+from labeltree.cli.train import DEFAULT_METHOD, train
+from labeltree.kinds import METHODS, Kind
+
+
+class TrainCommand(TyperCommand):
+    """The options of `train` depend on the method: they are chosen before the command line is parsed."""
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        method = _method_in(args)
+        command = self if method == DEFAULT_METHOD or method not in METHODS else _command(method)
+        return super(TrainCommand, command).make_context(info_name, args, parent, **extra)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for flag in (word.partition("=")[0] for word in args if word.startswith("--")):
+            if flag not in self.flags and not ctx.resilient_parsing:
+                others = [method for method in METHODS if flag in _command(method).flags]
+                if others:
+                    ctx.fail(f"{flag} is an option of {' and '.join(others)}, not of {_method_in(args)}")
+        return super().parse_args(ctx, args)
+
+    @property
+    def flags(self) -> set[str]:
+        """The names of all options."""
+        return {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
+
+
+def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
+    """Add `train` with the options of one kind to an application."""
+
+    @wraps(train)
+    def command(**given: Any) -> None:
+        train(**given)
+
+    signature = inspect.signature(train, eval_str=True)
+    own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
+    options = [*options_of(kind.estimator, kind.panels), *text_options()]
+    set_options(command, signature.replace(parameters=own), options)
+    app.command("train", cls=TrainCommand, help=_help_page(kind))(command)
+
+
+def _has_option(kind: Kind, name: str) -> bool:
+    """Return whether an option of `train` makes sense for a kind."""
+    if name == "preset":
+        return kind.method == DEFAULT_METHOD
+    if name == "weights":
+        return kind.section == "linear_trees"
+    if name == "labels":  # the names of the leaves of --tree
+        return any("tree" in names for names in kind.panels.values())
+    return True
+
+
+def _command(method: str) -> TrainCommand:
+    """Return `train` with the options of one method."""
+    app = typer.Typer(rich_markup_mode="rich", add_completion=False)
+    add_train(app, METHODS[method])
+    command = typer.main.get_command(app)
+    assert isinstance(command, TrainCommand)
+    return command
+
+
+def _method_in(args: list[str]) -> str:
+    """Return the value of ``--method`` among arguments that are not parsed yet."""
+    method = DEFAULT_METHOD
+    for word, following in pairwise([*args, ""]):
+        if word == "--method":
+            method = following
+        elif word.startswith("--method="):
+            method = word.partition("=")[2]
+    return method
+
+
+def _help_page(kind: Kind) -> str:
+    """Return the docstring of `train` and the methods, or a page about another method."""
+    page = inspect.cleandoc(train.__doc__ or "")
+    if kind.method == DEFAULT_METHOD:
+        methods = [f"[bold]--method {other.method}[/bold]: {other.help}" for other in METHODS.values()]
+        title = "[bold]Methods[/bold] (add --help to see the options of a method)"
+        return reflowed("\n\n".join([page, title, *methods]))
+    summary = page.partition("\n\n")[0]
+    example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"
+    return reflowed("\n\n".join([summary, kind.help, "[bold]Examples[/bold]", example]))
