@@ -63,7 +63,7 @@ class LinearForest(KernelForest):
             of_tree.store(n_features, link, level_maps, fused=fused)
             for of_tree, level_maps in zip(self.weights, maps, strict=True)
         ]
-        self._native = _native.Forest(self.stores, self.tree_weight)
+        self.native = _native.Forest(self.stores, self.tree_weight)
 
     def answering(self, link: str, tree_weight: Sequence[float] | None) -> LinearForest:
         """Return the forest with this link and these weights of its trees: itself if nothing changes."""
@@ -115,7 +115,7 @@ class LinearForest(KernelForest):
             store.verify()
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        return iter(_native.Enumeration(self._native, features, 0, search).next, None)
+        return iter(_native.Enumeration(self.native, features, 0, search).next, None)
 
     def explain(
         self,

@@ -37,7 +37,7 @@ class ExampleForest(KernelForest):
     def __init__(self, example_trees: ExampleTrees, reranking: Reranking | None = None) -> None:
         self.example_trees = example_trees
         self.reranking = reranking
-        self._native = example_trees.forest() if reranking is None else example_trees.forest(*reranking)
+        self.native = example_trees.forest() if reranking is None else example_trees.forest(*reranking)
 
     @property
     def gives_probabilities(self) -> bool:
@@ -62,7 +62,7 @@ class ExampleForest(KernelForest):
 
     def verify(self) -> None:
         """Check the arrays of every tree; raise `ModelFileError` if one is damaged."""
-        self._native.verify()
+        self.native.verify()
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
         """Return the labels of the only row that the trees give a probability, all at once; the others have 0."""
