@@ -46,13 +46,14 @@ class RecordedForest:
 
 def kernel_calls(model: LabelTreeClassifier, rows: Sequence[Any]) -> list[Callable[[], object]]:
     """For every row the call of the kernel that `predict_topk` makes, ready to be made again."""
-    forest = RecordedForest(model._forest())
-    model.__dict__["_forest"] = lambda: forest  # hides the method
+    linear: Any = model.model_.forest
+    kernel, forest = linear.native, RecordedForest(linear.native)
+    linear.native = forest
     try:
         for row in rows:
             model.predict_topk(row, K)
     finally:
-        del model.__dict__["_forest"]
+        linear.native = kernel
     if len(forest.calls) != len(rows):
         raise RuntimeError(
             f"expected one call of the kernel per row, saw {len(forest.calls)} for {len(rows)} rows"

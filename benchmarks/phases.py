@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import labeltree.forest_learner
+import labeltree.model.feature_reader
+import labeltree.training.fit
+import labeltree.training.tree_plan
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import LabelRows, read_labels
+from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.linear_forest import LinearForest
 
 _POLL_SECONDS = 0.001
 
@@ -121,11 +125,11 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
     with ExitStack() as stack:
         stack.enter_context(
             ledger.timing(
-                (labeltree.forest_learner, "check_features", "check features"),
-                (labeltree.forest_learner, "read_labels", "check labels"),
+                (labeltree.model.feature_reader, "check_features", "check features"),
+                (labeltree.training.fit, "read_labels", "check labels"),
                 (_native, "label_vectors", "tree: label vectors"),
                 (_native, "cluster_labels", "tree: clustering"),
-                (LabelTreeClassifier, "_renew_caches", "prepare to predict"),
+                (labeltree.training.tree_plan, "LinearForest", "prepare to predict"),
             )
         )
         stack.enter_context(
@@ -182,8 +186,8 @@ def profile_prediction(model_path: Path, X: Any, k: int, threads: int) -> Ledger
     model.set_params(n_jobs=threads)
     with (
         ledger.timing(
-            (LabelTreeClassifier, "_features", "check features"),
-            (LabelTreeClassifier, "_top_k", "search"),
+            (FeatureReader, "read", "check features"),
+            (LinearForest, "top_k", "search"),
             (LabelNames, "at", "name labels"),
         ),
         ledger.time_rest("the rest"),

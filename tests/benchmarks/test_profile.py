@@ -31,7 +31,7 @@ def test_the_phases_of_training_add_up(trained):
     training, _, elapsed = trained
     seconds = training.ledger.seconds
     assert list(seconds) == [
-        "read: parse", "read: the rest", "check labels", "check features", "tree: label vectors", "tree: clustering",
+        "read: parse", "read: the rest", "check features", "check labels", "tree: label vectors", "tree: clustering",
         "nodes: assign rows", "nodes: plan", "nodes: solve", "nodes: assemble", "prepare to predict", "fit: the rest",
         "save",
     ]  # fmt: skip

@@ -22,9 +22,11 @@ from labeltree import (
     HierarchicalSoftmaxClassifier,
     LabelTree,
     LabelTreeClassifier,
+    MixedModel,
     OneVsRestClassifier,
     OnlineLabelTreeClassifier,
     PfastreXMLClassifier,
+    mix,
 )
 from labeltree.text import Tagger, TextVectorizer
 
@@ -289,7 +291,44 @@ def make_missing_online(directory: Path, named: dict[str, Case]) -> None:
         (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
 
 
+def mixes() -> tuple[np.ndarray, dict[str, MixedModel]]:
+    """Rows, and mixes by name."""
+    rng = np.random.default_rng(7)
+    X = np.round(rng.random((40, 6)), 3).astype(np.float32)
+    names = ["ant", "bee", "cat", "dog", "emu"]
+    y = [[names[j] for j in np.argsort(-row[:5])[: 1 + i % 2]] for i, row in enumerate(X)]
+    shape = {"arity": 2, "max_leaves": 2, "frequent_share": 0.0}
+    tree = LabelTreeClassifier(**shape, random_state=0).fit(X, y).calibrate(X, y, method="platt")
+    flat = OneVsRestClassifier(random_state=0).fit(X, y)
+    voting = FastXMLClassifier(n_trees=2, max_leaf=4, random_state=0).fit(X, y)
+    return X[:5], {
+        "three-kinds": mix([tree, flat, voting], [1.0, 2.0, 0.5]),
+        "decided": mix([tree, flat]).decide_for("macro_f1", X, y),
+    }
+
+
+def make_missing_mixes(directory: Path) -> None:
+    X, models = mixes()
+    for name, model in models.items():
+        if (directory / name).exists():
+            continue
+        model.save(directory / name)
+        top = model.predict_topk(X, 3)
+        expected = {
+            "X": X.tolist(),
+            "classes": model.classes_.tolist(),
+            "weights": model.weights_,
+            "members": [type(member).__name__ for member in model.members_],
+            "labels": top.labels.tolist(),
+            "probabilities": top.probabilities.tolist(),
+            "predicted": model.predict(X),
+        }
+        text = json.dumps(expected, ensure_ascii=False)
+        (directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    make_missing_mixes(GOLDEN / "version-7")
     batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases()}
     for version, named in batch.items():
         make_missing(GOLDEN / f"version-{version}", named)

@@ -58,26 +58,22 @@ def best_weights(model: Model, metric: str | Metric, X: Any, y: Any, search: Sea
     for _ in range(ROUNDS):
         before = reached
         for member in range(n):
-            rest = sum(best) - best[member]
-            for share in SHARES:
-                tried = _with_share(best, member, float(share), rest)
-                # Not by a rounding error: of equal weights the first, which are all 1, are kept.
-                if tried is not None and value(tried) > reached + 1e-9:
-                    best, reached = tried, value(tried)
+            start = best
+            for share in SHARES.tolist():
+                tried = _with_share(start, member, share)
+                # More than a rounding error: of weights that are equally good, the first are kept, which are all 1.
+                if tried is not None and (found := value(tried)) > reached + 1e-9:
+                    best, reached = tried, found
         if reached <= before:
             break
     return best
 
 
-def _with_share(weights: list[float], member: int, share: float, rest: float) -> list[float] | None:
-    """The weights with this share for a member; None if nothing is left for anyone."""
-    n = len(weights)
+def _with_share(weights: list[float], member: int, share: float) -> list[float] | None:
+    """The weights with this share for a member, their mean being 1; None if nothing is left for the others."""
+    n, rest = len(weights), sum(weights) - weights[member]
     if rest == 0:
-        return (
-            None
-            if share == 0
-            else [n * share if i == member else n * (1 - share) / (n - 1) for i in range(n)]
-        )
+        return None
     return [n * share if i == member else n * (1 - share) * weight / rest for i, weight in enumerate(weights)]
 
 

@@ -48,9 +48,10 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
 
 def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
     model, label, n_features = served.model, request.label, request.n_features
-    if request.text is not None and model.model_.vectorizer is not None:
-        return explain_text(model, model.vectorizer_, request.text, label, n_features)
     if request.text is not None:
+        rows.check_takes_text(served)
+        if not served.is_online:
+            return explain_text(model, request.text, label, n_features)
         X = rows.of_texts(served, [request.text])
     elif request.row is not None:
         X = rows.of_rows(served, [request.row], "row")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import csr_matrix
+
 from labeltree.serving import rows
 from labeltree.serving.errors import Refusal, overloaded
 from labeltree.serving.journal import Journal
@@ -215,8 +217,12 @@ def _features(served: ServedModel, examples: list[Example]) -> Any:
         raise Refusal(422, "examples: expected all of one kind, got rows of numbers and others")
     if numbered:
         _check_indices(served.model, [row.indices for row in numbered])
-        return rows.of_rows(served, numbered, "rows")
-    of_texts = iter(rows.of_texts(served, texts) if texts else [])
+        indptr, indices, values = rows.csr_arrays(served, numbered)
+        width = max(int(served.model.n_features_in_), int(indices.max(initial=0)) + 1)
+        return csr_matrix((values, indices, indptr), shape=(len(numbered), width))
+    if texts:
+        rows.check_takes_text(served)
+    of_texts = iter(served.model.model_.text_rows(texts))
     of_names = iter(rows.of_features(served, named) if named else [])
     return [next(of_names if example.text is None else of_texts) for example in examples]
 

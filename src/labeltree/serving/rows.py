@@ -7,33 +7,48 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labeltree.serving.errors import Refusal
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Features, Row
 
 
-def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
-    """Return X for texts."""
+def check_takes_text(served: ServedModel) -> None:
+    """Refuse texts for a model that was trained on numbers."""
     if not served.takes_text:
         raise _wrong_input(served, "was trained on rows of numbers and takes no texts: send 'rows'")
+
+
+def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
+    """Return X for texts."""
+    check_takes_text(served)
     return served.model.model_.read_texts(texts)
+
+
+def csr_arrays(served: ServedModel, rows: Sequence[Row]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return sparse vectors as the arrays of a CSR matrix."""
+    if served.takes_features:
+        raise _wrong_input(served, "has features with names: send 'features' or texts")
+    indptr = np.cumsum([0, *(len(row.indices) for row in rows)], dtype=np.int64)
+    indices = np.fromiter(chain.from_iterable(row.indices for row in rows), np.int64, indptr[-1])
+    values = np.fromiter(chain.from_iterable(row.values for row in rows), np.float32, indptr[-1])
+    return indptr, indices, values
 
 
 def of_rows(served: ServedModel, rows: Sequence[Row], field: str) -> Any:
     """Return X for sparse vectors; `field` is their name in the request."""
-    if served.takes_features:
-        raise _wrong_input(served, "has features with names: send 'features' or texts")
+    indptr, indices, values = csr_arrays(served, rows)
     model = served.model.model_
-    indptr = np.cumsum([0, *(len(row.indices) for row in rows)], dtype=np.int64)
-    indices = np.fromiter(chain.from_iterable(row.indices for row in rows), np.int64, indptr[-1])
-    values = np.fromiter(chain.from_iterable(row.values for row in rows), np.float32, indptr[-1])
     width, largest = int(model.n_features), int(indices.max(initial=0))
     if largest >= width and not served.is_online:  # an online model accepts features that it has never seen
         i = next(i for i, row in enumerate(rows) if row.indices and row.indices[-1] >= width)
         place = f"rows[{i}]" if field == "rows" else field
         raise Refusal(422, f"{place}: indices must be from 0 to {width - 1}, got {rows[i].indices[-1]}")
-    return model.read_csr(indptr, indices, values, width)
+    try:
+        return model.read_csr(indptr, indices, values, width)
+    except ValueError as error:  # a mix of models with different features
+        raise _wrong_input(served, f"takes no rows: {error}") from None
 
 
 def of_features(served: ServedModel, rows: Sequence[Features]) -> Any:

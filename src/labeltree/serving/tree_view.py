@@ -35,7 +35,7 @@ class TreeView:
             return cast(TreeView, cached)
         name = served.name
         if not served.has_label_trees:
-            raise Refusal(409, f"the model {name} has no label trees: they divide examples", "no_label_tree")
+            raise Refusal(409, f"the model {name} has no label trees of its own", "no_label_tree")
         while True:  # a model that learns may change between two of these lines
             search, trees = served.labels, served.model.trees_
             if not 0 <= number < len(trees):

@@ -157,7 +157,7 @@ class Tagger(BaseEstimator):
         if not isinstance(text, str):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
         check_is_fitted(self)
-        return explain_text(self.classifier_, self.vectorizer_, text, label, n_features)
+        return explain_text(self.classifier_, text, label, n_features)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the tagger to a directory, atomically; options are those of the classifier's `save`."""
@@ -178,10 +178,13 @@ class Tagger(BaseEstimator):
 
         classifier: Any = load(path, verify)
         if classifier.model_.vectorizer is None:
-            raise ModelFileError(
-                f"{path}: this model was trained on numbers, not on texts; open it with "
-                f"{type(classifier).__name__}.load"
+            fault = (
+                "is a mix of models"
+                if classifier.model_.takes_text
+                else "was trained on numbers, not on texts"
             )
+            name = type(classifier).__name__
+            raise ModelFileError(f"{path}: this model {fault}; open it with {name}.load")
         tagger = cls(clone(classifier), clone(classifier.vectorizer_))
         tagger.classifier_, tagger.vectorizer_ = classifier, classifier.vectorizer_
         return tagger

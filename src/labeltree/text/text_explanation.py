@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from labeltree.model.explanation import Explanation, Step
 from labeltree.text.vectorizer import TextVectorizer
-
-if TYPE_CHECKING:
-    from labeltree.questions import Questions
 
 
 class Highlight(NamedTuple):
@@ -34,14 +33,34 @@ class TextExplanation(Explanation):
     highlights: Sequence[Highlight] = ()
 
 
-def explain_text(
-    classifier: Questions, vectorizer: TextVectorizer, text: str, label: Any, n_features: int
-) -> TextExplanation:
-    """Explain a label of a text; each step keeps the `n_features` features with the most weight."""
+def explain_text(model: Any, text: str, label: Any, n_features: int) -> TextExplanation:
+    """Explain a label of a text; each step keeps the `n_features` features with the most weight.
+
+    A mix of models has the paths of all its members, and the weighted mean of their highlights.
+    """
+    members = getattr(model, "members_", None)
+    if members is None:
+        return _explain_alone(model, text, label, n_features)
+    weights = np.array(model.weights_) / sum(model.weights_)
+    parts = [_explain_alone(member, text, label, n_features) for member in members]
+    amounts: dict[tuple[int, int], float] = defaultdict(float)
+    for weight, part in zip(weights.tolist(), parts, strict=True):
+        for begin, end, amount in part.highlights:
+            amounts[begin, end] += weight * amount
+    return TextExplanation(
+        label,
+        float(weights @ [part.probability for part in parts]),
+        [path for part in parts for path in part.paths],
+        [Highlight(begin, end, amount) for (begin, end), amount in sorted(amounts.items())],
+    )
+
+
+def _explain_alone(model: Any, text: str, label: Any, n_features: int) -> TextExplanation:
+    vectorizer: TextVectorizer = model.vectorizer_
     x = vectorizer.transform([text])
     spans = vectorizer.spans(text)
     names = {feature: text[begin:end] for feature, begin, end in reversed(spans)}
-    whole = classifier.explain(x, label, n_features=max(1, x.nnz))
+    whole = model.explain(x, label, n_features=max(1, x.nnz))
     amounts: dict[int, float] = defaultdict(float)
     for step in chain.from_iterable(whole.paths):
         for contribution in step.contributions:
