@@ -11,7 +11,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.reading import read_labels, read_labels_of
@@ -24,6 +23,7 @@ from labeltree.training.examples import Examples
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
+from labeltree.training.parameters import check_estimator
 from labeltree.training.plan import Run
 from labeltree.training.presets import preset
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
@@ -32,25 +32,21 @@ from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
-    LARGEST_INTEGER,
     Choice,
     Constraint,
-    Flag,
     Number,
     WordOrMatrix,
     WordOrNumber,
     check_count,
-    check_parameters,
     check_sample_weight,
     check_tree_weight,
     n_threads,
 )
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
     **TREE_CONSTRAINTS,
-    # None in a model that was saved without them
+    # None in a saved model whose label vectors were a matrix
     "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
     "loss": Choice(tuple(LOSSES)),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
@@ -59,169 +55,161 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "C": WordOrNumber(
         ("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True), or_sequence=True
     ),
-    # "given" in a model that was saved without them
+    # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "solver": Choice(tuple(SOLVERS)),
-    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
-    "epochs": Number(1, LARGEST_INTEGER, integer=True),
-    "regularization": Number(0, 1e10, optional=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "search": Choice(("exact", "beam")),
-    "beam": Number(1, LARGEST_INTEGER, integer=True),
-    "missing_estimates": Choice(("path", "zero")),
-    "normalize_siblings": Flag(),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
 @dataclass(eq=False, repr=False)
 class LabelTreeClassifier(LabelTreeEstimator):
-    """Multi-label classification with a few labels out of very many, by a probabilistic label tree.
+    """Multi-label classification with very many labels by a probabilistic label tree.
 
-    Labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
-    label below it given that there is one below its parent; the probability of a label is the product along its path.
+    The labels are the leaves of a tree. Every node has a linear classifier that estimates the probability of a positive
+    label below the node, given that there is one below its parent. The probability of a label is the product of these
+    estimates along its path.
 
     Parameters
     ----------
     n_trees : int
-        Trees to train, each from another seed; their probabilities are averaged.
+        Number of trees; the model averages their probabilities. More trees are more precise, and cost time and memory
+        in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
-        How labels are arranged: the word of a tree builder (`labeltree.trees.TREE_WORDS`), or a tree or a taxonomy of
-        your own. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
+        How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
+        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
         or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
-        A node with more children than this gets nodes in between, by clustering its children into parts of equal size:
-        what a given hierarchy with wide levels needs.
+        Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
+        size. Set it for a given hierarchy with wide levels.
     arity : int
-        The largest number of clusters that the labels of a node are split into.
+        Maximum number of clusters that the labels of a node are split into. A larger arity
+        makes a flatter tree.
     max_leaves : int
-        A node with at most so many labels has them as its children ("complete" and "huffman" trees have no such limit).
+        Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
     max_depth : int, optional
-        The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
-        For the same trees as `max_leaves`.
+        Maximum number of edges from the root to a label; nodes at the last level get all their labels as children.
+        "complete" and "huffman" trees ignore it.
     frequent_share : float
-        In clustered trees, a label that at least this share of a node's examples have is a leaf right below that node,
-        beside the clusters of the others; 0 for none.
+        Share of a node's examples from which a label is frequent. In clustered trees, a frequent label becomes a child
+        of that node, next to the clusters of the other labels. Use 0 for no such labels.
     collapse : int
-        So many layers of a tree that is built are merged into one: 3 makes a tree of arity 8 of binary clusters.
+        Merge this many layers of the tree into one. For example, 3 turns a binary tree into a tree of arity 8.
     label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
-        What labels are clustered by, scaled to unit length: the sum of their examples, how often they occur with every
-        label, both side by side, or vectors of your own in the order of `classes_` (which are not saved with a model).
+        The vectors that clustering compares, scaled to unit length: the sum of the examples of each label, its
+        cooccurrences with all labels, both side by side, or a matrix in the order of `classes_`. A matrix is not saved
+        with a model.
     label_vector_prune : float
-        Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
+        Threshold below which entries of computed label vectors are dropped. A larger value makes clustering faster.
     loss : {"squared_hinge", "logistic", "squared", "exponential"}
-        What the node classifiers minimise, beside the penalty.
+        Loss that the node classifiers minimise, in addition to the penalty. Use "logistic" for better probabilities.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
-        How a node's score s becomes a probability. For the squared hinge: exp(-max(0, 1 - s)ⁿ) with n = 4 (the
-        default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]; so for the squared loss. For the logistic loss: the
-        sigmoid of s; for the exponential loss: that of 2 s.
+        Function from a node's score s to a probability. For the squared hinge and the squared loss it is
+        exp(-max(0, 1 - s)ⁿ) with n = 4 (the default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]. For the logistic
+        loss it is the sigmoid of s, for the exponential loss the sigmoid of 2 s.
     penalty : {"l2", "l1"}
-        What keeps weights small: half their sum of squares, or the sum of their absolute values, which makes most of
-        them 0 in training, instead of dropping small ones (`prune`) after it. Not with the exponential loss.
+        Penalty on the weights: half the sum of their squares, or the sum of their absolute values. "l1" sets most
+        weights to 0 during training, instead of dropping small ones afterwards (`prune`). It does not work with the
+        exponential loss.
     siblings : {"independent", "joint"}
-        Whether the children of a node have a classifier each, or at nodes of at most five children one together: of
-        which of them have a positive label below, by multinomial logistic regression. Needs the logistic loss without
-        `label_weight`, and narrow trees: a small `arity` and ``frequent_share=0``.
+        Whether every child of a node has a classifier, or a node with at most five children has one for all of them.
+        "joint" predicts which children have a positive label below, by multinomial logistic regression. It needs the
+        logistic loss without `label_weight`, and narrow trees: a small `arity` and ``frequent_share=0``.
     C : float, sequence of float, "auto", "auto_per_level" or None
-        The weight of the examples against the penalty; by default 1 for the squared hinge, 8 for the logistic, 0.7 for
-        the squared and 2 for the exponential loss; with the penalty "l1" 1 for the squared hinge and the squared, 2 for
-        the logistic loss. A sequence has one for each level of the tree, from the root down, the last for all levels
-        below. "auto" chooses one by the precision on rows held out of a sample, "auto_per_level" one for each level by
-        the log loss of its nodes.
+        Weight of the examples against the penalty. The default is 1 for the squared hinge, 8 for the logistic, 0.7 for
+        the squared and 2 for the exponential loss; with the penalty "l1" it is 2 for the logistic loss and 1 for the
+        others. A sequence has a value for each level of the tree, from the root down; the last one holds for all levels
+        below. "auto" chooses a value by the precision on held-out rows of a sample, "auto_per_level" a value for each
+        level by the log loss of its nodes.
     label_weight : {"propensity"}, array of shape (n_labels,), dict or None
-        How much positive examples of each label count, 1 by default; at an inner node as much as the heaviest of their
-        labels below it. "propensity" makes rare labels count more, as the propensity-scored metrics do. An array is in
-        the order of `classes_`; a dict may leave labels out.
+        Weight of the positive examples of each label, 1 by default. At an inner node, an example has the largest weight
+        of its labels below. "propensity" gives rare labels more weight, as propensity-scored metrics do. An array is in
+        the order of `classes_`; labels missing in a dict have weight 1.
     tol : float
-        A node is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score. Features that are not scaled (`normalize` off) may need less. With the penalty "l1": until no weight
-        would move a score by more than a tenth of this.
+        Tolerance of the stopping criterion: training of a node stops when no example violates its optimality conditions
+        by more than half of this, in units of the score. With the penalty "l1", it stops when no weight would change a
+        score by more than a tenth of this. Features that are not scaled (`normalize` off) may need a smaller value.
     max_iter : int
-        The largest number of passes over the examples of a node; with the penalty "l1", of Newton steps.
+        Maximum number of passes over the examples of a node; with the penalty "l1", of Newton steps.
     solver : {"descent", "adagrad", "sgd", "fobos"}
-        How the node classifiers are learned: from all examples at once, by coordinate descent (with `penalty`, `C`,
-        `tol` and `max_iter`), or incrementally, every example making one step of AdaGrad, stochastic gradient descent
-        with an L2 penalty, or FOBOS, which is the same with an L1 penalty (with the three parameters that follow, and
-        without C). A parameter that the solver does not use must be left at its default.
+        Algorithm that trains the node classifiers. "descent" is coordinate descent on all examples at once; it reads
+        `penalty`, `C`, `tol` and `max_iter`. The others are incremental and make one step per example: AdaGrad,
+        stochastic gradient descent with an L2 penalty, and FOBOS with an L1 penalty. They read `learning_rate`,
+        `epochs` and `regularization`. Parameters that the solver does not read must be left at their defaults.
     learning_rate : float, optional
-        The size of the first incremental step; it falls to 0 in a straight line. By default 3 for the logistic loss;
-        for the squared hinge 0.4 (AdaGrad) or 0.2. With rows longer than 1 (`normalize` off) SGD and FOBOS need less.
+        First step size of an incremental solver; it falls linearly to 0. The default is 3 for the logistic loss; for
+        the squared hinge it is 0.4 for AdaGrad and 0.2 for the others. SGD and FOBOS need a smaller value for rows
+        longer than 1 (`normalize` off).
     epochs : int
-        Passes over the examples of an incremental solver, each in another order.
+        Number of passes over the examples of an incremental solver, each in a different order.
     regularization : float, optional
-        The weight of the penalty of SGD or FOBOS against the loss of one example; by default 1e-5 for the squared
-        hinge, 1e-6 for the logistic loss.
+        Weight of the penalty of SGD or FOBOS against the loss of one example. The default is 1e-5 for the squared hinge
+        and 1e-6 for the logistic loss.
     prune : float
-        Weights below this are dropped after training; the penalty "l1" leaves fewer. It suits rows of about unit
-        length; if `normalize` is off and features are larger, weights are smaller and so must this be. Weights of dense
-        features are all kept.
+        Threshold below which weights are dropped after training; weights of dense features are all kept. The default
+        suits rows of about unit length. Use a smaller value if `normalize` is off and features are larger.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
-        part to half of it, by squares.
+        Scale every row of X to unit length, in training and prediction; of a pair, the sparse and the dense part get
+        the same length. Turn it off if the length of rows matters.
     bias : bool
         Add a feature that is 1 in every row.
     node_estimator : classifier of scikit-learn, optional
-        Put a copy of this into every node instead of the linear classifiers; it must have `predict_proba`. It gets the
-        node's rows of X (scaled by `normalize`, sparse if X is) with classes 0 and 1, and `sample_weight` if it takes
-        that. Where its own `random_state` is None, each node gets an integer that depends on the seed. Parameters of
-        the linear classifiers (`loss`, `C`, `solver` and the like) must then be left at their defaults. Much slower
-        than these, and neither `save` nor `explain` is possible: pickle such a model.
+        Classifier with `predict_proba` to use in every node instead of the linear classifiers; each node gets a copy.
+        It is fitted on the node's rows of X (scaled by `normalize`, sparse if X is) with classes 0 and 1, and on
+        `sample_weight` if it accepts weights. A `random_state` of None becomes a seed for each node. Parameters of the
+        linear classifiers (`loss`, `C`, `solver` and others) must be left at their defaults. Such a model is much
+        slower and supports neither `save` nor `explain`: pickle it instead.
     search : {"exact", "beam"}
-        How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level. All labels
-        above a threshold (`predict`, `predict_proba` with ``top_k=None`` or thresholds per label) are found exactly.
+        Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level. The
+        search for all labels above a threshold (`predict`, `predict_proba` with ``top_k=None`` or with thresholds per
+        label) is always exact.
     beam : int
-        The width of the beam.
+        Width of the beam. A wider beam is slower and more exact.
     tree_weight : sequence of float, optional
-        How much each tree counts in the average of their probabilities, 1 by default.
+        Weight of each tree in the average of their probabilities, 1 by default.
     missing_estimates : {"path", "zero"}
-        Of several trees, each proposes its own k best labels. What a tree says about a label that only others
-        proposed: its probability, found by walking the label's path, or 0, which is faster and less exact.
+        With several trees, the estimate of a tree for a label that only other trees propose. "path" computes the
+        probability along the path of the label; "zero" takes 0, which is faster and less exact.
     normalize_siblings : bool
-        Scale the probabilities of siblings that sum to less than 1 (they cannot, were they exact).
+        Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
+        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same model, bit for bit.
+        Seed of the training. The same integer gives the same model, bit for bit.
     verbose : int
-        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
 
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-        The labels as they were given: of a matrix its column numbers.
+        The labels of y; the column numbers if y is a matrix.
     tree_, trees_ : LabelTree, list of LabelTree
-        The first tree, and all.
+        The first tree, and all trees.
     weights_ : list of BlockWeights
         The trained weights of each tree; with a `node_estimator`, a list of `NodeEstimators`.
     training_report_ : list of dict
-        Per tree: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows visited
-        and the most passes over the rows that a problem took.
+        Counts for each tree: binary problems solved, problems stopped by `max_iter`, constant nodes, rows visited, and
+        the maximum number of passes over the rows of a problem.
     n_iter_ : int
-        The most passes over its rows that a node took.
+        Maximum number of passes over the rows of a node.
     C_ : float or list of float
-        The C that `fit` used, or that of each level from the root down; not there with incremental solvers and node
-        estimators. Not saved with a model; but the parameter `C` is saved as this where it was to be chosen.
+        The C of the training, or the C of each level from the root down. Incremental solvers and node estimators do not
+        have it. It is not saved with a model, but a chosen C is saved as the parameter `C`.
     C_scores_ : dict or None
-        If C was chosen: the score of every C that was tried, which is the mean of P@1, P@3 and P@5, or for each level
-        its log loss per row. Not saved with a model.
+        If C was chosen, the score of every C that was tried: the mean of P@1, P@3 and P@5, or for each level its log
+        loss per row. Not saved with a model.
     calibration_ : Calibration
-        Once `calibrate` was called: the maps that take the place of the link.
+        The maps that replace the link, after `calibrate`.
     label_counts_ : array of shape (n_labels,)
-        How many training rows had each label.
+        Number of training rows with each label.
     n_samples_fit_ : int
-        The number of training rows.
+        Number of training rows.
     decision_ : Decision
-        What `predict` gives: labels of probability 0.5 or more, unless `decide_for` or `fit_for` says otherwise.
+        The labels that `predict` returns: by default those with a probability of at least 0.5; `decide_for` and
+        `fit_for` change it.
     fit_seconds_ : dict
-        How long clustering the labels, choosing C if so asked, and training the nodes took, over all trees. Not saved
-        with a model.
+        Duration of clustering the labels, choosing C and training the nodes, over all trees. Not saved with a model.
     dense_features_ : (int, int)
-        The range of features that are handled as dense ones: the first of them and the one after the last.
+        The range of dense features: the first one, and the one after the last.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -274,9 +262,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         self.link_of(self.loss)
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:

@@ -258,6 +258,12 @@ def _csr_arrays(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     return indptr, indices, np.ascontiguousarray(data)
 
 
+def check_same_rows(n_X: int, n_y: int) -> None:
+    """Raise `ValueError` unless X and y have the same number of rows."""
+    if n_X != n_y:
+        raise ValueError(f"X and y must have the same number of rows (inconsistent: {n_X} and {n_y})")
+
+
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] | None:
     """Return one finite weight of at least 0 per row, not all 0; None stays None."""
     if sample_weight is None:

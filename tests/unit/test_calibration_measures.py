@@ -88,8 +88,8 @@ def test_a_certain_mistake_is_not_infinite():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([0, 1], [0.5]), {}, r"one length, got arrays of shape \(2,\), \(1,\)"),
-        (([[0]], [[0.5]]), {}, "of one dimension"),
+        (([0, 1], [0.5]), {}, r"of the same length, got arrays of shape \(2,\), \(1,\)"),
+        (([[0]], [[0.5]]), {}, "must be 1-d arrays"),
         (([0, 2], [0.5, 0.5]), {}, "outcome, entry 1: expected 0 or 1, got 2"),
         (([0, 1], [0.5, np.nan]), {}, "probability, entry 1: expected a number from 0 to 1, got nan"),
         (([0], [1.5]), {}, "got 1.5"),
@@ -244,13 +244,13 @@ def test_online_models_are_measured_by_their_labels():
     report = measure_calibration(model, X, y)
     assert report.levels == []
     assert report.labels.n_positives == sum(map(len, y))
-    with pytest.raises(ValueError, match=r"ask model.freeze\(prune=0.0\)"):
+    with pytest.raises(ValueError, match=r"use model.freeze\(prune=0.0\)"):
         node_pairs(model, X, y)
     assert len(node_pairs(model.freeze(prune=0.0), X, y)) > 0
 
 
 def test_rows_must_be_as_many_as_labels():
-    with pytest.raises(ValueError, match="same number of rows, got 60 and 59"):
+    with pytest.raises(ValueError, match=r"same number of rows .*60 and 59"):
         label_pairs(small_model(), X, y[1:])
     with pytest.raises(ValueError, match="same number of rows"):
         node_pairs(small_model(), X, y[1:])

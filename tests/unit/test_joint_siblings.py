@@ -270,7 +270,7 @@ def test_what_does_not_go_together_is_refused() -> None:
             LabelTreeClassifier(**{**JOINT, **parameters}).fit(X, y)
     with pytest.raises(ValueError, match="solver 'sgd' does not use siblings"):
         LabelTreeClassifier(**JOINT, solver="sgd").fit(X, y)
-    with pytest.raises(ValueError, match="knows no weights of single labels"):
+    with pytest.raises(ValueError, match="does not support label_weight"):
         LabelTreeClassifier(**JOINT, label_weight="propensity").fit(X, y)
     narrow = LabelTree.from_nested([[0, 1, 2, 3], [4, 5, 6, 7]])
     model = LabelTreeClassifier(**JOINT, tree=narrow).fit(X, y)

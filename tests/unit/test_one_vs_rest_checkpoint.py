@@ -201,7 +201,9 @@ def test_a_chunk_of_another_run_is_not_taken(
 ) -> None:
     trained(X, y, checkpoint=tmp_path / "other", C=2.0)
     shutil.copy(tmp_path / "other" / "chunk-000002.safetensors", folder)
-    with pytest.warns(UserWarning, match=r"chunk-000002.safetensors is damaged \(it is of another run\)"):
+    with pytest.warns(
+        UserWarning, match=r"chunk-000002.safetensors is damaged \(it belongs to another run\)"
+    ):
         assert_same_weights(trained(X, y, checkpoint=folder), model)
 
 
@@ -244,7 +246,7 @@ def test_a_checkpoint_of_another_run_is_refused(folder: Path, other: str) -> Non
     changed, message = OTHERS[other]
     before = snapshot(folder)
     with pytest.raises(
-        ValueError, match=f"is of another run, which had .*{message}.*; choose another directory"
+        ValueError, match=f"belongs to another run, with .*{message}.*; choose another directory"
     ):
         trained(**{"X": X, "y": y, "checkpoint": folder, **changed})
     assert snapshot(folder) == before
@@ -252,7 +254,7 @@ def test_a_checkpoint_of_another_run_is_refused(folder: Path, other: str) -> Non
 
 def test_a_checkpoint_of_another_version_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labeltree, "__version__", "99.0")
-    with pytest.raises(ValueError, match=r"had library_version='[^']+' instead of '99\.0'"):
+    with pytest.raises(ValueError, match=r"with library_version='[^']+' instead of '99\.0'"):
         trained(X, y, checkpoint=folder)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from labeltree.training.fitting import Run
 from sklearn.preprocessing import normalize
 from tests.documents import documents
 from tests.reference.one_vs_rest import label_weights
@@ -15,19 +14,20 @@ from tests.unit.test_one_vs_rest import PRECISE, assert_same_weights, trained, w
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 from labeltree.labels.reading import read_labels
+from labeltree.model.feature_reader import FeatureReader
 from labeltree.progress import Phases
 from labeltree.rivals.one_vs_rest import negatives as negatives_module
 from labeltree.rivals.one_vs_rest import training
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.rivals.one_vs_rest.training import ColumnPlan
 from labeltree.training.examples import Examples
-from labeltree.validation import check_features
+from labeltree.training.plan import Run
 
 pytestmark = pytest.mark.native
 
 
 def proposals(X: Any, y: Any, n_negatives: int, seed: int) -> Negatives:
-    features = check_features(LabelTreeClassifier(), X, normalize=True, reset=True)
+    _, features = FeatureReader.learn("LabelTreeClassifier", X, True)
     return find_negatives(Examples(features, read_labels(y)), n_negatives, seed, Run(1, Phases(None)))
 
 
@@ -49,7 +49,7 @@ def test_the_tree_is_that_of_the_seed_and_proposes_its_best_labels() -> None:
     X, y = documents(150, 80, 40, unlabelled=0.1)
     found = proposals(X, y, 5, seed=3)
     sampler = LabelTreeClassifier(random_state=0)
-    sampler._seeds = lambda *_: [3]  # type: ignore[method-assign]
+    sampler.seeds = lambda *_: [3]  # type: ignore[method-assign]
     expected = sampler.fit(X, y).predict_topk(X, k=5).labels
     np.testing.assert_array_equal(found.indptr, np.arange(0, 751, 5))
     np.testing.assert_array_equal(found.indices.reshape(-1, 5), expected)
@@ -67,7 +67,7 @@ def test_labels_learn_from_the_rows_of_their_group(
     model = trained(
         X, y, loss=loss, negatives="tree", n_negatives=n_negatives, sample_weight=weight, **PRECISE
     )
-    features = check_features(LabelTreeClassifier(), X, normalize=True, reset=True)
+    _, features = FeatureReader.learn("LabelTreeClassifier", X, True)
     examples = Examples(features, read_labels(y), weight.astype(np.float32))
     found = find_negatives(examples, n_negatives, model.seeds(1)[0], Run(1, Phases(None)))
     proposed = found.indices.reshape(300, n_negatives)
@@ -129,7 +129,7 @@ def test_neither_threads_nor_chunks_nor_a_checkpoint_change_a_bit(
         kept = trained(X, y, negatives="tree", n_negatives=3, checkpoint=tmp_path / "run")
         assert_same_weights(kept, expected)
         (tmp_path / "run" / "chunk-000000.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"of another run, which had .*n_negatives=3 instead of None"):
+    with pytest.raises(ValueError, match=r"to another run, with .*n_negatives=3 instead of None"):
         trained(X, y, checkpoint=tmp_path / "run")
     other = trained(X, y, negatives="tree", n_negatives=3, random_state=1)
     assert not np.array_equal(other.weights_[0].arrays["bias"], expected.weights_[0].arrays["bias"])

@@ -58,7 +58,7 @@ def test_texts_as_values_are_features() -> None:
     ("first", "then", "message"),
     [
         ([{"a": 1.0}], np.ones((1, 2)), "must be a list of dictionaries"),
-        (np.ones((1, 2)), [{"a": 1.0}], "learning began with numbered ones"),
+        (np.ones((1, 2)), [{"a": 1.0}], "learning began with numbered features"),
         ([{"a": 1.0}], [{"a": np.nan}], "row 0: the feature 'a' is NaN"),
         ([{"a": 1.0}], [{"a": 1.0}, {3: 1.0}], None),
         ([{"a": 1.0}], [{"a": [1.0]}], "must be a number or a text"),

@@ -61,8 +61,8 @@ def test_memory_is_reported() -> None:
     [
         ({"weights": "hashed", "memory_mb": 1}, "needs expected_labels"),
         ({"weights": "hashed", "expected_labels": 5}, "needs memory_mb"),
-        ({"weights": "map", "memory_mb": 5}, "has no use for memory_mb"),
-        ({"weights": "shared", "memory_mb": 5, "expected_labels": 3}, "has no use for expected_labels"),
+        ({"weights": "map", "memory_mb": 5}, "does not use memory_mb"),
+        ({"weights": "shared", "memory_mb": 5, "expected_labels": 3}, "does not use expected_labels"),
         ({"weights": "hashed", "memory_mb": 1e-5, "expected_labels": 100}, "leaves no weight"),
         ({"weights": "shared", "memory_mb": 1e-5}, "less than two nodes"),
         ({"weights": "shared", "memory_mb": 1, "solver": "fobos"}, "allows no penalty"),

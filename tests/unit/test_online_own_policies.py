@@ -112,7 +112,7 @@ def test_a_policy_must_not_ask_its_own_model() -> None:
 
     def curious(tree: Any, label: int) -> tuple[int, bool]:
         for question in (lambda: model.predict(np.eye(2)), lambda: model.partial_fit(np.eye(2), [["x"]] * 2)):
-            with pytest.raises(RuntimeError, match="must not ask the model"):
+            with pytest.raises(RuntimeError, match="must not use or train the model"):
                 question()
             asked.append(label)
         return tree.n_nodes - 1, True

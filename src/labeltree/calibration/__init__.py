@@ -1,7 +1,7 @@
-"""Are the probabilities right? Measures of that, and maps from scores to probabilities that make them so.
+"""Measures of calibration, and maps that calibrate the probabilities of a model.
 
-`measure_calibration` judges a model on rows that it has not seen: its labels, its nodes level by level, and its labels
-by how frequent they are. `reliability_curve`, `expected_calibration_error` and `log_loss` take any probabilities.
+`measure_calibration` measures a model on held-out rows: its labels, its nodes level by level, and its labels by
+frequency. `reliability_curve`, `expected_calibration_error` and `log_loss` measure any probabilities.
 `LabelTreeClassifier.calibrate` fits a `Calibration`.
 """
 

@@ -1,4 +1,4 @@
-"""Platt's and isotonic calibration of the scores of nodes, on rows that were held out."""
+"""Platt's and isotonic calibration of the scores of nodes, on held-out rows."""
 
 from __future__ import annotations
 
@@ -20,52 +20,47 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-#: What nodes with examples of one class only say, or the negative of it.
+#: The absolute score of constant nodes, whose examples are all of one class.
 CERTAIN_SCORE = 1000.0
 
-#: A level with fewer pairs takes the map of all levels below the root together.
+#: A level with fewer pairs uses a common map of all levels below the root.
 FEWEST_PAIRS = 30
 
 
 def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search: Search) -> Calibration:
-    """Fit a map for each level of each tree; raises `ValueError` for a model that cannot be calibrated."""
+    """Fit a map for each level of each tree; raise `ValueError` for a model that cannot be calibrated."""
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
     forest: Any = model.forest
-    forest.calibrated(None)  # refuses a forest without linear nodes
+    forest.calibrated(None)  # raises for a forest without linear nodes
     labels = read_labels_of(y, model.names.classes, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
-    of_trees = model.forest.node_scores(model.read(X), labels, search, seed)
-    return Calibration(
-        method,
-        [
-            _METHODS[method](scores, tree.depth + 1)
-            for scores, tree in zip(of_trees, model.forest.trees, strict=True)
-        ],
-    )
+    scores = forest.node_scores(model.read(X), labels, search, seed)
+    n_levels = [tree.depth + 1 for tree in forest.trees]
+    return Calibration(method, list(map(_METHODS[method], scores, n_levels)))
 
 
 def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:
-    """What `fit` makes of the scores of each level, their classes and weights."""
-    known = np.isfinite(scores.score)  # huge features make scores that say nothing
+    """Return the result of `fit` on the scores, classes and weights of each level."""
+    known = np.isfinite(scores.score)  # huge features make infinite scores
 
     def fit_those(chosen: NDArray[np.bool_]) -> Any:
         return fit(scores.score[chosen].astype(np.float64), scores.positive[chosen], scores.weight[chosen])
 
     levels = [known & (scores.level == level) for level in range(n_levels)]
-    # Of the root nothing else can be told: it is not like the others, and often always positive.
+    # The root always has its own map: it differs from other nodes, and is often positive for all rows.
     few = [level > 0 and int(chosen.sum()) < FEWEST_PAIRS for level, chosen in enumerate(levels)]
     together = fit_those(known & (scores.level > 0)) if any(few) else None
     return [together if too_few else fit_those(chosen) for chosen, too_few in zip(levels, few, strict=True)]
 
 
 def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray) -> tuple[float, float]:
-    """Slope and intercept of Platt's calibration: the sigmoid with the least log loss, by Newton's method.
+    """Return slope and intercept of Platt's calibration: the sigmoid with the smallest log loss, by Newton's method.
 
-    As Platt proposed, the classes are taken as ever so slightly uncertain, as if each had been seen once more: so no
-    map says 0 or 1, however well scores tell the classes apart. The slope is at least 0. Scores of nodes that are
-    constant, far from all others, would bend it; they count only if there are no others.
+    As Platt proposed, targets are smoothed as if each class had one more example. So no map gives 0 or 1, even if
+    scores separate the classes perfectly. The slope is at least 0. Scores of constant nodes are outliers; they count
+    only if there are no other scores.
     """
     varies = np.abs(score) < CERTAIN_SCORE
     if varies.any():
@@ -101,7 +96,7 @@ def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArr
         parameters, lost = parameters - step, lower
         if np.abs(step).max() < 1e-8:
             break
-    if parameters[0] <= 0:  # the scores say nothing
+    if parameters[0] <= 0:  # the scores have no information
         return flat
     slope = float(parameters[0] / scale)
     return slope, float(parameters[1] - slope * mean)
@@ -110,10 +105,9 @@ def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArr
 def fit_steps(
     score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The knots of isotonic calibration, by scikit-learn: of all maps that never descend, the best by squared error.
+    """Return the knots of isotonic calibration: the non-decreasing map with the smallest squared error.
 
-    One positive pair with the lowest of the scores and one negative with the highest are added: so no map says 0 or 1,
-    whatever the next pair may be.
+    A positive pair with the lowest score and a negative pair with the highest are added, so that no map gives 0 or 1.
     """
     with_guards = IsotonicRegression().fit(
         np.concatenate([score, [score.min(), score.max()]]),

@@ -1,4 +1,4 @@
-"""A `Calibration`: for each level of each tree the map from a node's score to its probability."""
+"""`Calibration`: a map from scores to probabilities for each level of each tree."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-#: The arrays of the maps of a tree, by the method that fits them; see `native/model/level_maps.h`.
+#: The arrays of the maps of a tree, by method; see `native/model/level_maps.h`.
 LEVEL_ARRAYS: dict[str, dict[str, str]] = {
     "platt": {"slope": "float32", "intercept": "float32"},
     "isotonic": {"knot_begin": "int64", "knot_score": "float32", "knot_probability": "float32"},
 }
 
-#: What the kernel takes: the arrays of one tree by name.
+#: The arrays of one tree by name, as the kernel reads them.
 LevelArrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What `LabelTreeClassifier.calibrate` has fitted. It takes the place of the link.
+    """The maps that `LabelTreeClassifier.calibrate` fits. They replace the link.
 
     Attributes
     ----------
     method : {"isotonic", "platt"}
-        Straight lines between knots, or the sigmoid of ``slope * score + intercept``.
+        The form of the maps: linear between knots, or the sigmoid of ``slope * score + intercept``.
     trees : sequence of dict
-        The maps of each tree. Per level, from the root's on, `slope` and `intercept`; or the range of its knots in
-        `knot_score` and `knot_probability`, which begins at `knot_begin`.
+        The maps of each tree, by level from the root down. "platt" has arrays `slope` and `intercept`; "isotonic" has
+        knots in `knot_score` and `knot_probability`, and `knot_begin` says where the knots of each level begin.
     """
 
     method: str
     trees: Sequence[LevelArrays]
 
     def n_levels(self, tree: int = 0) -> int:
-        """The levels of a tree: one more than its depth."""
+        """Return the number of levels of a tree, which is its depth plus 1."""
         arrays = self.trees[tree]
         return len(arrays["slope"]) if self.method == "platt" else len(arrays["knot_begin"]) - 1
 
     def probability(self, score: ArrayLike, level: int, tree: int = 0) -> NDArray[np.float64]:
-        """The probabilities that scores of nodes on this level stand for.
+        """Return the probabilities of scores of nodes on a level.
 
         Examples
         --------

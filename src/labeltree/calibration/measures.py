@@ -1,4 +1,4 @@
-"""How far probabilities are from what came true: of pairs of a probability and a 0/1 outcome, weighted if need be."""
+"""Measures of calibration for pairs of a probability and a 0/1 outcome, with optional weights."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 
-#: What came true is taken to have had at least this probability: one bold mistake shall not make a loss infinite.
+#: The smallest probability of an outcome in a log loss, so that one mistake cannot make the loss infinite.
 LEAST_PROBABILITY = float(np.finfo(np.float32).eps)
 
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """Pairs put into bins by their probability: what was said on average, and how often it came true.
+    """Mean probability and frequency of positive outcomes, in bins of the probability.
 
     Attributes
     ----------
     edges : array of shape (n_bins + 1,)
-        Bin i holds probabilities from ``edges[i]`` on and below ``edges[i + 1]``, the last one also the upper edge.
+        Bin i holds probabilities from ``edges[i]`` to below ``edges[i + 1]``; the last bin includes its upper edge.
     mass : array of shape (n_bins,)
-        The weight of the pairs in each bin: their number, where none was given.
+        Total weight of the pairs in each bin; without weights, their number.
     probability, frequency : arrays of shape (n_bins,)
-        The mean probability of the pairs, and the share of them whose outcome was 1; NaN in a bin without any.
+        The mean probability of the pairs, and the share of pairs with outcome 1; NaN in an empty bin.
     """
 
     edges: FloatArray
@@ -35,7 +35,7 @@ class ReliabilityCurve:
 
     @property
     def expected_calibration_error(self) -> float:
-        """The mean, over all pairs, of the distance between probability and frequency in their bin."""
+        """The mean over all pairs of the distance between probability and frequency in their bin."""
         there = self.mass > 0
         distance = np.abs(self.probability - self.frequency)[there]
         return float(distance @ self.mass[there] / self.mass.sum())
@@ -44,17 +44,17 @@ class ReliabilityCurve:
 def reliability_curve(
     outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None, bins: int | ArrayLike = 10
 ) -> ReliabilityCurve:
-    """Compare probabilities with how often what they are about came true, bin by bin.
+    """Compare probabilities with the frequency of positive outcomes, bin by bin.
 
     Parameters
     ----------
     outcome : array of shape (n_pairs,)
-        1 or true where it came true, else 0.
+        The outcomes: 0 and 1, or False and True.
     probability : array of shape (n_pairs,)
     weight : array of shape (n_pairs,), optional
-        How many pairs each stands for, as in a sample; 1 by default.
+        Number of pairs that each pair represents, if they are a sample; 1 by default.
     bins : int or array of shape (n_bins + 1,)
-        So many bins of equal width, or their edges: ascending, the first 0, the last 1.
+        Number of bins of equal width, or their edges in ascending order from 0 to 1.
 
     Returns
     -------
@@ -67,21 +67,21 @@ def reliability_curve(
     >>> curve.probability.round(2), curve.frequency.round(2)
     (array([0.2 , 0.85]), array([0.33, 1.  ]))
     """
-    came_true, said, mass = _pairs(outcome, probability, weight)
+    positive, given, mass = _pairs(outcome, probability, weight)
     edges = _edges(bins)
     n_bins = len(edges) - 1
-    at = np.clip(np.searchsorted(edges, said, side="right") - 1, 0, n_bins - 1)
+    at = np.clip(np.searchsorted(edges, given, side="right") - 1, 0, n_bins - 1)
     total = np.asarray(np.bincount(at, mass, n_bins), dtype=np.float64)
-    with np.errstate(invalid="ignore"):  # 0 / 0: nothing is known of an empty bin
-        mean = np.bincount(at, mass * said, n_bins) / total
-        frequency = np.bincount(at, mass * came_true, n_bins) / total
+    with np.errstate(invalid="ignore"):  # 0 / 0 in an empty bin
+        mean = np.bincount(at, mass * given, n_bins) / total
+        frequency = np.bincount(at, mass * positive, n_bins) / total
     return ReliabilityCurve(edges, total, mean, frequency)
 
 
 def expected_calibration_error(
     outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None, bins: int | ArrayLike = 10
 ) -> float:
-    """Compute how far probabilities are from frequencies, on average: 0 is best, 1 worst.
+    """Compute the mean distance between probabilities and frequencies: 0 is best, 1 is worst.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def expected_calibration_error(
 
 
 def log_loss(outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Compute the mean of -log of the probability of what came true, in nats: the less, the better.
+    """Compute the mean of -log of the probability of the outcome, in nats: smaller is better.
 
-    A probability of less than 1.2e-7 (the precision of float32) counts as that.
+    Probabilities below 1.2e-7 (the precision of float32) count as 1.2e-7.
 
     Parameters
     ----------
@@ -113,33 +113,33 @@ def log_loss(outcome: ArrayLike, probability: ArrayLike, *, weight: ArrayLike | 
     >>> round(log_loss([1, 0], [0.8, 0.4]), 3)
     0.367
     """
-    came_true, said, mass = _pairs(outcome, probability, weight)
-    of_truth = np.where(came_true, said, 1 - said)
-    return float(mass @ -np.log(np.maximum(of_truth, LEAST_PROBABILITY)) / mass.sum())
+    positive, given, mass = _pairs(outcome, probability, weight)
+    of_outcome = np.where(positive, given, 1 - given)
+    return float(mass @ -np.log(np.maximum(of_outcome, LEAST_PROBABILITY)) / mass.sum())
 
 
 def _pairs(
     outcome: ArrayLike, probability: ArrayLike, weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
-    came: NDArray[Any] = np.asarray(outcome)
-    said = np.asarray(probability, dtype=np.float64)
-    mass = np.ones(said.shape) if weight is None else np.asarray(weight, dtype=np.float64)
-    if not (said.ndim == 1 and came.shape == said.shape == mass.shape):
+    outcomes: NDArray[Any] = np.asarray(outcome)
+    given = np.asarray(probability, dtype=np.float64)
+    mass = np.ones(given.shape) if weight is None else np.asarray(weight, dtype=np.float64)
+    if not (given.ndim == 1 and outcomes.shape == given.shape == mass.shape):
         raise ValueError(
-            "outcome, probability and weight must be of one dimension and one length, got arrays of shape "
-            f"{came.shape}, {said.shape} and {mass.shape}"
+            "outcome, probability and weight must be 1-d arrays of the same length, got arrays of shape "
+            f"{outcomes.shape}, {given.shape} and {mass.shape}"
         )
     for name, values, good, expected in (
-        ("outcome", came, (came == 0) | (came == 1), "0 or 1"),
-        ("probability", said, (said >= 0) & (said <= 1), "a number from 0 to 1"),
+        ("outcome", outcomes, (outcomes == 0) | (outcomes == 1), "0 or 1"),
+        ("probability", given, (given >= 0) & (given <= 1), "a number from 0 to 1"),
         ("weight", mass, np.isfinite(mass) & (mass >= 0), "a finite number of at least 0"),
     ):
         if not good.all():
             at = int(np.argmin(good))
             raise ValueError(f"{name}, entry {at}: expected {expected}, got {values[at]}")
     if not mass.any():
-        raise ValueError("there are no pairs with a weight above 0, so that nothing can be measured")
-    return came.astype(bool), said, mass
+        raise ValueError("there are no pairs with a weight above 0: there is nothing to measure")
+    return outcomes.astype(bool), given, mass
 
 
 def _edges(bins: int | ArrayLike) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Whether the probabilities of a model are right, altogether, level by level, and from rare labels to frequent ones."""
+"""`CalibrationReport`: calibration of a model in total, by level of the tree, and by frequency of labels."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from labeltree.calibration.scored_pairs import ScoredPairs, label_pairs, node_pa
 if TYPE_CHECKING:
     from labeltree.questions import Questions
 
-#: The bins of the curves: most pairs of a row and a label have a probability near 0, and are worth a closer look.
+#: The bins of the curves; they are narrow near 0, where most probabilities are.
 PROBABILITY_BINS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
 class CalibrationMeasures:
-    """How well calibrated the probabilities of some pairs are.
+    """Measures of calibration for some pairs of a row and a label or node.
 
     Attributes
     ----------
     name : str
-        What the pairs are of.
+        Description of the pairs.
     n_pairs, n_positives : float
-        How many there are, and how many of them are positive; estimated where pairs were drawn.
+        Number of pairs, and of positive pairs; estimates if the pairs are a sample.
     n_rows : int
-        The rows that they are of.
+        Number of rows of the pairs.
     log_loss, expected_calibration_error : float
-        The mean over all pairs. Nearly all pairs of a row and a label are easy, and the means small: the two that
-        follow tell more.
+        Means over all pairs. They are small, because nearly all pairs are easy; the sums per row say more.
     log_loss_per_row, error_per_row : float
-        The sums over the pairs of a row, on average over rows: nats, and labels too many or too few.
+        Sums over the pairs of a row, averaged over rows: in nats, and as the number of labels too many or too few.
     curve : ReliabilityCurve
     """
 
@@ -59,7 +58,7 @@ class CalibrationMeasures:
 
     @classmethod
     def of(cls, name: str, pairs: ScoredPairs) -> CalibrationMeasures:
-        """Measure pairs, of which there is at least one."""
+        """Measure pairs; there must be at least one."""
         return cls(
             name,
             float(pairs.weight.sum()),
@@ -72,17 +71,17 @@ class CalibrationMeasures:
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """How well calibrated a model is.
+    """Measures of calibration for a model.
 
     Attributes
     ----------
     labels : CalibrationMeasures
         All pairs of a row and a label.
     levels : list of CalibrationMeasures
-        Pairs of a row and a node given its parent, for each level of the trees from the root's on; none for online
-        models.
+        Pairs of a row and a node, given its parent, for each level of the trees from the root down; empty for models
+        without node scores, such as online models.
     frequencies : list of CalibrationMeasures
-        Pairs of a row and a label that had so many training rows: none, 1 to 9, 10 to 99, and so on.
+        Pairs of a row and a label, by the number of training rows of the label: none, 1 to 9, 10 to 99, and so on.
     """
 
     labels: CalibrationMeasures
@@ -100,15 +99,15 @@ class CalibrationReport:
 
 
 def measure_calibration(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> CalibrationReport:
-    """Judge the probabilities of a model on rows that it has not seen.
+    """Measure the calibration of a model on held-out rows.
 
     Parameters
     ----------
     model : a trained classifier of this library
     X, y
-        Rows that it was not trained on and their labels, in any form that `fit` takes; labels must be known to it.
+        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
     random_state : int
-        The seed of the sample of unlikely pairs: see `label_pairs`.
+        Seed of the sample of unlikely pairs: see `label_pairs`.
 
     Returns
     -------
@@ -128,12 +127,10 @@ def measure_calibration(model: Questions, X: Any, y: Any, *, random_state: int =
     if model.model_.forest.has_node_scores:
         nodes = node_pairs(model, X, y, random_state=random_state)
         for level in np.unique(nodes.group).tolist():
-            levels.append(
-                CalibrationMeasures.of(f"nodes on level {level}", nodes.where(nodes.group == level))
-            )
-    return CalibrationReport(
-        CalibrationMeasures.of("labels", pairs), levels, _by_frequency(pairs, model.label_counts_)
-    )
+            chosen = nodes.where(nodes.group == level)
+            levels.append(CalibrationMeasures.of(f"nodes on level {level}", chosen))
+    frequencies = _by_frequency(pairs, model.label_counts_)
+    return CalibrationReport(CalibrationMeasures.of("labels", pairs), levels, frequencies)
 
 
 def _by_frequency(pairs: ScoredPairs, label_counts: NDArray[np.int64]) -> list[CalibrationMeasures]:

@@ -1,4 +1,4 @@
-"""What a model says about rows with known labels: pairs with a probability and the truth, sparse and sampled."""
+"""`ScoredPairs`: pairs of a row and a label or node, with probability and outcome, as a weighted sample."""
 
 from __future__ import annotations
 
@@ -9,34 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.labels.reading import read_labels_of
-from labeltree.validation import check_count
+from labeltree.validation import check_count, check_same_rows
 
 if TYPE_CHECKING:
     from labeltree.questions import Questions
 
-#: The labels of a row that are looked at because the model finds them likely: at most so many, of at least that
-#: probability.
-MOST_LIKELY = 100
+#: Likely labels have at least this probability; at most MOST_LIKELY labels of a row count as likely.
 LEAST_LIKELY = 0.01
+MOST_LIKELY = 100
 
-#: Pairs of a row and a label that is neither true nor likely: so many are drawn.
+#: Size of the sample of unlikely pairs: pairs of a row and a label that is neither true nor likely.
 UNLIKELY_PAIRS = 200_000
 
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Pairs of a row and a label, or a node: what the model says about them, and what is true.
+    """Pairs of a row and a label or node, with the probability of the model and the true outcome.
 
     Attributes
     ----------
     probability : array of shape (n_pairs,), float32
     outcome : array of shape (n_pairs,), bool
     weight : array of shape (n_pairs,)
-        How many pairs each stands for: 1, or more for those that were drawn from many.
+        Number of pairs that each pair represents: 1, or more in a sample.
     group : array of shape (n_pairs,)
-        The position of the label in `classes_`, or the level of the node: the root's is 0.
+        The position of the label in `classes_`, or the level of the node; the root is on level 0.
     n_rows : int
-        The rows that the pairs are of.
+        Number of rows of the pairs.
     """
 
     probability: NDArray[np.float32]
@@ -49,7 +48,7 @@ class ScoredPairs:
         return len(self.probability)
 
     def where(self, chosen: NDArray[np.bool_]) -> ScoredPairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return ScoredPairs(
             self.probability[chosen],
             self.outcome[chosen],
@@ -60,27 +59,22 @@ class ScoredPairs:
 
 
 def label_pairs(
-    model: Questions,
-    X: Any,
-    y: Any,
-    *,
-    n_unlikely: int = UNLIKELY_PAIRS,
-    random_state: int = 0,
+    model: Questions, X: Any, y: Any, *, n_unlikely: int = UNLIKELY_PAIRS, random_state: int = 0
 ) -> ScoredPairs:
-    """Pairs of a row and a label with the probability that the model gives them, without a matrix of all.
+    """Return pairs of a row and a label with their probabilities, without a matrix of all pairs.
 
-    All true labels and all likely ones (of a probability of 0.01 or more, at most 100 for each row) are there; of the
-    other pairs, which are many and all alike, some are drawn, and each stands for many. If they are few, all are there.
+    The result has all true labels and all likely labels (with a probability of at least 0.01, at most 100 for each
+    row). The other pairs are many and similar, so a weighted sample represents them; if they are few, all are included.
 
     Parameters
     ----------
     model : a trained classifier of this library
     X, y
-        Rows that it was not trained on and their labels, in any form that `fit` takes; labels must be known to it.
+        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
     n_unlikely : int
-        How many of the other pairs to draw.
+        Size of the sample of the other pairs.
     random_state : int
-        The seed.
+        Seed of the sample.
 
     Examples
     --------
@@ -96,11 +90,10 @@ def label_pairs(
     labels = read_labels_of(y, names.classes, model.model_.label_kind)
     n_rows, n_labels = labels.n_rows, labels.n_labels
     top = model.predict_topk(X, k=min(MOST_LIKELY, n_labels), threshold=LEAST_LIKELY)
-    if len(top.labels) != n_rows:
-        raise ValueError(f"X and y must have the same number of rows, got {len(top.labels)} and {n_rows}")
+    check_same_rows(len(top.labels), n_rows)
     likely = top.probabilities >= LEAST_LIKELY
     found = names.positions(top.labels[likely].tolist())
-    # A pair is one number; 2^63 of them are more than any data has.
+    # A pair is one number below 2^63, which is enough for any data.
     is_true = np.repeat(np.arange(n_rows), np.diff(labels.indptr)) * n_labels + labels.indices
     is_likely = np.nonzero(likely)[0] * n_labels + found
     certain = np.union1d(is_true, is_likely)
@@ -117,7 +110,7 @@ def label_pairs(
 def _draw_others(
     certain: NDArray[np.int64], n_pairs: int, n_wanted: int, random: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Numbers below `n_pairs` that are not among `certain`: all, if they are not too many, or some at random."""
+    """Return numbers below `n_pairs` that are not in `certain`: all, or a random sample of about `n_wanted`."""
     if n_pairs - len(certain) <= n_wanted:
         return np.setdiff1d(np.arange(n_pairs), certain, assume_unique=True)
     drawn = random.integers(n_pairs, size=n_wanted)
@@ -125,17 +118,17 @@ def _draw_others(
 
 
 def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> ScoredPairs:
-    """Pairs of a row and a node, of all trees, with the probability of the node given its parent.
+    """Return pairs of a row and a node of all trees, with the probability of the node given its parent.
 
-    These are the pairs that nodes learn from: the root, and the children of all nodes that have a label of the row
-    below. Of those that are negative some are drawn, if there are millions.
+    These are the pairs that nodes are trained on: the root, and the children of all nodes with a label of the row
+    below. If there are millions of negative pairs, the result has a weighted sample of them.
 
     Parameters
     ----------
     model : a trained classifier of this library
-        Not an online one: ask ``model.freeze(prune=0.0)`` instead.
+        For an online model, pass ``model.freeze(prune=0.0)`` instead.
     X, y
-        Rows that it was not trained on and their labels, in any form that `fit` takes; labels must be known to it.
+        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
     random_state : int
         The seed.
 
@@ -151,7 +144,7 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
     asked = model.model_
     if not asked.forest.has_node_scores:
         raise ValueError(
-            f"the nodes of a {type(model).__name__} cannot be asked one by one; for an online tree, ask "
+            f"a {type(model).__name__} does not give the scores of single nodes; for an online tree, use "
             "model.freeze(prune=0.0), which has the same nodes"
         )
     labels = read_labels_of(y, asked.names.classes, asked.label_kind)

@@ -1,7 +1,7 @@
-"""Thresholds on probabilities that make the most of a metric: known ones, and ones that are tuned on validation data.
+"""Thresholds on probabilities that maximise a metric.
 
-`fixed_threshold` gives those that follow from the metric, `exact_threshold` the best on given data, `ofo_threshold`
-those of online F-measure optimisation. All work on the scores that a model gives and the labels that are true, never
+`fixed_threshold` computes thresholds from the metric alone. `exact_threshold` finds the best thresholds on validation
+data, `ofo_threshold` tunes them by online F-measure optimisation. All work on sparse scores and the true labels, never
 on all pairs of rows and labels. `decide_for` of a classifier does all of this in one call.
 """
 

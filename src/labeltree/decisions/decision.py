@@ -1,4 +1,4 @@
-"""From probabilities to label sets: which labels `predict` gives, so that a metric is as large as it can be."""
+"""`Decision`: the labels that `predict` returns, chosen to maximise a metric."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ METHODS = ("auto", "fixed", "exact", "ofo")
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Which labels `predict` gives: those whose probability reaches a threshold, or the k best.
+    """The labels that `predict` returns: those whose probability reaches a threshold, or the k best.
 
     Attributes
     ----------
     metric : str
-        What it was made for.
+        The metric that the decision maximises.
     method : {"fixed", "exact", "ofo"}
-        Whether it follows from the metric, or how it was tuned.
+        How the thresholds were found.
     threshold : float, array of shape (n_labels,) or None
-        One for all labels, or one for each in the order of `classes_`.
+        One threshold for all labels, or one for each in the order of `classes_`.
     k : int or None
-        The number of labels of every row, if there is no threshold.
+        The number of labels for every row, if there is no threshold.
     value : float or None
-        What the metric was on the validation rows, if thresholds were tuned on any.
+        The value of the metric on the validation rows, if thresholds were tuned.
     """
 
     metric: str
@@ -50,23 +50,23 @@ class Decision:
 
     @property
     def label_weight(self) -> str | None:
-        """What labels are ranked by beside their probability: "propensity" for propensity-scored metrics."""
+        """The weights of labels in the ranking: "propensity" for propensity-scored metrics, else None."""
         return "propensity" if self.k is not None and self.metric.startswith("ps") else None
 
     @property
     def is_per_label(self) -> bool:
-        """Whether every label has a threshold of its own."""
+        """Whether every label has its own threshold."""
         return isinstance(self.threshold, np.ndarray)
 
     def bounds(self) -> tuple[float, NDArray[np.float32] | None]:
-        """The threshold of all labels, and those of each, as the kernel wants them."""
+        """Return the common threshold and the thresholds of labels, for a `Search`."""
         if isinstance(self.threshold, np.ndarray):
             return 0.0, self.threshold
         assert self.threshold is not None
         return self.threshold, None
 
     def for_labels(self, before: NDArray[Any], now: NDArray[Any]) -> Decision:
-        """The same for labels that are others now; new ones have the median of the thresholds of all."""
+        """Return the decision for another list of labels; new labels get the median of all thresholds."""
         if not isinstance(self.threshold, np.ndarray):
             return self
         at = LabelNames(before).find(now.tolist())
@@ -74,13 +74,13 @@ class Decision:
         return replace(self, threshold=known[at])
 
     def summary(self) -> dict[str, Any]:
-        """What it is, in values that JSON has: thresholds of labels are not told one by one."""
+        """Return the attributes as JSON values, without the thresholds of single labels."""
         threshold = "per_label" if self.is_per_label else self.threshold
         shown = {"metric": self.metric, "method": self.method, "threshold": threshold}
         return {**shown, "k": self.k, "value": self.value}
 
     def describe(self) -> str:
-        """What is done, in a few words."""
+        """Return a short description."""
         if self.label_weight is not None:
             return f"the best {self.k} by probability times inverse propensity"
         if self.k is not None:
@@ -91,13 +91,13 @@ class Decision:
         return f"threshold {self.threshold:.3g}"
 
 
-#: What is decided unless something else is asked for; the best for the Hamming loss.
+#: The default decision; it is the best for the Hamming loss.
 HALF = Decision("hamming", "fixed", threshold=0.5)
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """How thresholds are found: `method`, and the probability below which no label is looked at."""
+    """How to find thresholds: the method, and the probability below which labels are ignored."""
 
     method: str | OFO = "auto"
     floor: float = 0.01
@@ -106,7 +106,7 @@ class Tuning:
         check_arguments("decide_for", vars(self), _CONSTRAINTS)
 
     def method_for(self, metric: Metric) -> str:
-        """The method that is meant."""
+        """Return the method for a metric, resolving "auto"."""
         if isinstance(self.method, OFO):
             return "ofo"
         is_fixed = isinstance(metric, CutOffMetric) or metric.has_fixed_threshold
@@ -123,16 +123,16 @@ def decide(
     n_rows: int,
     pairs: Callable[[], ValidationPairs],
 ) -> Decision:
-    """The decision that is best for a metric.
+    """Return the best decision for a metric.
 
-    `label_counts` says how many of `n_rows` training rows have each label; `pairs` gives what thresholds are tuned on,
-    if they must be.
+    `label_counts` has the number of the `n_rows` training rows with each label. `pairs` returns the validation pairs;
+    it is called only if thresholds need tuning.
     """
     method = tuning.method_for(metric)
     if isinstance(metric, CutOffMetric):
         return _decide_at_k(metric, method)
     if method == "fixed":
-        # A label of no row counts as one of one row: with the threshold 0 it would be predicted for all.
+        # A label without rows counts as if it had one: with the threshold 0 every row would get it.
         counts = np.maximum(label_counts, int(metric.average == "macro"))
         prior = np.minimum(counts / max(n_rows, 1), 1)
         return Decision(metric.name, method, _as_scalar(fixed_threshold(metric, prior)))
@@ -156,7 +156,7 @@ def _decide_at_k(metric: CutOffMetric, method: str) -> Decision:
 
 
 def _as_scalar(threshold: float | NDArray[np.float32]) -> float | NDArray[np.float32]:
-    # Above 1 is 'never': of one for all labels also 1 is, but for what is certain.
+    # A threshold above 1 predicts nothing. A common threshold is limited to 1, which predicts certain labels only.
     return threshold if isinstance(threshold, np.ndarray) else min(float(threshold), 1.0)
 
 
@@ -170,7 +170,7 @@ def _value(metric: ThresholdMetric, pairs: ValidationPairs, threshold: float | N
 
 
 def read_truth(y: Any, names: LabelNames) -> tuple[LabelSets, int]:
-    """The true labels of validation rows, and how many more there are that the model does not know."""
+    """Return the true labels of validation rows, and the number of labels that the model does not know."""
     indptr, labels = find_labels(y, names)
     known = labels >= 0
     if not known.any():

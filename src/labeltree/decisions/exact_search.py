@@ -1,4 +1,4 @@
-"""The thresholds with the largest value of a metric on given data, found by trying all that make a difference."""
+"""The best thresholds for a metric on given data, found by trying every cut between two scores."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from labeltree.metrics.label_sets import IntArray
 from labeltree.metrics.linear_fractional import FloatArray, ThresholdMetric
 from labeltree.metrics.reading import LabelMatrix
 
-#: Where no threshold is better than another, and there is nothing else to go by.
+#: The threshold if all thresholds are equally good.
 UNDECIDED = 0.5
 
-#: Values that differ by less are the same: they differ by rounding.
+#: Values that differ by less are equal: the difference is rounding.
 SAME = 1e-12
 
-#: What `value` is asked for: true and false positives, and the group they are counted in.
+#: The value of a metric, from true positives, false positives and the number of their group.
 GroupValue = Callable[[IntArray, IntArray, IntArray], FloatArray]
 
 
 def exact_threshold(metric: ThresholdMetric, y_true: LabelMatrix, scores: Any) -> float | NDArray[np.float32]:
-    """Find the threshold, or with a macro-averaged metric one for each label, that is best on these data.
+    """Return the best threshold on these data; with a macro-averaged metric, the best one for each label.
 
-    A label is predicted if its score is at least the threshold. Only stored scores are looked at: what is not stored is
-    never predicted. Of all thresholds between two scores it is the one half-way. Where no threshold is better than
-    another, as for a label that is true nowhere, it is that of all labels together.
+    A label is predicted if its score is at least the threshold. Scores that are not stored are never predicted. The
+    threshold is half-way between two scores. If all thresholds of a label are equally good, for example because no row
+    has the label, it gets the best common threshold of all labels.
 
     Parameters
     ----------
@@ -57,8 +57,13 @@ def exact_threshold(metric: ThresholdMetric, y_true: LabelMatrix, scores: Any) -
 
 
 def search(metric: ThresholdMetric, pairs: ValidationPairs) -> float | NDArray[np.float32]:
-    """As `exact_threshold`."""
-    common = float(_search_common(metric, pairs)[0])
+    """Return the best threshold, or one for each label, as `exact_threshold` does."""
+    n_positives, n_pairs = pairs.n_positives, pairs.n_rows * pairs.n_labels
+
+    def common_value(tp: IntArray, fp: IntArray, _: IntArray) -> FloatArray:
+        return metric.value(fp, n_positives - tp, n_positives, n_pairs)
+
+    common = float(_best_thresholds(pairs, np.zeros_like(pairs.labels), 1, common_value, UNDECIDED)[0])
     if metric.average == "micro":
         return common
     present, group = np.unique(pairs.labels, return_inverse=True)
@@ -72,25 +77,16 @@ def search(metric: ThresholdMetric, pairs: ValidationPairs) -> float | NDArray[n
     return thresholds
 
 
-def _search_common(metric: ThresholdMetric, pairs: ValidationPairs) -> NDArray[np.float32]:
-    n_positives, n_pairs = pairs.n_positives, pairs.n_rows * pairs.n_labels
-
-    def value(tp: IntArray, fp: IntArray, _: IntArray) -> FloatArray:
-        return metric.value(fp, n_positives - tp, n_positives, n_pairs)
-
-    return _best_thresholds(pairs, np.zeros_like(pairs.labels), 1, value, UNDECIDED)
-
-
 def _best_thresholds(
     pairs: ValidationPairs, groups: IntArray, n_groups: int, value: GroupValue, undecided: float
 ) -> NDArray[np.float32]:
-    """The best threshold of each group of pairs, by the value at every cut between two scores."""
+    """Return the best threshold of each group of pairs, from the value at every cut between two scores."""
     order = np.lexsort((-pairs.scores, groups))
     group, score, hit = groups[order], pairs.scores[order], pairs.hits[order]
     n = len(order)
     starts = np.searchsorted(group, np.arange(n_groups))
     n_hits = np.concatenate([[0], np.cumsum(hit)])
-    # A cut is after the last of equal scores.
+    # A cut comes after the last of several equal scores.
     is_cut = np.append((group[1:] != group[:-1]) | (score[1:] != score[:-1]), True)[:n]
     cut = np.flatnonzero(is_cut)
     at = group[cut]
@@ -106,10 +102,10 @@ def _best_thresholds(
 
     thresholds = np.full(n_groups, undecided, dtype=np.float32)
     decided = best - worst > SAME
-    # Backwards, so that of equally good cuts the one that predicts least stays.
+    # In reverse, so that the last assignment of equally good cuts is the one with fewest predictions.
     winning = np.flatnonzero(values >= best[at] - SAME)[::-1]
     thresholds[at[winning]] = _below_cut(group, score, cut[winning], pairs.floor)
-    # That nothing is best is a cut too: above the highest score.
+    # Predicting nothing is a cut too: above the highest score.
     none = np.flatnonzero(decided & (nothing >= best - SAME))
     thresholds[none] = np.nextafter(score[starts[none]], np.float32(2))
     thresholds[~decided] = undecided
@@ -119,10 +115,10 @@ def _best_thresholds(
 def _below_cut(
     group: IntArray, score: NDArray[np.float32], cut: IntArray, floor: float
 ) -> NDArray[np.float32]:
-    """Thresholds that let pass what is before the cut: half-way to the next score, or to the floor below all."""
+    """Return thresholds that accept the scores before each cut: half-way to the next score, or to the floor."""
     following = np.minimum(cut + 1, len(score) - 1)
     has_next = (group[following] == group[cut]) & (following > cut)
     lower = np.where(has_next, score[following], np.float32(floor))
     halfway = ((score[cut].astype(np.float64) + lower) / 2).astype(np.float32)
-    # Between neighbouring numbers there is none half-way.
+    # There is no number half-way between neighbouring float32 numbers.
     return np.where(halfway > lower, halfway, score[cut])

@@ -1,4 +1,4 @@
-"""Thresholds that are known without any validation data."""
+"""Thresholds that need no validation data."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from labeltree.metrics.linear_fractional import ThresholdMetric
 
 
 def fixed_threshold(metric: ThresholdMetric, prior: ArrayLike) -> float | NDArray[np.float32]:
-    """The best threshold of a metric whose denominator depends on no error: Hamming with any costs, and AM.
+    """Return the best threshold of a metric whose denominator does not depend on errors: Hamming or AM.
 
     Parameters
     ----------
     metric : ThresholdMetric
     prior : array of shape (n_labels,)
-        The share of rows that have each label.
+        The share of rows with each label.
 
     Returns
     -------
     float or array of shape (n_labels,)
-        One threshold, or with a macro-averaged metric one for each label.
+        One threshold for all labels; with a macro-averaged metric, one for each label.
 
     Examples
     --------

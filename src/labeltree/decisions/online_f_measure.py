@@ -1,7 +1,7 @@
 """Online F-measure optimisation (OFO), after Busa-Fekete, Szörényi, Dembczyński and Hüllermeier (2015).
 
-The best threshold for F-beta is its largest value divided by 1 + beta². That value is not known, but that of what was
-predicted so far is: row after row is predicted with the threshold that it gives, and then counted.
+The best threshold for F-beta is the maximum of F-beta divided by 1 + beta². The maximum is not known. OFO estimates it
+by F-beta of the predictions so far: each row is predicted with the current threshold, and then updates the counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from labeltree.validation import Number, check_arguments, check_count
 
 @dataclass(frozen=True)
 class OFO:
-    """How online F-measure optimisation starts, and how long it goes on; as for `ofo_threshold`.
+    """The options of online F-measure optimisation: the initial counts `a` and `b`, and the number of `epochs`.
 
     Examples
     --------
@@ -52,27 +52,27 @@ def ofo_threshold(
 ) -> float | NDArray[np.float32]:
     """Tune thresholds by online F-measure optimisation.
 
-    Unlike the best threshold on the data, this assumes that scores are probabilities. Where they are, it is less
-    drawn to chance on labels with few positives, and it needs no sorting: rows are visited one by one.
+    Unlike `exact_threshold`, this assumes that scores are probabilities. If they are, it overfits less on labels with
+    few positives. It visits rows one by one and needs no sorting.
 
     Parameters
     ----------
     metric : FBeta or Jaccard
-        Thresholds for F1 serve the Jaccard index too.
+        The best thresholds for F1 are also the best for the Jaccard index.
     y_true : sparse or dense 0/1 matrix of shape (n_rows, n_labels)
     scores : sparse matrix of shape (n_rows, n_labels)
         Probabilities, as `predict_proba` gives them.
     a, b : float
-        What is counted before the first row: true positives, and positives times beta² plus positive predictions. The
-        first threshold is a / b; the larger both, the longer a label stays near it.
+        Initial counts: of true positives, and of positives times beta² plus positive predictions. The first threshold
+        is a / b. Larger counts keep thresholds near it for longer.
     epochs : int
-        Passes over the rows; counts go on.
+        Number of passes over the rows. Counts are kept from pass to pass.
 
     Returns
     -------
     float or array of shape (n_labels,)
-        One threshold, or with a macro-averaged metric one for each label. Labels that are true nowhere have the one of
-        all labels together.
+        One threshold for all labels; with a macro-averaged metric, one for each label. Labels without positives get
+        the common threshold of all labels.
 
     Examples
     --------
@@ -84,14 +84,13 @@ def ofo_threshold(
     >>> round(ofo_threshold(FBeta(), y_true, scores), 3)
     0.432
     """
-    ofo = OFO(a, b, epochs)
-    return optimise(metric, read_validation_pairs(y_true, scores), ofo)
+    return optimise(metric, read_validation_pairs(y_true, scores), OFO(a, b, epochs))
 
 
 def optimise(metric: ThresholdMetric, pairs: ValidationPairs, ofo: OFO) -> float | NDArray[np.float32]:
-    """As `ofo_threshold`."""
+    """Return the tuned threshold, or one for each label, as `ofo_threshold` does."""
     beta = _beta(metric)
-    # Below the floor it is not known what would be predicted.
+    # Predictions below the floor are not known.
     common = max(_one_for_all(beta, pairs, ofo), pairs.floor)
     if metric.average == "micro":
         return common
@@ -111,7 +110,7 @@ def _beta(metric: ThresholdMetric) -> float:
 
 
 def _row_ends(rows: NDArray[np.int64], n_rows: int) -> list[int]:
-    """Where the pairs of each row begin, and where the last ends."""
+    """Return where the pairs of each row begin, and where the last row ends."""
     ends: list[int] = np.searchsorted(rows, np.arange(n_rows + 1)).tolist()
     return ends
 
@@ -120,7 +119,7 @@ def _one_for_all(beta: float, pairs: ValidationPairs, ofo: OFO) -> float:
     a, b = ofo.a, ofo.b
     ends = _row_ends(pairs.rows, pairs.n_rows)
     positives = (beta**2 * pairs.truth.sizes).tolist()
-    unknown = beta**2 * pairs.n_unknown / pairs.n_rows  # which rows they were in is not known any more
+    unknown = beta**2 * pairs.n_unknown / pairs.n_rows  # their rows are not known: spread them evenly
     for _ in range(ofo.epochs):
         for begin, end, of_row in zip(ends[:-1], ends[1:], positives, strict=True):
             predicted = pairs.scores[begin:end] >= np.float32(a / b)
@@ -139,7 +138,7 @@ def _one_for_each(beta: float, pairs: ValidationPairs, ofo: OFO) -> NDArray[np.f
             labels = pairs.labels[of_row]
             predicted = pairs.scores[of_row] >= (above[labels] / below[labels]).astype(np.float32)
             true = pairs.truth.labels[true_ends[row] : true_ends[row + 1]]
-            # A label is there at most once in a row, so that nothing is lost.
+            # A row has a label at most once, so these assignments lose no count.
             above[labels] += predicted & pairs.hits[of_row]
             below[labels] += predicted
             below[true] += beta**2

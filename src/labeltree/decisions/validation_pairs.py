@@ -1,4 +1,4 @@
-"""What thresholds are tuned on: the (row, label) pairs that a model finds possible, and how many labels are true."""
+"""`ValidationPairs`: the scored (row, label) pairs and true labels that thresholds are tuned on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from labeltree.metrics.reading import LabelMatrix, canonical_csr, read_matrix
 
 @dataclass(frozen=True)
 class ValidationPairs:
-    """Pairs with a score, row by row, and the true labels.
-
-    Pairs that are neither true nor scored are nowhere: this is as sparse as labels are.
+    """Scored pairs, row by row, and the true labels. Pairs that are neither scored nor true are not stored.
 
     Attributes
     ----------
@@ -27,9 +25,9 @@ class ValidationPairs:
     truth : LabelSets
         All true pairs, scored or not.
     n_unknown : int
-        How many more true labels there are that no model could score: they are missed whatever is decided.
+        Number of true labels that the model does not know. Every decision misses them.
     floor : float
-        Pairs with a score of at least this are all there.
+        Smallest possible score of the stored pairs: all pairs with at least this score are stored.
     """
 
     rows: IntArray
@@ -42,7 +40,7 @@ class ValidationPairs:
 
     @classmethod
     def of(cls, scores: Any, truth: LabelSets, n_unknown: int = 0, floor: float = 0.0) -> ValidationPairs:
-        """The stored entries of a CSR matrix of scores."""
+        """Return the stored entries of a CSR matrix of scores as pairs."""
         rows = row_numbers(np.diff(scores.indptr))
         labels = scores.indices.astype(np.int64)
         values, hits = scores.data.astype(np.float32), truth.contains(rows, labels)
@@ -58,16 +56,16 @@ class ValidationPairs:
 
     @property
     def positives(self) -> IntArray:
-        """How many rows have each label."""
+        """The number of rows with each label."""
         return np.bincount(self.truth.labels, minlength=self.n_labels)
 
     @property
     def n_positives(self) -> int:
-        """How many labels all rows have together."""
+        """The number of true labels of all rows."""
         return len(self.truth.labels) + self.n_unknown
 
     def outcomes(self, threshold: float | NDArray[np.float32]) -> Outcomes:
-        """What is found, missed and invented, for each label, if scores of at least this are predicted."""
+        """Return the true positives, misses and false positives of each label at a threshold."""
         per_label = np.ndim(threshold) > 0
         predicted = self.scores >= (np.asarray(threshold)[self.labels] if per_label else threshold)
         both = np.bincount(self.labels[predicted & self.hits], minlength=self.n_labels)
@@ -76,7 +74,7 @@ class ValidationPairs:
 
 
 def read_validation_pairs(y_true: LabelMatrix, scores: Any) -> ValidationPairs:
-    """Read the arguments of the public functions: matrices of one shape, a column for each label."""
+    """Read the arguments of the public functions: two matrices with a column for each label."""
     truth = read_matrix(y_true if issparse(y_true) else np.asarray(y_true), "y_true")
     shape = getattr(scores, "shape", None)
     if shape != (truth.n_rows, truth.n_labels):
@@ -85,8 +83,9 @@ def read_validation_pairs(y_true: LabelMatrix, scores: Any) -> ValidationPairs:
             f"predict_proba gives it, got {f'shape {shape}' if shape else type(scores).__name__}"
         )
     csr = canonical_csr(scores, "scores")
-    if not ((csr.data >= 0) & (csr.data <= 1)).all():
-        entry = int(np.argmin((csr.data >= 0) & (csr.data <= 1)))
+    good = (csr.data >= 0) & (csr.data <= 1)
+    if not good.all():
+        entry = int(np.argmin(good))
         row = int(np.searchsorted(csr.indptr, entry, side="right")) - 1
         raise ValueError(f"scores must be probabilities, from 0 to 1, got {csr.data[entry]} in row {row}")
     if len(truth.labels) == 0:

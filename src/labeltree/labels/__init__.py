@@ -1,1 +1,1 @@
-"""Labels: read in every form that users have them in, named, and weighed."""
+"""Labels: reading y in all its forms, names and weights of labels."""

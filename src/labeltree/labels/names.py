@@ -1,4 +1,4 @@
-"""The labels of a model as its user knows them, and as the kernel does: by position."""
+"""`LabelNames`: translates between the user's labels and their positions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class LabelNames:
-    """Translates between `classes_` and positions in it."""
+    """Translates between labels and their positions in `classes`."""
 
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes = classes
@@ -20,21 +20,18 @@ class LabelNames:
         return len(self.classes)
 
     def at(self, positions: NDArray[np.int32]) -> NDArray[Any]:
-        """The labels at these positions; where a position is -1, -1 or, if labels are not numbers, None."""
-        missing = positions < 0
+        """Return the labels at these positions; for a position of -1 it is -1, or None if labels are not numbers."""
+        missing, dtype = positions < 0, self.classes.dtype
         if not missing.any():
             return self.classes[positions]
-        if np.issubdtype(self.classes.dtype, np.number):
-            # A type that can hold -1.
-            names = self.classes[positions].astype(np.result_type(self.classes.dtype, np.int8))
-            names[missing] = -1
-            return names
-        named = self.classes[positions].astype(object)
-        named[missing] = None
-        return named
+        are_numbers = np.issubdtype(dtype, np.number)
+        # A type that can hold the label of missing positions.
+        names = self.classes[positions].astype(np.result_type(dtype, np.int8) if are_numbers else object)
+        names[missing] = -1 if are_numbers else None
+        return names
 
     def positions(self, labels: Collection[Any]) -> NDArray[np.int32]:
-        """Where these labels are; an unknown one is an error."""
+        """Return the positions of labels; raise `ValueError` for an unknown label."""
         try:
             return np.fromiter((self._position[label] for label in labels), dtype=np.int32, count=len(labels))
         except KeyError as error:
@@ -42,11 +39,11 @@ class LabelNames:
             raise ValueError(f"{unknown!r} is not a label of this model; classes_ has them all") from None
 
     def find(self, labels: Collection[Any]) -> NDArray[np.int32]:
-        """Where these labels are; an unknown one is at -1."""
+        """Return the positions of labels, -1 for an unknown label."""
         return np.fromiter((self._position.get(label, -1) for label in labels), np.int32, len(labels))
 
     def mask(self, allow: Collection[Any] | None, deny: Collection[Any] | None) -> NDArray[np.uint8] | None:
-        """A flag per label that may be predicted, or None if all may."""
+        """Return a flag for each label that may be predicted; None if all may."""
         if allow is None and deny is None:
             return None
         mask = np.full(len(self), allow is None, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""The labels of the examples, in every form a user may have them, as the kernel wants them; and back."""
+"""Reads y in all its forms: 0/1 matrices, lists of labels, and one class per row."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from labeltree.labels.names import LabelNames
 
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
 
-#: What may hold the labels of one row.
-_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+#: The types that may hold the labels of one row.
+COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LabelRows:
         return np.bincount(self.indices, minlength=self.n_labels).astype(np.int64)
 
     def take(self, rows: NDArray[np.int64]) -> LabelRows:
-        """Return some of the rows, with all classes."""
+        """Return some rows, with all classes."""
         sizes = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(sizes)])
         at = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], sizes)
@@ -54,36 +54,35 @@ class LabelRows:
 
 def read_labels(y: Any) -> LabelRows:
     """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
-    if isinstance(y, LabelRows):  # some of the rows that were read before, with all their classes
+    if isinstance(y, LabelRows):  # already read
         return y
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
     if sp.issparse(y):
         return _from_sparse(y)
     columns = getattr(y, "columns", None)
-    if hasattr(y, "to_numpy"):  # a frame, or a series, which may well hold lists
+    if hasattr(y, "to_numpy"):  # a frame, or a series, which may hold lists
         y = y.to_numpy()
     if _is_list_of_lists(y):
         return read_label_lists(y)
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] > 1:
-        return _from_dense(
-            array, np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
-        )
+        classes = np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
+        return _from_dense(array, classes)
     return _from_classes(y)
 
 
 def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Read y, some rows of labels that are known already: row i has the positions ``indices[indptr[i]:indptr[i + 1]]``.
+    """Read y, whose labels are all among `classes`: row i has the positions ``indices[indptr[i]:indptr[i + 1]]``.
 
-    The labels of a row are in no order and may be there twice.
+    The labels of a row have no particular order, and may have duplicates.
     """
     names = LabelNames(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
     return _read_by_name(y, names, names.positions)
 
 
 def find_labels(y: Any, names: LabelNames) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Read y as `read_known_labels` does; the position of a label that is not known is -1."""
+    """Read y as `read_known_labels` does; an unknown label has the position -1."""
     return _read_by_name(y, names, names.find)
 
 
@@ -95,9 +94,7 @@ def _read_by_name(
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     if _is_list_of_lists(y):
-        for i, row in enumerate(y):
-            if not isinstance(row, _COLLECTIONS):
-                raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
+        _check_lists(y)
         indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
         return indptr, positions([label for row in y for label in row])
     if not sp.issparse(y) and np.ndim(y) == 1:
@@ -105,14 +102,14 @@ def _read_by_name(
     rows = read_labels(y)
     if rows.n_labels != len(names):
         raise ValueError(
-            f"y must have a column for each of {len(names)} labels, but has {rows.n_labels}; lists of nothing but "
+            f"y must have a column for each of {len(names)} labels, but has {rows.n_labels}; lists that hold only "
             "0 and 1 are the rows of a matrix: pass tuples if these are labels"
         )
     return rows.indptr, rows.indices
 
 
 def read_labels_of(y: Any, classes: NDArray[Any], kind: LabelKind) -> LabelRows:
-    """Read y, whose labels are all among `classes`."""
+    """Read y, whose labels are all among `classes`; sort the labels of each row, and drop duplicates."""
     indptr, indices = read_known_labels(y, classes)
     matrix = sp.csr_matrix(
         (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(indptr) - 1, len(classes))
@@ -128,22 +125,19 @@ def _from_sparse(y: Any) -> LabelRows:
         )
     y = y.tocsr()
     _check_columns(y)
-    bad = (y.data != 0) & (y.data != 1)
-    if bad.any():
-        _bad_indicator(y, int(np.flatnonzero(bad)[0]))
+    _check_indicators(y)
     if not y.has_canonical_format or not y.data.all():
         y = y.copy()
         y.sum_duplicates()
         y.eliminate_zeros()
-        if (y.data > 1).any():
-            _bad_indicator(y, int(np.argmax(y.data > 1)))
+        _check_indicators(y)
     indptr = np.ascontiguousarray(y.indptr, dtype=np.int64)
     indices = np.ascontiguousarray(y.indices, dtype=np.int32)
     return LabelRows(indptr, indices, np.arange(y.shape[1]), "csr")
 
 
 def _check_columns(y: Any) -> None:
-    """SciPy does not look at the numbers it is given, and the kernel would follow them anywhere."""
+    """Raise `ValueError` for invalid indices: SciPy does not check them, and the kernel relies on them."""
     if y.indptr[0] != 0 or y.indptr[-1] != len(y.indices) or (np.diff(y.indptr) < 0).any():
         raise ValueError("y: indptr must ascend from 0 to the length of indices")
     bad = (y.indices < 0) | (y.indices >= y.shape[1])
@@ -153,12 +147,15 @@ def _check_columns(y: Any) -> None:
         raise ValueError(f"y, row {row}: column {y.indices[entry]} is outside 0..{y.shape[1] - 1}")
 
 
-def _bad_indicator(y: Any, entry: int) -> None:
-    row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
-    raise ValueError(
-        f"y must hold 0 and 1 only, but row {row}, column {y.indices[entry]} is {y.data[entry]!r}; "
-        "pass (y > 0) if a positive number means that the label is there"
-    )
+def _check_indicators(y: Any) -> None:
+    bad = (y.data != 0) & (y.data != 1)
+    if bad.any():
+        entry = int(np.argmax(bad))
+        row = int(np.searchsorted(y.indptr, entry, side="right")) - 1
+        raise ValueError(
+            f"y must hold 0 and 1 only, but row {row}, column {y.indices[entry]} is {y.data[entry]!r}; "
+            "pass (y > 0) if a positive number means that the row has the label"
+        )
 
 
 def _from_dense(y: NDArray[Any], classes: NDArray[Any]) -> LabelRows:
@@ -167,9 +164,8 @@ def _from_dense(y: NDArray[Any], classes: NDArray[Any]) -> LabelRows:
     if bad.any():
         row, column = (int(i[0]) for i in np.nonzero(bad))
         raise ValueError(f"y must hold 0 and 1 only, but row {row}, column {column} is {y[row, column]!r}")
-    rows, columns = np.nonzero(y)
-    indptr = np.zeros(len(y) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(y)), out=indptr[1:])
+    indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(y, axis=1))])
+    columns = np.nonzero(y)[1]
     return LabelRows(indptr, columns.astype(np.int32), classes, "dense")
 
 
@@ -178,14 +174,14 @@ def _is_list_of_lists(y: Any) -> bool:
         return False
     if not isinstance(y, Sequence | np.ndarray) or isinstance(y, str | bytes) or len(y) == 0:
         return False
-    rows = [row for row in y if isinstance(row, _COLLECTIONS)]
+    rows = [row for row in y if isinstance(row, COLLECTIONS)]
     return len(rows) > 0 and not (len(rows) == len(y) and is_indicator(rows))
 
 
 def is_indicator(rows: Sequence[Any]) -> bool:
-    """Whether lists are the rows of a 0/1 matrix: two or more columns, all lists as long, nothing but 0 and 1.
+    """Return whether lists are the rows of a 0/1 matrix: all of the same length of at least 2, with only 0 and 1.
 
-    So it is to scikit-learn, and so to us; who has just the labels 0 and 1 must call them otherwise.
+    scikit-learn decides the same way. Users whose only labels are 0 and 1 must rename them.
     """
     if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
         return False
@@ -197,13 +193,12 @@ def _hashables(row: Iterable[Any]) -> set[Any]:
 
 
 def read_label_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
-    """Read y, which is a sequence of collections of labels, also where it could be taken for a 0/1 matrix."""
+    """Read y as a sequence of collections of labels, even if it could be a 0/1 matrix."""
+    _check_lists(y)
     position: dict[Any, int] = {}
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
     flat: list[int] = []
     for i, row in enumerate(y):
-        if not isinstance(row, _COLLECTIONS):
-            raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
         try:
             flat.extend({position.setdefault(label, len(position)) for label in row})
         except TypeError as error:
@@ -217,19 +212,25 @@ def read_label_lists(y: Sequence[Iterable[Any]]) -> LabelRows:
     order = np.empty(len(position), dtype=np.int64)
     order[[position[label] for label in by_value]] = np.arange(len(position))
     indices = order[np.asarray(flat, dtype=np.int64)]
-    # Labels were numbered as they came; within a row they must ascend in the order of the classes.
+    # The labels of a row must be sorted in the order of the classes.
     row_of = np.repeat(np.arange(len(y)), np.diff(indptr))
     indices = indices[np.lexsort((indices, row_of))]
     return LabelRows(indptr, indices.astype(np.int32), as_class_array(by_value), "lists")
 
 
+def _check_lists(y: Sequence[Any]) -> None:
+    for i, row in enumerate(y):
+        if not isinstance(row, COLLECTIONS):
+            raise ValueError(f"y, row {i}: expected a list of labels (it may be empty), got {row!r}")
+
+
 def label_order(labels: Iterable[Any]) -> list[Any]:
-    """The labels in the order that `classes_` has them in."""
+    """Return the labels in the order of `classes_`."""
     return sorted(labels, key=_sort_key)
 
 
 def _sort_key(label: Any) -> tuple[str, Any]:
-    """An order of labels of any kinds, so that `classes_` does not depend on the order they came in."""
+    """Return a sort key for labels of any types, so that `classes_` does not depend on the order of rows."""
     if isinstance(label, str):
         return "str", label
     if isinstance(label, Real | np.bool_):
@@ -240,12 +241,12 @@ def _sort_key(label: Any) -> tuple[str, Any]:
 
 
 def as_class_array(labels: Sequence[Any]) -> NDArray[Any]:
-    """An integer array if all labels are integers that fit, an object array otherwise."""
+    """Return an integer array if all labels are integers that fit, an object array otherwise."""
     if all(type(label) is int or isinstance(label, np.integer) for label in labels):
         with suppress(OverflowError):
             return np.asarray(labels, dtype=np.int64)
     classes = np.empty(len(labels), dtype=object)
-    for i, label in enumerate(labels):  # one by one: NumPy would take tuples for rows
+    for i, label in enumerate(labels):  # NumPy would make rows of tuples
         classes[i] = label
     return classes
 

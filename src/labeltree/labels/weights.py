@@ -1,4 +1,4 @@
-"""How much each label counts: its positive examples in training, its probability in a ranking."""
+"""Weights of labels: of their positive examples in training, and of their probabilities in a ranking."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float32] | None:
-    """One finite weight of at least 0 per label, in the order of the classes; None stays None.
+    """Return a finite weight of at least 0 for each label, in the order of the classes; None stays None.
 
     Parameters
     ----------
     label_weight : None, "propensity", array of shape (n_labels,) or mapping from label to weight
-        As the parameter of `LabelTreeClassifier`.
+        The parameter of `LabelTreeClassifier`.
     labels : LabelRows
         The labels of the training rows.
 
     Raises
     ------
     ValueError
-        If a weight is not a finite number of at least 0, if there are not as many as labels, or if a label of a
-        mapping does not occur.
+        If a weight is not a finite number of at least 0, if the number of weights is not the number of labels, or if
+        a mapping has an unknown label.
     """
     if label_weight is None:
         return None
@@ -42,13 +42,12 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
             "to them again, or to None"
         )
     if isinstance(label_weight, str):
-        counts = np.bincount(labels.indices, minlength=labels.n_labels)
-        return inverse_propensity_of_counts(counts, labels.n_rows).astype(np.float32)
+        return inverse_propensity_of_counts(labels.counts, labels.n_rows).astype(np.float32)
     return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
 
 
 def ranking_weight(label_weight: Any, model: Model, allowed: NDArray[np.uint8] | None) -> NDArray[np.float64]:
-    """Return the weight of each label in a ranking: 0 if it is not allowed, so that no search goes on for it."""
+    """Return the weight of each label in a ranking; 0 for labels that are not allowed, so that searches skip them."""
     if not isinstance(label_weight, str):
         weight = weight_of_each(label_weight, model.names, np.float64)
     elif label_weight == "propensity":
@@ -62,7 +61,7 @@ def ranking_weight(label_weight: Any, model: Model, allowed: NDArray[np.uint8] |
 
 
 def weight_of_each(label_weight: Any, names: LabelNames, dtype: type[_Float]) -> NDArray[_Float]:
-    """The weight of each label, finite and at least 0, from an array, or from a mapping that may leave labels out."""
+    """Return the weight of each label from an array or a mapping; labels that a mapping leaves out weigh 1."""
     if isinstance(label_weight, Mapping):
         weight = np.ones(len(names), dtype=dtype)
         weight[names.positions(label_weight)] = _numbers(list(label_weight.values()), dtype)

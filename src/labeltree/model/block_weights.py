@@ -1,4 +1,4 @@
-"""One trained tree: its shape and the weights of its blocks, as flat arrays."""
+"""`BlockWeights`: a trained tree, and the weights of its blocks as flat arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from labeltree.model.dense_weights import quantize_panels, widen_panels
 from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
 from labeltree.trees import LabelTree
 
-#: The arrays of the blocks and their types; `native/model/block_arrays.h` says what they mean.
+#: The arrays of the blocks and their types; `native/model/block_arrays.h` describes them.
 BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "block_begin": ("int64",),
     "block_entry_begin": ("int64",),
@@ -26,13 +26,13 @@ BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
     "scale": ("float32",),
 }
 
-#: Those that models with dense features have besides.
+#: Additional arrays of models with dense features.
 DENSE_ARRAYS: dict[str, tuple[str, ...]] = {
     "dense_weight": ("float32", "uint16", "int8"),
     "dense_scale": ("float32",),
 }
 
-#: Those that models with joint blocks have besides.
+#: Additional arrays of models with joint blocks.
 JOINT_ARRAYS: dict[str, tuple[str, ...]] = {
     "code_begin": ("int64",),
     "code": ("uint8",),
@@ -48,13 +48,13 @@ class BlockWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS` and, with dense features or joint blocks, in `DENSE_ARRAYS` or
-        `JOINT_ARRAYS`; the scales only with int8 weights. Weights in uint16 are bfloat16 numbers.
+        The arrays named in `BLOCK_ARRAYS`; with dense features or joint blocks also those in `DENSE_ARRAYS` or
+        `JOINT_ARRAYS`. Only int8 weights have scales. Weights in uint16 are bfloat16 numbers.
     dense_features : (int, int)
-        The range of features that are dense: the first of them and the one after the last.
+        The range of dense features: the first one, and the one after the last.
     """
 
-    # A default of the class, for pickles of models from before there were dense features.
+    # A class attribute, for old pickles of models without dense features.
     dense_features: tuple[int, int] = (0, 0)
 
     def __init__(
@@ -68,7 +68,7 @@ class BlockWeights:
     def from_training(
         cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
     ) -> BlockWeights:
-        """Take what the kernel returned, columns in as few bytes as the tree's arity needs."""
+        """Return the weights from the kernel's arrays, with columns in the smallest type for the tree's arity."""
         return cls(
             tree,
             {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
@@ -83,10 +83,10 @@ class BlockWeights:
         *,
         fused: bool = True,
     ) -> _native.BlockStore:
-        """The kernel's view of these arrays; raises `ModelFileError` if they contradict each other.
+        """Return the kernel's view of the arrays; raise `ModelFileError` if they contradict each other.
 
-        The maps of a calibration, if there is one, take the place of the link. With ``fused=False`` dense features
-        give the same scores, bit for bit, on every processor, but take longer.
+        The maps of a calibration replace the link. With ``fused=False``, the scores of dense features are the same on
+        every processor, bit for bit, but take longer to compute.
         """
         arrays = {**self.arrays, **(calibration or {})}
         if "dense_weight" in arrays:
@@ -113,20 +113,20 @@ class BlockWeights:
 
     @property
     def is_joint(self) -> bool:
-        """Whether some blocks may be joint: their columns are codes of children."""
+        """Whether some blocks may be joint; the columns of a joint block are codes of sets of children."""
         return "code_begin" in self.arrays
 
     def block_of(self, node: int) -> int:
-        """The block that holds the children of an inner node."""
+        """Return the block of the children of an inner node."""
         return 1 + int(np.searchsorted(self.tree.inner_nodes, node))
 
     @property
     def weight_type(self) -> str:
-        """How the weights are stored: "float32", "bfloat16" or "int8"."""
+        """The type of the stored weights: "float32", "bfloat16" or "int8"."""
         return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
     def with_weight_type(self, name: str) -> BlockWeights:
-        """These weights stored as "float32", "bfloat16" or "int8" (a scale per node)."""
+        """Return the weights stored as "float32", "bfloat16" or "int8", which has a scale per node."""
         if name not in WEIGHT_TYPES.values():
             raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
         if name == self.weight_type:
@@ -134,25 +134,20 @@ class BlockWeights:
         weight = self._float32_weights()
         scales = ("scale", "dense_scale", "code_scale")
         arrays = {key: array for key, array in self.arrays.items() if key not in scales}
-        if name == "float32":
-            arrays["weight"] = weight
-        elif name == "bfloat16":
-            arrays["weight"] = to_bfloat16(weight)
-        else:
+        dense = self._float32_dense_weights if self.n_dense > 0 else None
+        if name == "int8":
             arrays |= self._quantized(weight)
-        if self.n_dense > 0:
-            dense = self._float32_dense_weights
-            if name == "float32":
-                arrays["dense_weight"] = dense
-            elif name == "bfloat16":
-                arrays["dense_weight"] = to_bfloat16(dense)
-            else:
+            if dense is not None:
                 arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
+        else:
+            arrays["weight"] = weight if name == "float32" else to_bfloat16(weight)
+            if dense is not None:
+                arrays["dense_weight"] = dense if name == "float32" else to_bfloat16(dense)
         return BlockWeights(self.tree, arrays, self.dense_features)
 
     @cached_property
     def _float32_dense_weights(self) -> NDArray[np.float32]:
-        """The dense weights as the kernel reads them, decoded once if they are stored in fewer bytes."""
+        """The dense weights as float32, decoded only once."""
         weight = self.arrays["dense_weight"]
         if weight.dtype == np.uint16:
             return from_bfloat16(weight)
@@ -175,7 +170,7 @@ class BlockWeights:
         return weight
 
     def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-        """The weights in 127 steps up to the largest of their node, or code."""
+        """Return the weights in 127 steps up to the largest weight of their node or code, and the scales."""
         n_nodes, n_codes = self.tree.n_nodes, len(self.arrays["code"]) if self.is_joint else 0
         largest = np.zeros(n_nodes + n_codes, dtype=np.float32)
         for entries, column in self._columns_of_entries():
@@ -189,11 +184,11 @@ class BlockWeights:
         quantized = np.empty(len(weight), dtype=np.int8)
         for entries, column in self._columns_of_entries():
             quantized[entries] = np.rint(weight[entries] / scale[column])
-        scales = {"scale": scale[:n_nodes], **({"code_scale": scale[n_nodes:]} if self.is_joint else {})}
-        return {"weight": quantized, **scales}
+        codes = {"code_scale": scale[n_nodes:]} if self.is_joint else {}
+        return {"weight": quantized, "scale": scale[:n_nodes], **codes}
 
     def _columns_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-        """All entries, some at a time, and the node that each belongs to, codes being numbered after all nodes."""
+        """Yield all entries in chunks, with the node of each entry; codes are numbered after all nodes."""
         first = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
         if self.is_joint:
             code_begin = self.arrays["code_begin"]
@@ -205,7 +200,7 @@ class BlockWeights:
 
 
 def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]) -> int:
-    """The columns of all blocks: one for each node, or in joint blocks for each code."""
+    """Return the number of columns of all blocks: one for each node, or in joint blocks for each code."""
     if "code_begin" not in arrays:
         return len(child_begin) - 1
     n_children = np.diff(child_begin)

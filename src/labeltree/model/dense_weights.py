@@ -1,4 +1,4 @@
-"""The weights of dense features: panels of 16 columns of a block, each with a row of 16 weights per dense feature.
+"""The weights of dense features: panels of 16 columns of a block, with a row of 16 weights per dense feature.
 
 `native/model/block_arrays.h` says which panel belongs to which block.
 """
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from labeltree.errors import ModelFileError
 from labeltree.model.weight_types import CHUNK, int8_scale
 
-#: So many columns of a block have their dense weights together.
+#: Number of columns in a panel.
 PANEL_COLUMNS = 16
 
 
 def quantize_panels(
     weight: NDArray[np.float32], n_dense: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """The weights in 127 steps up to the largest of their column, and the size of a step for each column.
+    """Return the weights in 127 steps up to the largest of their column, and the size of a step for each column.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def quantize_panels(
 def widen_panels(
     quantized: NDArray[np.int8], scale: NDArray[np.float32], n_dense: int
 ) -> NDArray[np.float32]:
-    """The inverse of `quantize_panels`, but for what was rounded; raises `ModelFileError` if sizes do not fit."""
+    """Invert `quantize_panels`, except for rounding; raise `ModelFileError` if the sizes do not fit."""
     if n_dense == 0 or len(quantized) != len(scale) * n_dense or len(scale) % PANEL_COLUMNS != 0:
         raise ModelFileError("the sizes of dense_weight and dense_scale do not fit the dense features")
     panels = quantized.reshape(-1, n_dense, PANEL_COLUMNS)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.calibration.level_maps import Calibration
 from labeltree.labels.reading import LabelRows
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
-from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.model.forest import Search
+from labeltree.model.kernel_forest import KernelForest
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
@@ -21,7 +21,7 @@ from labeltree.trees import LabelTree
 NEGATIVE_NODES = 1_000_000
 
 
-class LinearForest:
+class LinearForest(KernelForest):
     """Label trees whose nodes are columns of the kernel's blocks.
 
     Parameters
@@ -116,28 +116,6 @@ class LinearForest:
         """Check the inside of every block; raises `ModelFileError` if one is damaged."""
         for store in self.stores:
             store.verify()
-
-    def top_k(
-        self,
-        features: Any,
-        search: Search,
-        evaluations: NDArray[np.int64] | None = None,
-        progress: _native.Progress | None = None,
-    ) -> TopAnswer:
-        labels, probabilities = empty_answer(features.n_rows, search.k)
-        self.native.top_k(features, search, labels, probabilities, evaluations, progress)
-        return labels, probabilities
-
-    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
-        found: RowAnswer = self.native.above(features, search, evaluations)
-        return found
-
-    def pairs(
-        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
-    ) -> NDArray[np.float32]:
-        probabilities = np.empty(len(rows), dtype=np.float32)
-        self.native.pairs(features, rows, labels, search, probabilities)
-        return probabilities
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
         return iter(_native.Enumeration(self.native, features, 0, search).next, None)

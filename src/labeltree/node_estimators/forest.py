@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,7 +17,7 @@ from labeltree.model.node_scores import NodeScores
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
 from labeltree.trees import LabelTree
 
-#: Rows that are searched together: more would make fewer calls of estimators, each with more rows.
+#: Number of rows that are searched together. More rows make fewer calls of estimators, but need more memory.
 ROWS_PER_BATCH = 8192
 
 
@@ -29,7 +29,7 @@ class EstimatorForest:
     weights : sequence of NodeEstimators
         The trained nodes of each tree.
     tree_weight : sequence of float, optional
-        How much each tree counts in the mean of their probabilities, 1 by default.
+        Weight of each tree in the mean of their probabilities, 1 by default.
     """
 
     has_label_trees = True
@@ -41,7 +41,7 @@ class EstimatorForest:
         self.tree_weight = [1.0] * len(self.weights) if tree_weight is None else list(tree_weight)
 
     def answering(self, link: str, tree_weight: Sequence[float]) -> EstimatorForest:
-        """Return the forest with these weights of its trees: itself if nothing changes."""
+        """Return the forest with these weights of its trees; this forest if nothing changes."""
         return self if tree_weight == self.tree_weight else EstimatorForest(self.weights, tree_weight)
 
     def joined(self, other: EstimatorForest, tree_weight: Sequence[float]) -> EstimatorForest:
@@ -54,7 +54,7 @@ class EstimatorForest:
 
     @property
     def exact_best(self) -> bool:
-        """Whether one tree is asked: the best on average need not be the best of any one tree."""
+        """Whether there is one tree; the best label on average may not be the best of any of several trees."""
         return len(self.weights) == 1
 
     @property
@@ -84,26 +84,17 @@ class EstimatorForest:
             "label_weight": search.label_weight,
             "normalize_siblings": search.normalize_siblings,
         }
-        parts = []
-        for rows, asked in self._batches(features):
+
+        def best(asked: list[_Answers]) -> RowAnswer:
             found = [GuidedSearch(a.tree, a.n_rows, search.k, **options).run(a.ask).matrix() for a in asked]
-            parts.append(as_top(self._mean_of_found(found, asked, search), search.k))
-            _count(asked, rows, evaluations)
-        labels, probabilities = zip(*parts, strict=True)
-        return np.concatenate(labels), np.concatenate(probabilities)
+            return self._mean_of_found(found, asked, search)
+
+        return as_top(self._in_batches(features, best, evaluations), search.k)
 
     def above(
         self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> RowAnswer:
-        counts, labels, probabilities = [], [], []
-        for rows, asked in self._batches(features):
-            answer = self._all_above(asked, search)
-            counts.append(np.diff(answer[0]))
-            labels.append(answer[1])
-            probabilities.append(answer[2])
-            _count(asked, rows, evaluations)
-        indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-        return indptr, np.concatenate(labels), np.concatenate(probabilities)
+        return self._in_batches(features, lambda asked: self._all_above(asked, search), evaluations)
 
     def pairs(
         self, features: EstimatorFeatures, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
@@ -116,13 +107,13 @@ class EstimatorForest:
         return probabilities
 
     def enumerate(self, features: EstimatorFeatures, search: Search) -> Iterator[tuple[int, float]]:
-        """Return labels above one half, then above a quarter, and so on down to all."""
+        """Yield the labels above 1/2, then those above 1/4, and so on until all labels."""
         asked = [_Answers(nodes, features.X) for nodes in self.weights]
         n_given = 0
         for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
             wanted = search.replace(k=self.n_labels, threshold=threshold)
             _, labels, probabilities = self._all_above(asked, wanted)
-            # Labels above the last threshold come first, in the same order.
+            # The labels above the previous threshold come first, in the same order.
             yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
             n_given = len(labels)
 
@@ -138,7 +129,7 @@ class EstimatorForest:
     def node_scores(
         self, features: EstimatorFeatures, labels: LabelRows, search: Search, seed: int
     ) -> list[NodeScores]:
-        """Return probabilities also for scores, which estimators do not have."""
+        """Return the probabilities of nodes, also as their scores: estimators have no scores."""
         parts = []
         for nodes in self.weights:
             lists = np.split(labels.indices, labels.indptr[1:-1])
@@ -157,10 +148,23 @@ class EstimatorForest:
             )
         return parts
 
-    def _batches(self, features: EstimatorFeatures) -> Iterator[tuple[slice, list[_Answers]]]:
+    def _in_batches(
+        self,
+        features: EstimatorFeatures,
+        answer: Callable[[list[_Answers]], RowAnswer],
+        evaluations: NDArray[np.int64] | None,
+    ) -> RowAnswer:
+        """Return the answers for all rows, batch by batch; fill `evaluations` with the number of calls per row."""
+        parts = []
         for begin in range(0, features.n_rows, ROWS_PER_BATCH):
             rows = slice(begin, begin + ROWS_PER_BATCH)
-            yield rows, [_Answers(nodes, features.X[rows]) for nodes in self.weights]
+            asked = [_Answers(nodes, features.X[rows]) for nodes in self.weights]
+            parts.append(answer(asked))
+            if evaluations is not None:
+                evaluations[rows] = sum(a.n_asked for a in asked)
+        counts, labels, probabilities = zip(*((np.diff(part[0]), *part[1:]) for part in parts), strict=True)
+        indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+        return indptr, np.concatenate(labels), np.concatenate(probabilities)
 
     def _all_above(self, asked: list[_Answers], search: Search) -> RowAnswer:
         bound = search.threshold if search.label_threshold is None else search.label_threshold
@@ -174,7 +178,7 @@ class EstimatorForest:
         return self._mean_of_found(found, asked, search.replace(missing_as_zero=False))
 
     def _mean_of_found(self, found: list[Any], asked: list[_Answers], search: Search) -> RowAnswer:
-        """Of the labels that some tree found, the k best on average that reach their threshold."""
+        """Return the k best labels on average that reach their threshold, among the labels found by any tree."""
         n_rows, n_labels = found[0].shape
         rows = [row_of_each(matrix.indptr) for matrix in found]
         pairs = pooled(rows, [matrix.indices for matrix in found], n_labels)
@@ -192,19 +196,14 @@ class EstimatorForest:
     def _mean(
         self, asked: list[_Answers], rows: NDArray[np.int64], labels: NDArray[Any], search: Search
     ) -> NDArray[np.float32]:
-        """The mean over the trees for each (row, label), each tree's by walking the label's path."""
+        """Return the mean over the trees for each (row, label); each tree multiplies along the label's path."""
         siblings = search.normalize_siblings
         parts = [path_products(a.tree, a.recall, rows, labels, siblings) for a in asked]
         return weighted_mean(parts, self.tree_weight)
 
 
-def _count(asked: list[_Answers], rows: slice, evaluations: NDArray[np.int64] | None) -> None:
-    if evaluations is not None:
-        evaluations[rows] = sum(a.n_asked for a in asked)
-
-
 class _Answers:
-    """What the estimators of a tree said about some rows, so that none is asked the same twice."""
+    """A cache of the probabilities that the estimators of a tree gave to some rows."""
 
     def __init__(self, nodes: NodeEstimators, X: Any) -> None:
         self._nodes = nodes
@@ -212,28 +211,28 @@ class _Answers:
         self.tree = nodes.tree
         self.n_rows = int(X.shape[0])
         self.n_asked: NDArray[np.int64] = np.zeros(self.n_rows, dtype=np.int64)
-        self._keys = np.empty(0, dtype=np.int64)  # of the blocks that are known
+        self._keys = np.empty(0, dtype=np.int64)  # of the cached blocks
         self._begin = np.empty(0, dtype=np.int64)
         self._said = np.empty(0, dtype=np.float32)
         self._news: list[tuple[NodeBlocks, NDArray[np.float32]]] = []
 
     def ask(self, blocks: NodeBlocks) -> NDArray[np.float32]:
-        """Ask for blocks that are not known; a search wants no block twice."""
+        """Return the probabilities of blocks that are not cached; a search needs no block twice."""
         answers = self._nodes.probabilities(self._X, blocks)
         self.n_asked += np.bincount(blocks.row, minlength=self.n_rows)
         self._news.append((blocks, answers))
         return answers
 
     def recall(self, blocks: NodeBlocks) -> NDArray[np.float32]:
-        """Ask for those blocks only that are not known."""
+        """Return the probabilities of blocks, from the cache if possible."""
         self._learn_news()
         keys = self._block_keys(blocks)
-        at = np.minimum(np.searchsorted(self._keys, keys), max(len(self._keys) - 1, 0))
-        known = self._keys[at] == keys if len(self._keys) > 0 else np.zeros(len(keys), dtype=bool)
+        known = np.isin(keys, self._keys)
+        at = np.searchsorted(self._keys, keys[known])
         sizes = np.diff(blocks.begin)
         answers = np.empty(len(blocks), dtype=np.float32)
         is_known = np.repeat(known, sizes)
-        shift = np.repeat(self._begin[at[known]] - blocks.begin[:-1][known], sizes[known])
+        shift = np.repeat(self._begin[at] - blocks.begin[:-1][known], sizes[known])
         answers[is_known] = self._said[np.flatnonzero(is_known) + shift]
         unknown = NodeBlocks.of(self.tree, blocks.block_row[~known], blocks.parent[~known])
         answers[~is_known] = self.ask(unknown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +17,15 @@ from labeltree.model.model import Reader
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators, fit_node_estimators
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Seconds
-from labeltree.training.tree_plan import TreePlan
+from labeltree.training.plan import Run
+from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees import LabelTree
 from labeltree.validation import is_pair
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorReader(FeatureReader):
-    """Reads X as node estimators get it: a CSR matrix or an array; a pair becomes one sparse matrix."""
+    """Reads X for node estimators: a CSR matrix or an array; a pair becomes one sparse matrix."""
 
     def read(self, X: Any) -> Any:
         if isinstance(X, EstimatorFeatures):
@@ -43,32 +42,17 @@ class EstimatorReader(FeatureReader):
 
 
 @dataclass(frozen=True)
-class EstimatorLearner:
-    """Puts a copy of a scikit-learn classifier into every node."""
+class EstimatorLearner(NodeLearner):
+    """Trains a copy of a scikit-learn classifier in every node."""
 
     estimator: Any
     n_jobs: int | None
 
     def train(
-        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[NodeEstimators, dict[str, int]]:
-        return fit_node_estimators(
-            self.estimator,
-            tree,
-            reader_of(examples).read(examples.X),
-            examples.labels,
-            examples.sample_weight,
-            seed,
-            self.n_jobs,
-            run.phases,
-            name,
-        )
-
-    def facts(self) -> Mapping[str, Any]:
-        return {}
-
-    def warnings(self, nodes: Sequence[NodeEstimators], reports: Sequence[Mapping[str, int]]) -> list[str]:
-        return []
+        X = reader_of(examples).read(examples.X).X
+        return fit_node_estimators(self.estimator, tree, X, examples, seed, self.n_jobs, run)
 
 
 class EstimatorPlan(TreePlan):
@@ -79,9 +63,9 @@ class EstimatorPlan(TreePlan):
 
 
 def reader_of(examples: Examples) -> EstimatorReader:
-    """Return what reads X for node estimators, from what read it for the kernel."""
-    kernel = examples.reader
-    assert kernel is not None
+    """Return the reader of X for node estimators; it has the features of the examples' reader."""
+    reader = examples.reader
+    assert reader is not None
     return EstimatorReader(
-        kernel.owner, kernel.normalize, kernel.n_features, kernel.names, kernel.dense_features
+        reader.owner, reader.normalize, reader.n_features, reader.names, reader.dense_features
     )

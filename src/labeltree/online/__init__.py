@@ -1,4 +1,4 @@
-"""Label trees that learn from a stream: labels, features and examples that were never announced."""
+"""Label trees that learn from a stream, with labels and features that are not known in advance."""
 
 from labeltree.online.classifier import OnlineLabelTreeClassifier
 from labeltree.online.policies import PolicyView, TreePolicy

@@ -1,4 +1,4 @@
-"""The features that came so far: columns of matrices without a known width, or names."""
+"""The features of an online model: columns of matrices whose width may grow, or names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labeltree import _native
 from labeltree.model.feature_reader import feature_checker
 from labeltree.validation import check_features, is_pair, is_rows_of_names
 
-#: Names that are hashed get one of so many numbers.
+#: Number of values of the hash function for names.
 N_HASHED_NAMES = 2**24
 
 #: The class of the estimator, for error messages.
@@ -27,7 +27,7 @@ LARGEST_VALUE = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class FeatureRows:
-    """X as the kernel reads it, and what is to be remembered of it once it is learned."""
+    """X for the kernel, and the features to remember when X is learned."""
 
     matrix: _native.FeatureMatrix
     n_features: int
@@ -36,19 +36,19 @@ class FeatureRows:
 
 
 class FeatureSpace:
-    """Reads X, and remembers how wide it was and the names of features, if they have any.
+    """Reads X, and remembers its width and the names of its features.
 
-    Rows are the rows of a matrix, or dictionaries from names to values, which may bring new names at any time. Where
-    weights are hashed anyway, so are the names; else each gets a number of its own.
+    Rows are the rows of a matrix, or dictionaries from names to values, which may have new names at any time. A name
+    gets a number. With hashed weights the number is a hash.
 
     Parameters
     ----------
     hashes : bool
-        Whether names are hashed rather than kept.
+        Whether names are hashed; their text is then not kept.
     n_features : int
-        One more than the largest number that a feature may have had so far.
+        Number of features so far.
     names : iterable of str, optional
-        The names by number; None as long as features are numbered, or there are none.
+        The names by number; None if rows are not dictionaries.
     column_names : array, optional
         The names of the columns, if X was a frame.
     """
@@ -72,15 +72,15 @@ class FeatureSpace:
 
     @property
     def names(self) -> list[str] | None:
-        """The names by number, if rows are dictionaries; empty if they are hashed."""
+        """The names by number; empty if they are hashed, None if rows are not dictionaries."""
         return None if self._number is None else list(self._number)
 
     def read(self, X: Any, *, normalize: bool, learning: bool) -> FeatureRows:
-        """X as the kernel reads it. Names that are new are remembered only if `learning`."""
+        """Read X for the kernel. The result has the new names only if `learning`."""
         if is_rows_of_names(X):
             if self.n_features > 0 and not self.has_names:
                 raise ValueError(
-                    "X is rows with names of features, but learning began with numbered ones: keep to one form"
+                    "X has names of features, but learning began with numbered features: keep to one form"
                 )
             return self._read_names(X, normalize, learning)
         if self.has_names:
@@ -90,13 +90,13 @@ class FeatureSpace:
             )
         if is_pair(X):
             raise ValueError(
-                "X is a pair of sparse and dense features, which online trees do not tell apart: join them with "
+                "X is a pair of sparse and dense features, which online trees do not support: join them with "
                 "scipy.sparse.hstack"
             )
         return self._read_matrix(X, normalize)
 
     def adopt(self, rows: FeatureRows) -> None:
-        """Remember what was read to be learned."""
+        """Remember the features of rows that are being learned."""
         self.n_features = max(self.n_features, rows.n_features)
         if rows.column_names is not None:
             self.column_names = rows.column_names
@@ -107,7 +107,7 @@ class FeatureSpace:
 
     def _read_matrix(self, X: Any, normalize: bool) -> FeatureRows:
         reset = self.n_features == 0
-        # Not the estimator: what scikit-learn records is remembered only once it is learned.
+        # A new checker for every X: scikit-learn records the features in it, and `adopt` remembers them later.
         checker = feature_checker(OWNER, None if reset else self.n_features, self.column_names)
         if sp.issparse(X) and X.ndim == 2 and X.shape[1] > 0 and self.column_names is None:
             checker.n_features_in_ = X.shape[1]  # a sparse matrix may have any number of columns
@@ -128,13 +128,13 @@ class FeatureSpace:
                     index = zlib.crc32(name.encode()) % N_HASHED_NAMES
                 elif name in known:
                     index = known[name]
-                else:  # no weight is known for it, but it counts in the length of the row
+                else:  # it has no weight yet, but counts in the length of the row
                     index = new.setdefault(name, len(known) + len(new))
                 indices.append(index)
                 data.append(number)
             indptr[i + 1] = len(indices)
         n_features = N_HASHED_NAMES if self.hashes else len(known) + len(new)
-        # A model that knows no name yet is asked: a column that is never used.
+        # At least one column, even if the model has no names yet: the kernel needs one.
         shape = (len(rows), max(n_features, 1))
         X = sp.csr_matrix((np.array(data, np.float32), np.array(indices, np.int64), indptr), shape=shape)
         X.sum_duplicates()
@@ -145,9 +145,9 @@ class FeatureSpace:
 
 
 def _name_and_value(row: int, name: Any, value: Any) -> tuple[str, float]:
-    """The feature that a name with a value stands for: a text as value makes a feature of its own."""
+    """Return the name and value of a feature; a text as value becomes part of the name, with the value 1."""
     if type(name) is str and type(value) is float and -LARGEST_VALUE <= value <= LARGEST_VALUE:
-        return name, value  # as almost all are; what follows takes three times as long
+        return name, value  # the fast path for most values: three times as fast as the checks below
     if not isinstance(name, str):
         raise ValueError(f"X, row {row}: the names of features must be strings, got {name!r}")
     if isinstance(value, str):

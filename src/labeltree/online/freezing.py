@@ -1,4 +1,4 @@
-"""From an online tree to a model that only answers, and from a trained model to one that learns on."""
+"""Conversions between online models and batch models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from labeltree.online.settings import OnlineSettings
 
 
 def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeClassifier:
-    """A classifier with the weights of the model, those below `prune` left out."""
+    """Return a batch classifier with the weights of an online model, except those below `prune`."""
     with model.reading():
         settings, classes, kind = model.settings, model.names.classes, model.label_kind
         shape, arrays = model.forest.freeze(prune)
@@ -51,11 +51,11 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
 
 
 def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
-    """A model that goes on from trained weights."""
+    """Return an online model that starts from trained weights."""
     if settings.hashes_names:
         raise ValueError(
-            f"a trained model has a weight for every feature, which weights={settings.weights!r} cannot keep apart: "
-            "use weights='map' or weights='dense'"
+            f"a trained model has a weight for every feature, but weights={settings.weights!r} shares weights between "
+            "features: use weights='map' or weights='dense'"
         )
     forest = trained.forest
     if forest.n_trees != 1:
@@ -63,7 +63,7 @@ def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
             f"an online tree is one tree, but the model has {forest.n_trees}: train it with n_trees=1"
         )
     if not isinstance(forest, LinearForest) or forest.weights[0].is_joint:
-        raise ValueError("only linear classifiers, one for each node, can learn on")
+        raise ValueError("only a model with one linear classifier for each node can learn more examples")
     tree = _native.OnlineTree.from_store(settings.options(), settings.tree_policy(), forest.stores[0])
     classes = trained.names.classes
     columns: Any = range(0)

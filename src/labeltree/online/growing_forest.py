@@ -1,9 +1,9 @@
-"""`GrowingForest`: an online tree that answers as a forest, with labels in the order that users see."""
+"""`GrowingForest`: an online tree with the interface of a forest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +14,17 @@ from labeltree.model.explanation import Explanation, FeatureNames, Step, stronge
 from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
 from labeltree.trees import LabelTree
 
-_Value = TypeVar("_Value", bound=np.generic)
-
 
 class GrowingForest:
-    """Translates between the numbers that the tree gives to labels, and their positions in `classes_`.
+    """Answers questions; translates between the tree's numbers of labels and their positions in `classes_`.
 
     Parameters
     ----------
     tree : OnlineTree
     position : array
-        The position of each label in `classes_`, by its number.
+        The position in `classes_` of each label, by number.
     n_labels : int
-        The length of `classes_`: columns of y that never had a 1 have no leaf.
+        The length of `classes_`. Columns of y without any 1 have no leaf.
     names : sequence of str, optional
         The names of the features, if rows are dictionaries.
     """
@@ -57,7 +55,7 @@ class GrowingForest:
         return self.trees
 
     def freeze(self, prune: float) -> tuple[LabelTree, dict[str, Any]]:
-        """Return the tree, breadth first, and the arrays of its blocks without weights below `prune`."""
+        """Return the tree and the arrays of its blocks, without weights below `prune`."""
         if self._tree.n_labels == 0:
             raise ValueError("no example so far had a label: there is no tree yet")
         arrays: dict[str, Any] = self._tree.freeze(prune, self._position.tolist(), self.n_labels)
@@ -73,7 +71,7 @@ class GrowingForest:
         return labels, probabilities
 
     def _fill_up(self, labels: NDArray[np.int32], allowed: NDArray[np.uint8] | None) -> None:
-        """Add columns of y that never had a 1: they have no leaf, and the probability 0."""
+        """Add columns of y without any 1: they have no leaf, and the probability 0."""
         never = np.flatnonzero(self._numbers() < 0)
         if allowed is not None:
             never = never[allowed[never] != 0]
@@ -90,7 +88,7 @@ class GrowingForest:
         self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
     ) -> NDArray[np.float32]:
         number = self._numbers()[labels]
-        known = number >= 0  # a column of y that never had a 1 has no leaf
+        known = number >= 0  # a column of y without any 1 has no leaf
         found = np.empty(int(known.sum()), dtype=np.float32)
         self._tree.pairs(features, rows[known], number[known], search, found)
         probabilities = np.zeros(len(rows), dtype=np.float32)
@@ -98,17 +96,12 @@ class GrowingForest:
         return probabilities
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        """Return the labels as the tree is now: it may grow before the last is asked for."""
+        """Return all labels at once: the tree may grow before the caller needs the last one."""
         _, labels, probabilities = self.above(features, search.replace(k=self.n_labels))
         return zip(labels.tolist(), probabilities.tolist(), strict=True)
 
     def explain(
-        self,
-        features: Any,
-        label: int,
-        search: Search,
-        n_features: int,
-        feature_names: FeatureNames,
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: FeatureNames
     ) -> Explanation:
         number = int(self._numbers()[label])
         if number < 0:
@@ -126,20 +119,19 @@ class GrowingForest:
         return Explanation(label, so_far, [steps])
 
     def node_scores(self, features: Any, labels: LabelRows, search: Search, seed: int) -> NoReturn:
-        raise ValueError("the nodes of an online tree cannot be asked one by one; freeze() the model first")
+        raise ValueError("an online tree does not give the scores of single nodes; freeze() the model first")
 
     def _numbers(self) -> NDArray[np.int32]:
-        """The number of the label at each position, -1 if it has no leaf."""
+        """Return the number of the label at each position, -1 for a label without a leaf."""
         numbers = np.full(self.n_labels, -1, dtype=np.int32)
         numbers[self._position] = np.arange(len(self._position), dtype=np.int32)
         return numbers
 
     def _by_number(self, search: Search) -> Search:
-        """The search with arrays in the order of the tree's numbers."""
-        arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
-        given: dict[str, Any] = {
-            name: np.ascontiguousarray(values[self._position])
-            for name, values in arrays.items()
-            if values is not None
-        }
+        """Return the search with its arrays in the order of the tree's numbers."""
+        given: dict[str, Any] = {}
+        for name in ("allowed", "label_weight", "label_threshold"):
+            values = getattr(search, name)
+            if values is not None:
+                given[name] = np.ascontiguousarray(values[self._position])
         return search.replace(**given) if given else search

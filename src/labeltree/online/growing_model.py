@@ -1,4 +1,4 @@
-"""`GrowingModel`: the model of an online tree, which changes behind a lock."""
+"""`GrowingModel`: the model of an online tree; a lock guards its changes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from labeltree.data.words import word_counts
 from labeltree.decisions.decision import HALF, Decision
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import LabelKind, LabelRows
+from labeltree.model.forest import empty_answer
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows, FeatureSpace
@@ -24,14 +25,15 @@ from labeltree.online.label_table import LabelTable
 from labeltree.online.readers_writer_lock import ReadersWriterLock
 from labeltree.online.settings import OnlineSettings
 
-#: Rows that are learned before readers may ask again.
+#: Number of rows to learn before readers get the lock again.
 ROWS_PER_TURN = 64
 
 
 class GrowingModel:
-    """A tree with the labels and features that it knows. One thread learns while nobody asks, or any number ask.
+    """An online tree with its labels and features.
 
-    It has the attributes of a `Model`; they may change between two questions, never while `reading` is held.
+    Any number of threads may ask questions, or one thread may learn. It has the attributes of a `Model`, which may
+    change between two questions but never while `reading` is held.
     """
 
     learns = True
@@ -50,10 +52,10 @@ class GrowingModel:
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
         self.labels = LabelTable() if labels is None else labels
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
-        self.stream_start = stream_start  # examples that were learned before the current stream began
+        self.stream_start = stream_start  # the number of examples before the current stream
         self.lock = ReadersWriterLock()
-        self._decided = decided  # and the labels that it was made for
-        self._learning = threading.Lock()  # of two that learn, one goes first
+        self._decided = decided  # a decision and its labels
+        self._learning = threading.Lock()  # only one thread at a time may learn
 
     # -- the attributes of a model ---------------------------------------------------------------------------------
 
@@ -97,7 +99,7 @@ class GrowingModel:
 
     @property
     def decision(self) -> Decision:
-        """Which labels `predict` returns; a label that is newer than the decision has the median threshold."""
+        """The labels that `predict` returns; labels newer than the decision have the median threshold."""
         decision, labels = self._decided
         if labels is not None and labels is not self.labels.classes:
             decision = decision.for_labels(labels, self.labels.classes)
@@ -105,13 +107,13 @@ class GrowingModel:
         return decision
 
     def deciding(self, decision: Decision) -> GrowingModel:
-        """Take another decision."""
+        """Replace the decision; return this model."""
         self._decided = decision, self.labels.classes
         return self
 
     @property
     def takes_text(self) -> bool:
-        """Whether features have names: texts are read as counts of their words."""
+        """Whether features have names; a text is then a row of word counts."""
         return self.features.has_names
 
     def text_rows(self, texts: Sequence[str]) -> list[dict[str, float]]:
@@ -124,7 +126,7 @@ class GrowingModel:
 
     def read(self, X: Any) -> _native.FeatureMatrix:
         """Return X as the tree reads it."""
-        if isinstance(X, _native.FeatureMatrix):  # made for this model already
+        if isinstance(X, _native.FeatureMatrix):  # already read for this model
             return X
         return self.features.read(X, normalize=self.settings.normalize, learning=False).matrix
 
@@ -137,7 +139,7 @@ class GrowingModel:
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
     ) -> _native.FeatureMatrix:
-        """Return the rows of a CSR matrix; features that were never seen are welcome."""
+        """Return the rows of a CSR matrix, which may have new features, as the tree reads them."""
         width = max(n_features, int(indices.max(initial=0)) + 1)
         return self.read(sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, width)))
 
@@ -152,55 +154,36 @@ class GrowingModel:
         k: int = 0,
         normalize_siblings: bool = False,
     ) -> TopLabels:
-        """Learn rows in this order; give the k best labels of each before it was learned.
+        """Learn rows in this order; return the k best labels of each row before it was learned.
 
-        If one cannot be learned, those before it are, and the exception says why.
+        If a row cannot be learned, the rows before it are learned, and the exception says why.
         """
+        best, probabilities = empty_answer(len(order), k)
+        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
         self.lock.check_other_thread()
         with self._learning:
-            return self._learn(features, labels, weight, order, k, normalize_siblings)
-
-    def _learn(
-        self,
-        features: FeatureRows,
-        labels: LabelRows,
-        weight: NDArray[np.float32] | None,
-        order: NDArray[np.int64],
-        k: int,
-        normalize_siblings: bool,
-    ) -> TopLabels:
-        best = np.empty((len(order), k), dtype=np.int32)
-        probabilities = np.empty((len(order), k), dtype=np.float32)
-        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
-        with self.lock.writing():
-            numbers, new_labels = self.labels.number(labels, order)
-            n_before = len(self.labels)
-            self.labels.note_form(labels)
-            self.features.adopt(features)
-        search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
-        n_added = 0
-        for begin in range(0, len(order), ROWS_PER_TURN):
-            turn = slice(begin, begin + ROWS_PER_TURN)
             with self.lock.writing():
-                try:
-                    self.tree.learn(
-                        features.matrix,
-                        labels.indptr,
-                        numbers,
-                        order[turn],
-                        weight,
-                        search,
-                        None if search is None else best[turn],
-                        None if search is None else probabilities[turn],
-                    )
-                finally:  # also of a turn that failed half-way
-                    n_known = self.tree.n_labels - n_before
-                    self.labels.add(new_labels[n_added:n_known])
-                    n_added = n_known
-        return TopLabels(self.labels.names_of(best), probabilities)
+                numbers, new_labels = self.labels.number(labels, order)
+                n_before = len(self.labels)
+                self.labels.note_form(labels)
+                self.features.adopt(features)
+            n_added = 0
+            for begin in range(0, len(order), ROWS_PER_TURN):
+                turn = slice(begin, begin + ROWS_PER_TURN)
+                answers = (None, None) if search is None else (best[turn], probabilities[turn])
+                with self.lock.writing():
+                    try:
+                        self.tree.learn(
+                            features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
+                        )
+                    finally:  # also after a turn that failed half-way
+                        n_known = self.tree.n_labels - n_before
+                        self.labels.add(new_labels[n_added:n_known])
+                        n_added = n_known
+            return TopLabels(self.labels.names_of(best), probabilities)
 
     def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
-        """Remove the labels that the last so many examples did not have, or these; tell how many they were."""
+        """Remove the labels not seen in the last `not_seen_for` examples, or the given ones; return their number."""
         self.lock.check_other_thread()
         with self._learning, self.lock.writing():
             if not_seen_for is not None:
@@ -213,7 +196,7 @@ class GrowingModel:
         return int((~kept).sum())
 
     def memory(self) -> dict[str, int]:
-        """Bytes in use, by purpose; not counted are the names of labels and features, which Python keeps."""
+        """Return the bytes in use, by purpose, without the names of labels and features."""
         used: dict[str, int] = self.tree.memory
         return {**used, "total": sum(used.values())}
 
@@ -231,5 +214,5 @@ class GrowingModel:
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        arguments = (state["labels"], state["features"], state["stream_start"], state["decided"])
-        GrowingModel.__init__(self, settings, tree, *arguments)
+        others = (state[name] for name in ("labels", "features", "stream_start", "decided"))
+        GrowingModel.__init__(self, settings, tree, *others)

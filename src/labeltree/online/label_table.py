@@ -1,8 +1,9 @@
-"""The labels that came so far: numbered as they came, and named as users know them."""
+"""The labels of an online model: numbered in the order of their arrival, and sorted for users."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from labeltree.labels.names import LabelNames
 from labeltree.labels.reading import (
+    COLLECTIONS,
     LabelKind,
     LabelRows,
     as_class_array,
@@ -18,20 +20,25 @@ from labeltree.labels.reading import (
     read_labels,
 )
 
-_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
+_FORMS = {
+    "csr": "a sparse matrix",
+    "dense": "an array of 0 and 1",
+    "lists": "a sequence of collections of labels",
+    "multiclass": "one class per row",
+}
 
 
 class LabelTable:
-    """What the tree calls label 0, 1, 2, … in the order in which they came is something else to users.
+    """Translates between the tree's numbers of labels, in the order of arrival, and the user's labels.
 
     Parameters
     ----------
     kind : LabelKind, optional
-        The form that y has, once there was one.
+        The form of y; None before the first example.
     labels : iterable
         The labels by number.
     columns : iterable
-        All columns of y, if it is a matrix: a range or their names. Not all of them need have had a 1.
+        All columns of y, if it is a matrix: a range or their names. A column may have no 1 yet.
     """
 
     def __init__(
@@ -40,38 +47,31 @@ class LabelTable:
         self.kind = kind
         self.labels = list(labels)
         self._number = {label: i for i, label in enumerate(self.labels)}
-        self._are_integers = all(type(label) is int and abs(label) < 2**63 for label in self.labels)
+        self._are_integers = all(map(_fits_int64, self.labels))
         self.columns = columns
-        self._names: LabelNames | None = None
-        self._position: NDArray[np.int32] | None = None
+        self._arranged: tuple[LabelNames, NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def names(self) -> LabelNames:
-        """The labels as users see them."""
-        if self._names is None:
-            self._arrange()
-        assert self._names is not None
-        return self._names
+        """The labels in the order of `classes_`."""
+        return self._arrange()[0]
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels in the order in which users see them: columns as they are, others sorted."""
+        """The labels in the user's order: columns of a matrix as they are, others sorted."""
         return self.names.classes
 
     @property
     def position(self) -> NDArray[np.int32]:
-        """Where each label, by number, is in `classes`."""
-        if self._names is None:
-            self._arrange()
-        assert self._position is not None
-        return self._position
+        """The position in `classes` of each label, by number."""
+        return self._arrange()[1]
 
     def read(self, y: Any) -> LabelRows:
-        """Read y, which must be of the form it had before."""
-        if hasattr(y, "to_numpy") and not hasattr(y, "columns"):  # a series, which may hold lists
+        """Read y; raise `ValueError` if it has another form than before."""
+        if hasattr(y, "to_numpy") and not hasattr(y, "columns"):  # a series; it may hold lists
             y = y.to_numpy()
         rows = self._read(y)
         if self.kind is not None and rows.kind != self.kind:
@@ -82,31 +82,27 @@ class LabelTable:
 
     def _read(self, y: Any) -> LabelRows:
         is_sequence = isinstance(y, Sequence | np.ndarray) and not isinstance(y, str) and len(y) > 0
-        if is_sequence and all(isinstance(row, _COLLECTIONS) and len(row) == 0 for row in y):
-            kind = self.kind or "lists"
-            return LabelRows(
-                np.zeros(len(y) + 1, dtype=np.int64), np.empty(0, np.int32), np.empty(0, object), kind
-            )
-        if is_sequence and self.kind == "lists" and any(isinstance(row, _COLLECTIONS) for row in y):
+        if is_sequence and all(isinstance(row, COLLECTIONS) and len(row) == 0 for row in y):
+            nothing = np.empty(0, np.int32), np.empty(0, object)
+            return LabelRows(np.zeros(len(y) + 1, dtype=np.int64), *nothing, self.kind or "lists")
+        if is_sequence and self.kind == "lists" and any(isinstance(row, COLLECTIONS) for row in y):
             return read_label_lists(y)
         return read_labels(y)
 
     def number(self, rows: LabelRows, order: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[Any]]:
-        """The numbers of the labels of all rows, and the labels that are new if rows come in this order."""
+        """Return the number of each label of the rows, and the new labels in the order of their arrival."""
         present, entry = np.unique(rows.indices, return_inverse=True)
         names = rows.classes[present].tolist()
         numbers = np.array([self._number.get(name, -1) for name in names], dtype=np.int32)
-        counts = np.diff(rows.indptr)[order]
-        # The entries in the order of the rows: those of row order[i] follow each other.
-        at = np.arange(counts.sum()) + np.repeat(rows.indptr[order] - (np.cumsum(counts) - counts), counts)
-        unique, first = np.unique(entry[at], return_index=True)
+        in_order = replace(rows, indices=entry.astype(np.int32)).take(order).indices
+        unique, first = np.unique(in_order, return_index=True)
         unique = unique[np.argsort(first)]
         new = unique[numbers[unique] < 0]
         numbers[new] = np.arange(len(self), len(self) + len(new), dtype=np.int32)
         return numbers[entry], [names[position] for position in new.tolist()]
 
     def note_form(self, rows: LabelRows) -> None:
-        """Remember the form of y and, of a matrix, its columns."""
+        """Remember the form of y, and the columns of a matrix."""
         self.kind = rows.kind
         if rows.kind not in ("csr", "dense"):
             return
@@ -114,52 +110,46 @@ class LabelTable:
         if isinstance(self.columns, range) and rows.classes.dtype.kind == "i":
             self.columns = range(max(n_before, len(rows.classes)))
         else:
-            known = dict.fromkeys([*self.columns, *rows.classes.tolist()])
-            self.columns = list(known)
+            self.columns = list(dict.fromkeys([*self.columns, *rows.classes.tolist()]))
         if len(self.columns) > n_before:
-            self._names = None
+            self._arranged = None
 
     def add(self, labels: Sequence[Any]) -> None:
-        """The next labels."""
+        """Append new labels."""
         for label in labels:
             self._number[label] = len(self.labels)
             self.labels.append(label)
-            self._are_integers = self._are_integers and type(label) is int and abs(label) < 2**63
+            self._are_integers = self._are_integers and _fits_int64(label)
         if labels:
-            self._names = None
+            self._arranged = None
 
     def names_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
-        """The labels with these numbers; where a number is -1, -1 or, if not all labels are integers, None."""
-        are_integers = self._are_integers
-        nothing = -1 if are_integers else None
-        names = np.empty(numbers.size, dtype=np.int64 if are_integers else object)
+        """Return the labels with these numbers; for the number -1 it is -1, or None if not all labels are integers."""
+        nothing = -1 if self._are_integers else None
+        names = np.empty(numbers.size, dtype=np.int64 if self._are_integers else object)
         for i, number in enumerate(numbers.ravel().tolist()):
             names[i] = self.labels[number] if number >= 0 else nothing
         return names.reshape(numbers.shape)
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Drop all others; those that stay are numbered anew, in their order."""
+        """Drop all other labels, and renumber the kept ones in their order."""
         self.labels = [label for label, stays in zip(self.labels, kept.tolist(), strict=True) if stays]
         self._number = {label: i for i, label in enumerate(self.labels)}
-        self._names = None
+        self._arranged = None
 
-    def _arrange(self) -> None:
+    def _arrange(self) -> tuple[LabelNames, NDArray[np.int32]]:
+        if self._arranged is not None:
+            return self._arranged
         is_matrix = self.kind in ("csr", "dense")
         names = self.columns if is_matrix else label_order(self.labels)
-        if is_matrix and isinstance(names, range):
-            self._position = np.array(self.labels, dtype=np.int32)
-        else:
+        numbers = self.labels
+        if not (is_matrix and isinstance(names, range)):
             at = {label: i for i, label in enumerate(names)}
-            self._position = np.array([at[label] for label in self.labels], dtype=np.int32)
-        # Last: who finds this finds the other too.
-        self._names = LabelNames(
-            np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
-        )
+            numbers = [at[label] for label in self.labels]
+        classes = np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
+        self._arranged = LabelNames(classes), np.array(numbers, dtype=np.int32)
+        return self._arranged
 
 
-_FORMS = {
-    "csr": "a sparse matrix",
-    "dense": "an array of 0 and 1",
-    "lists": "a sequence of collections of labels",
-    "multiclass": "one class per row",
-}
+def _fits_int64(label: Any) -> bool:
+    return type(label) is int and abs(label) < 2**63

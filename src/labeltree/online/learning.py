@@ -1,11 +1,11 @@
-"""`OnlineLearner`: how an online classifier learns and forgets, and what it has learned."""
+"""`OnlineLearner`: the methods of an online classifier that learn and forget, and its fitted attributes."""
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from labeltree.online.growing_model import GrowingModel
 from labeltree.online.settings import OnlineSettings
 from labeltree.online.streaming import Batches, learn
 from labeltree.trees import LabelTree
-from labeltree.validation import LARGEST_INTEGER, check_count, check_sample_weight
+from labeltree.validation import LARGEST_INTEGER, check_count, check_same_rows, check_sample_weight
 
 _Estimator = TypeVar("_Estimator", bound="OnlineLearner")
 
 
 class OnlineLearner(Estimator):
-    """Learning, for the estimator that has the parameters."""
+    """The base class of `OnlineLabelTreeClassifier`, without its parameters."""
 
     epochs: int
     search: str
@@ -43,24 +43,22 @@ class OnlineLearner(Estimator):
         """Return the parameters with defaults filled in."""
 
     def growing_model(self) -> GrowingModel:
-        """Return the model that learns; raises `NotFittedError` if nothing was learned yet."""
-        model: Any = self.model_
-        grown: GrowingModel = model
-        return grown
+        """Return the model; raise `NotFittedError` if it has no examples yet."""
+        return cast(GrowingModel, self.model_)
 
     def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
-        """Start anew and learn the examples in `epochs` passes, each in another order.
+        """Start with an empty tree and learn the examples in `epochs` passes, each in a different random order.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
         sample_weight : array of shape (n_rows,), optional
-            How much each example counts, 1 by default: its gradient is multiplied by this.
+            Factor of the gradient of each example, 1 by default.
         """
         self.check_parameters()
         random = check_random_state(self.random_state)
-        model = GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER))))
+        model = self._new_model(random)
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
@@ -72,32 +70,33 @@ class OnlineLearner(Estimator):
     def partial_fit(
         self: _Estimator, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> _Estimator:
-        """Learn more examples, in their order; any of them may bring labels and features that are new.
+        """Learn more examples in their order. They may have new labels and features.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
-            A sparse matrix may be wider than those before it; an array may not.
-        y : as in `fit`, but always in the same form
+            A sparse matrix may be wider than earlier ones; an array must have the same width.
+        y
+            As in `fit`; all calls must use the same form.
         classes : array, optional
-            Not needed: for tools of scikit-learn, which give all classes with the first examples.
+            Ignored. Tools of scikit-learn pass all classes with the first examples.
         sample_weight : array of shape (n_rows,), optional
-            How much each example counts.
+            Factor of the gradient of each example, 1 by default.
         """
         self._learn(X, y, sample_weight, 0)
         return self
 
     def predict_then_learn(self, X: Any, y: Any, k: int = 5, *, sample_weight: Any = None) -> TopLabels:
-        """Learn more examples, but ask for the k best labels of each before it is learned.
+        """Learn more examples, and return the k best labels of each example before it is learned.
 
-        This is progressive validation: how good the answers were to examples that had not been seen, which is what the
-        model is worth at that moment, without setting any examples aside.
+        This is progressive validation: every example first tests the model and then trains it, so no examples need to
+        be held out.
 
         Returns
         -------
         TopLabels
-            `labels` and `probabilities`, each (n_rows, k), best first. Where fewer than k labels were known yet, the
-            label is -1, or None if labels are not numbers.
+            `labels` and `probabilities`, each (n_rows, k), best first. If the model had fewer than k labels, the
+            missing ones are -1, or None if labels are not numbers.
         """
         check_count("k", k)
         return self._learn(X, y, sample_weight, int(k))
@@ -110,22 +109,22 @@ class OnlineLearner(Estimator):
         checkpoint_every: int = 100_000,
         new_stream: bool = False,
     ) -> _Estimator:
-        """Learn the examples of a stream in their order, with checkpoints from which learning can go on.
+        """Learn the examples of a stream in their order, with checkpoints to resume from.
 
-        Examples of the stream that the model has learned before are passed over. Whatever happened, a model that is
-        loaded from its checkpoint and given the same stream again, from its beginning, ends the same, bit for bit, as
-        one that was never interrupted.
+        Examples of the stream that the model has already learned are skipped. To resume after an interruption, load
+        the checkpoint and pass the same stream from its beginning: the result is the same, bit for bit, as without the
+        interruption.
 
         Parameters
         ----------
         stream : str, path-like, binary file, or iterable of (X, y)
             A file as :func:`labeltree.data.read_stream` reads it, or batches of examples as `partial_fit` takes them.
         checkpoint : path of a directory, optional
-            Where the model is saved: after every `checkpoint_every` examples, at the end, and when the stream fails.
+            Directory to save the model to: after every `checkpoint_every` examples, at the end, and on errors.
         checkpoint_every : int
-            Counted from the first example that the model ever learned, whatever the batches are.
+            Number of examples between checkpoints, counted from the first example of the model.
         new_stream : bool
-            All of the stream is new: it goes on where the one before it ended.
+            Whether this is another stream than the last one, so that no example is skipped.
 
         Examples
         --------
@@ -140,11 +139,9 @@ class OnlineLearner(Estimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
         model: GrowingModel | None = vars(self).get("_model")
-        if model is None:  # what a model was begun with holds from then on
+        if model is None:  # a model keeps the parameters that it started with
             self.check_parameters()
-            model = GrowingModel(
-                self.settings(int(check_random_state(self.random_state).randint(LARGEST_INTEGER)))
-            )
+            model = self._new_model(check_random_state(self.random_state))
         features, labels, weight = self._examples(model, X, y, sample_weight)
         order = np.arange(labels.n_rows, dtype=np.int64)
         try:
@@ -153,36 +150,34 @@ class OnlineLearner(Estimator):
             if model.tree.n_examples > 0:
                 self._model = model
 
+    def _new_model(self, random: np.random.RandomState) -> GrowingModel:
+        return GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER))))
+
     def _examples(
         self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
     ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
         labels = model.labels.read(y)
         features = model.features.read(X, normalize=model.settings.normalize, learning=True)
-        if features.matrix.n_rows != labels.n_rows:
-            raise ValueError(
-                "X and y must have the same number of rows "
-                f"(inconsistent: {features.matrix.n_rows} and {labels.n_rows})"
-            )
+        check_same_rows(features.matrix.n_rows, labels.n_rows)
         return features, labels, check_sample_weight(sample_weight, labels.n_rows)
 
     def forget(self, *, not_seen_for: int | None = None, labels: Sequence[Any] | None = None) -> int:
-        """Remove labels, and give back the memory of what they had of the tree.
+        """Remove labels and free their memory.
 
-        The tree stays as it was for the others, but for nodes that are of no use any more. What remains is what was
-        learned, not what would have been learned without the removed labels: the promise that node classifiers are as
-        if their tree had been there from the start holds no longer.
+        Other labels keep their nodes; nodes without labels are removed. The weights that remain were trained with the
+        removed labels. So they are no longer the same as if the present tree had existed from the first example.
 
         Parameters
         ----------
         not_seen_for : int, optional
-            Remove the labels that none of the last so many examples had.
+            Remove the labels that do not occur in this many of the latest examples.
         labels : sequence, optional
-            Remove these. One of the two must be given.
+            Remove these labels. Pass either this or `not_seen_for`.
 
         Returns
         -------
         int
-            How many labels were removed.
+            Number of removed labels.
 
         Examples
         --------
@@ -204,22 +199,22 @@ class OnlineLearner(Estimator):
 
     @property
     def n_examples_(self) -> int:
-        """The number of examples that were learned."""
+        """The number of learned examples."""
         return self.growing_model().n_samples_fit
 
     @property
     def n_labels_(self) -> int:
-        """The number of labels that the examples had."""
+        """The number of labels of the learned examples."""
         return len(self.growing_model().labels)
 
     @property
     def named_features_(self) -> bool:
-        """Whether features have names: rows are dictionaries."""
+        """Whether features have names, because rows are dictionaries."""
         return self.growing_model().features.has_names
 
     @property
     def stream_start_(self) -> int:
-        """The number of examples that were learned before the current stream began."""
+        """The number of examples learned before the current stream."""
         return self.growing_model().stream_start
 
     @stream_start_.setter
@@ -228,22 +223,22 @@ class OnlineLearner(Estimator):
 
     @property
     def counts_(self) -> dict[str, int]:
-        """What was done so far."""
+        """Counts of the work done so far."""
         return dict(self.growing_model().tree.counts)
 
     @property
     def memory_(self) -> dict[str, int]:
-        """Bytes in use."""
+        """The bytes in use, by purpose."""
         return self.growing_model().memory()
 
     @property
     def tree_(self) -> LabelTree:
-        """The tree as it is now."""
+        """The current tree."""
         model = self.growing_model()
         with model.reading():
             return model.forest.trees[0]
 
     @property
     def trees_(self) -> list[LabelTree]:
-        """The tree as it is now, as a list of one."""
+        """A list with the current tree."""
         return [self.tree_]

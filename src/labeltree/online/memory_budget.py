@@ -1,4 +1,4 @@
-"""How long hashed vectors may be, so that a model fits into the memory it is given."""
+"""The length of hashed weight vectors that fits a memory budget."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from labeltree.validation import LARGEST_INTEGER
 
 BYTES_PER_MB = 2**20
 
-
-#: Of a weight, a float32, with what the solver keeps beside it: AdaGrad has a sum of squared gradients.
+#: Bytes of a float32 weight and of the solver's state for it: AdaGrad keeps a sum of squared gradients.
 BYTES_PER_WEIGHT = {"adagrad": 8, "sgd": 4, "fobos": 4}
 
-#: Of what a solver keeps for all siblings together: FOBOS notes how far the weights of a feature have been shrunk.
+#: Bytes of the solver's state for all siblings together: FOBOS keeps how far the weights of a feature are shrunk.
 BYTES_PER_ROW = {"adagrad": 0, "sgd": 0, "fobos": 8}
 
 
 def hashed_length(memory_mb: float, expected_labels: int, solver: str) -> int:
-    """How many hashed features each node can have if every node has as many.
+    """Return the number of hashed features of each node, if all nodes have the same number.
 
-    A tree of m labels has at most 2 m - 1 nodes with a classifier each, and at most m of them are open, with an
-    auxiliary one besides: 3 m vectors, in 2 m groups of siblings.
+    A tree of m labels has at most 2 m - 1 nodes with a classifier each. At most m of them are open and have an
+    auxiliary classifier too. This makes 3 m vectors, in 2 m groups of siblings.
 
     Examples
     --------
     >>> hashed_length(64 * 1024, 3993, "adagrad")  # 64 GB for the labels of EurLex
     717080
     """
-    # Beside its features a vector has a weight for the bias and a row of zeros.
+    # In addition to its features, a vector has a weight for the bias and a row of zeros.
     n_bytes = expected_labels * (3 * BYTES_PER_WEIGHT[solver] + 2 * BYTES_PER_ROW[solver])
     length = int(memory_mb * BYTES_PER_MB / n_bytes) - 2
     if length < 1:
@@ -37,7 +36,7 @@ def hashed_length(memory_mb: float, expected_labels: int, solver: str) -> int:
 
 
 def shared_length(memory_mb: float, most_lanes: int, solver: str) -> int:
-    """How many weights the table has that all nodes share.
+    """Return the number of weights in the table that all nodes share.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the leaf of a label that was never seen before goes."""
+"""Policies: where the leaf of a new label goes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, Protocol, TypeAlias
 
 from labeltree import _native
 
-#: What a policy in Python sees: the tree, and the example that brought a new label.
+#: The view of a policy in Python: the tree, and the example with the new label.
 PolicyView: TypeAlias = _native.PolicyView
 
 POLICIES = ("complete", "random", "best_fit")
 
 
 class TreePolicy(Protocol):
-    """A policy of your own: a callable, with a method `closes` if some nodes are full one day.
+    """The interface of a user's policy: a callable, with a method `closes` if nodes can become full.
 
     Examples
     --------
-    A tree that is one level deep: all labels below the root, the first one being split off.
+    A tree of depth 1, with all labels below the root. `insert` splits off the first label:
 
     >>> from labeltree import OnlineLabelTreeClassifier
     >>> def flat(tree, label):
@@ -29,17 +29,17 @@ class TreePolicy(Protocol):
     """
 
     def __call__(self, tree: PolicyView, label: int) -> tuple[int, bool]:
-        """Choose where the leaf of the new label, which has this number, goes.
+        """Choose the place of the leaf of a new label; `label` is its number.
 
-        Returns ``(node, insert)``. The leaf becomes a child of `node`; with `insert`, a new node first takes over all
-        children of `node`, or its label if it is a leaf, and becomes its only child. A leaf can only be chosen with
-        `insert`. `tree` is of no use once the choice is made.
+        Return ``(node, insert)``. The leaf becomes a child of `node`. With `insert`, a new node first becomes the only
+        child of `node` and takes over its other children, or its label if it is a leaf. A leaf can only be chosen with
+        `insert`. `tree` is valid only during the call.
         """
         ...
 
 
 def make_policy(policy: Any, arity: int, alpha: float, seed: int) -> _native.TreePolicy:
-    """The kernel's policy for the parameter `policy`."""
+    """Return the kernel's policy for the parameter `policy`."""
     if policy == "complete":
         return _native.CompletePolicy(arity)
     if policy == "random":
@@ -50,11 +50,11 @@ def make_policy(policy: Any, arity: int, alpha: float, seed: int) -> _native.Tre
 
 
 def _callable_policy(policy: Any) -> _native.TreePolicy:
-    # The kernel must not keep a policy alive: a function knows its module, and with it the model that it serves, and
-    # Python could not see that it goes round in a circle. The model's settings have it.
+    # The kernel must not keep a policy alive: a function references its module and thereby its model, and Python's
+    # garbage collector cannot see such a cycle through the kernel. The model's settings keep the policy alive.
     try:
         alive = weakref.ref(policy)
-    except TypeError:  # a built-in function, which knows nothing
+    except TypeError:  # a built-in function, which references no model
         return _native.CallablePolicy(policy, None)
 
     def choose(tree: PolicyView, label: int) -> Any:

@@ -1,4 +1,4 @@
-"""Many may read at once, or one may write."""
+"""A lock for many readers or one writer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 
 class ReadersWriterLock:
-    """A lock that readers share and a writer has alone.
+    """A lock that readers share and a writer holds alone.
 
-    A writer that waits goes before readers that come later, so that a model that is always asked still learns. Who has
-    the lock must not ask for it again: a writer that does gets a `RuntimeError`, rather than wait for itself.
+    A waiting writer comes before later readers, so that a model under constant load still learns. A thread that holds
+    the lock must not acquire it again; a writer that does gets a `RuntimeError` instead of a deadlock.
 
     Examples
     --------
@@ -26,15 +26,14 @@ class ReadersWriterLock:
         self._changed = threading.Condition()
         self._n_reading = 0
         self._n_waiting = 0
-        self._is_writing = False
-        self._writer = 0  # the thread that writes
+        self._writer: int | None = None  # the thread that is writing
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Wait until nobody writes or waits to; others may read meanwhile."""
+        """Hold the lock for reading, once no thread writes or waits to write."""
         self.check_other_thread()
         with self._changed:
-            self._changed.wait_for(lambda: not self._is_writing and self._n_waiting == 0)
+            self._changed.wait_for(lambda: self._writer is None and self._n_waiting == 0)
             self._n_reading += 1
         try:
             yield
@@ -45,25 +44,23 @@ class ReadersWriterLock:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Wait until nobody reads or writes."""
+        """Hold the lock for writing, once no other thread reads or writes."""
         self.check_other_thread()
         with self._changed:
             self._n_waiting += 1
             try:
-                self._changed.wait_for(lambda: not self._is_writing and self._n_reading == 0)
-                self._is_writing, self._writer = True, threading.get_ident()
+                self._changed.wait_for(lambda: self._writer is None and self._n_reading == 0)
+                self._writer = threading.get_ident()
             finally:
                 self._n_waiting -= 1
         try:
             yield
         finally:
             with self._changed:
-                self._is_writing, self._writer = False, 0
+                self._writer = None
                 self._changed.notify_all()
 
     def check_other_thread(self) -> None:
-        """Raise `RuntimeError` if it is this thread that writes."""
+        """Raise `RuntimeError` if this thread is writing."""
         if self._writer == threading.get_ident():
-            raise RuntimeError(
-                "a policy must not ask the model, nor teach it, while the model asks the policy"
-            )
+            raise RuntimeError("a policy must not use or train the model that is calling it")

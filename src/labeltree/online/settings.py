@@ -12,7 +12,33 @@ from labeltree.online.policies import make_policy
 
 @dataclass(frozen=True)
 class OnlineSettings:
-    """The parameters of a model from its first example on, with defaults filled in."""
+    """The parameters that cannot change after the first example, with defaults filled in.
+
+    Attributes
+    ----------
+    policy : str or callable
+        Where the leaf of a new label goes.
+    arity : int
+        Maximum number of children of a node.
+    alpha : float
+        Weight of balance against fit in the policy "best_fit".
+    seed : int
+        Seed of the policy "random".
+    weights : {"map", "dense", "hashed", "shared"}
+        Storage of the weights.
+    memory_mb : float, optional
+        Memory budget of "hashed" and "shared" weights.
+    expected_labels : int, optional
+        Maximum number of labels of "hashed" weights.
+    loss, link, solver : str
+        The loss of the node classifiers, the function from scores to probabilities, and the training algorithm.
+    learning_rate, regularization : float
+        Step size, and weight of the penalty.
+    bias : bool
+        Whether classifiers have a bias.
+    normalize : bool
+        Whether rows are scaled to unit length.
+    """
 
     policy: Any
     arity: int
@@ -45,25 +71,26 @@ class OnlineSettings:
         )
 
     def tree_policy(self) -> _native.TreePolicy:
+        """Return the policy for the kernel."""
         return make_policy(self.policy, self.arity, self.alpha, self.seed)
 
     @property
     def length(self) -> int:
-        """The length of hashed weights, or of the table that all nodes share; else 0."""
-        if self.weights == "hashed":
-            assert self.memory_mb is not None
-            assert self.expected_labels is not None
-            return hashed_length(self.memory_mb, self.expected_labels, self.solver)
+        """The length of hashed weight vectors, or of the table that all nodes share; 0 for other weights."""
+        if not self.hashes_names:
+            return 0
+        assert self.memory_mb is not None
         if self.weights == "shared":
-            assert self.memory_mb is not None
             return shared_length(self.memory_mb, self.most_lanes, self.solver)
-        return 0
+        assert self.expected_labels is not None
+        return hashed_length(self.memory_mb, self.expected_labels, self.solver)
 
     @property
     def most_lanes(self) -> int:
-        """The lanes of the widest block, rounded up as the kernel may do."""
+        """The maximum width of a block; the kernel may round it up."""
         return self.arity + 3
 
     @property
     def hashes_names(self) -> bool:
+        """Whether names of features are hashed, as the weights are."""
         return self.weights in ("hashed", "shared")

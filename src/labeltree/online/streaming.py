@@ -1,4 +1,4 @@
-"""Learning from a stream so that nothing but the time since the last checkpoint can be lost."""
+"""Learning from a stream with checkpoints: a crash loses only the work since the last checkpoint."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from labeltree.model.top_labels import TopLabels
 
 Batches: TypeAlias = Iterable[tuple[Any, Any]]
 
-#: Called with the labels of some examples and what was predicted before they were learned.
+#: A function of the labels of some examples and the predictions before they were learned.
 Watcher: TypeAlias = Callable[[Any, TopLabels], None]
 
 
 class StreamLearner(Protocol):
-    """What a model must have to learn from a stream.
+    """The interface of a model that learns from a stream.
 
-    `n_examples_` says how many examples were learned, `stream_start_` how many of these before the present stream. A
-    new model has neither; `save` writes them with all the rest.
+    `n_examples_` is the number of learned examples, `stream_start_` the number of those before the current stream. A
+    new model has neither attribute; `save` writes both.
     """
 
     stream_start_: int
@@ -44,37 +44,36 @@ def learn(
     watch_every: int | None = None,
     k: int = 5,
 ) -> int:
-    """Learn the examples of a stream in their order, and return how many there were.
+    """Learn the examples of a stream in their order, and return their number.
 
-    Examples of this stream that the model has learned before are passed over. Given the same stream from its beginning,
-    a model therefore goes on from its checkpoint, and ends the same, bit for bit, as if nothing had happened.
+    Examples of the stream that the model has already learned are skipped. To resume from a checkpoint, pass the same
+    stream from its beginning: the result is the same, bit for bit, as without an interruption.
 
     Parameters
     ----------
     model : OnlineLabelTreeClassifier
-        New, or loaded from a checkpoint.
+        A new model, or one loaded from a checkpoint.
     stream : str, path-like, binary file or iterable of (X, y)
-        What :func:`labeltree.data.read_stream` reads, or batches of examples.
+        A source for :func:`labeltree.data.read_stream`, or batches of examples.
     checkpoint : path of a directory, optional
-        Where the model is saved, atomically: after every `checkpoint_every` examples, at the end, and when the
-        stream fails.
+        Directory to save the model to, atomically: after every `checkpoint_every` examples, at the end, and on errors.
     checkpoint_every : int
-        Counted from the first example that the model ever learned, whatever the batches are.
+        Number of examples between checkpoints, counted from the first example of the model.
     new_stream : bool
-        The stream goes on where the one before ended: all of its examples are new.
+        Whether this is another stream than the last one, so that no example is skipped.
     watch : callable, optional
-        Called with the labels of some examples, and with what was predicted for these before they were learned.
+        Called with the labels of some examples and the predictions before they were learned.
     watch_every : int, optional
-        Call `watch` after every so many examples also where they are in the middle of a batch.
+        Call `watch` also at every multiple of this number of examples; batches are split there.
     k : int
-        How many labels are predicted for `watch`.
+        Number of labels to predict for `watch`.
 
     Raises
     ------
     ValueError
-        When the stream ends before the examples that the model has learned of it.
+        If the stream is shorter than the part of it that the model has already learned.
     DataFormatError
-        As :func:`labeltree.data.read_stream` does. The examples before the line at fault are learned and saved.
+        As :func:`labeltree.data.read_stream` raises it. The examples before the faulty line are learned and saved.
     """
     for name, every in (("checkpoint_every", checkpoint_every), ("watch_every", watch_every)):
         if every is not None and every < 1:
@@ -83,9 +82,9 @@ def learn(
     before = n_learned(model)
     if new_stream and before:
         model.stream_start_ = before
-        # At once: whoever resumes from here must not take this stream for the one before.
+        # Saved at once, so that a resumed run does not take this stream for the last one.
         checkpoints.save()
-    batches = _behind(_batches(stream), n_learned_of_stream(model))
+    batches = _skip(_batches(stream), n_learned_of_stream(model))
     while True:
         with checkpoints.saving_if_it_fails():
             batch = next(batches, None)
@@ -93,9 +92,8 @@ def learn(
             break
         X, y = batch
         for rows in _parts(model, _n_rows(y), checkpoint_every, watch_every):
-            with checkpoints.saving_if_it_fails(
-                ValueError
-            ):  # those before an example that is refused are learned
+            # After a ValueError, the examples before the refused one are learned.
+            with checkpoints.saving_if_it_fails(ValueError):
                 if watch is None:
                     model.partial_fit(X[rows], y[rows])
                 else:
@@ -109,17 +107,17 @@ def learn(
 
 
 def n_learned(model: Any) -> int:
-    """How many examples a model has learned; 0 if it is new."""
+    """Return the number of examples that a model has learned; 0 for a new model."""
     return int(getattr(model, "n_examples_", 0))
 
 
 def n_learned_of_stream(model: Any) -> int:
-    """How many examples of the present stream a model has learned."""
+    """Return the number of examples of the current stream that a model has learned."""
     return n_learned(model) - int(getattr(model, "stream_start_", 0))
 
 
 class _Checkpoints:
-    """Saves a model at exact numbers of examples, and never twice at the same."""
+    """Saves a model at multiples of `every` examples, and never twice in the same state."""
 
     def __init__(self, model: StreamLearner, path: str | os.PathLike[str] | None, every: int) -> None:
         self._model = model
@@ -139,7 +137,7 @@ class _Checkpoints:
 
     @contextmanager
     def saving_if_it_fails(self, error: type[BaseException] = BaseException) -> Iterator[None]:
-        """Run what leaves the model whole if it fails by this error; what was learned is then saved."""
+        """Save the model if the block raises this error, which must leave the model intact."""
         try:
             yield
         except error:
@@ -153,8 +151,8 @@ def _batches(stream: Source | Batches) -> Batches:
     return stream
 
 
-def _behind(batches: Batches, n_examples: int) -> Iterator[tuple[Any, Any]]:
-    """The rest of a stream behind its first examples."""
+def _skip(batches: Batches, n_examples: int) -> Iterator[tuple[Any, Any]]:
+    """Yield the batches of a stream without its first examples."""
     left = n_examples
     for X, y in batches:
         n_rows = _n_rows(y)
@@ -164,12 +162,12 @@ def _behind(batches: Batches, n_examples: int) -> Iterator[tuple[Any, Any]]:
     if left:
         raise ValueError(
             f"the model has learned {n_examples} examples of this stream, but it has only {n_examples - left}; "
-            "if it is another stream, say new_stream"
+            "if it is another stream, set new_stream"
         )
 
 
 def _parts(model: StreamLearner, n_rows: int, *every: int | None) -> Iterator[slice]:
-    """Cut a batch so that the model stops at all multiples of the given numbers of examples."""
+    """Yield slices of a batch that end at all multiples of the given numbers of examples."""
     begin = 0
     while begin < n_rows:
         size = min(number - n_learned(model) % number for number in every if number is not None)

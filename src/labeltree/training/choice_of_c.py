@@ -1,4 +1,4 @@
-"""The choice of C by rows that are held out: `C="auto"` and `C="auto_per_level"`."""
+"""The choice of C on held-out rows: `C="auto"` and `C="auto_per_level"`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.progress import Phases
+from labeltree.model.forest import empty_answer
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree
+from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
 
-#: Rows that are looked at, of which every third is held out.
+#: Size of the sample of rows; every third row of the sample is held out.
 SAMPLE = 10_000
 _HELD_OUT = 3
-#: With fewer rows nothing can be told, and the default stands.
+#: With fewer rows the default C is used: differences would be noise.
 FEWEST_ROWS = 12
 
-#: C is doubled and halved, at most so many times.
+#: C is multiplied and divided by this factor, at most MOST_STEPS times.
 STEP = 2.0
 MOST_STEPS = 12
 
-#: Precision at these k, averaged, tells how good a model is.
+#: A model is scored by its mean precision at these k.
 _K = (1, 3, 5)
 
 FloatMatrix = NDArray[np.float64]
@@ -34,9 +35,14 @@ FloatMatrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ChosenC:
-    """The C that was chosen, one for each level if so asked, and the scores of all that were tried.
+    """The chosen C and the scores of all C that were tried.
 
-    A score is the mean of P@1, P@3 and P@5, or for each level its log loss per row.
+    Attributes
+    ----------
+    C : float or list of float
+        One value, or one for each level.
+    scores : dict
+        By C: the mean of P@1, P@3 and P@5, or a list with the log loss per row of each level.
     """
 
     C: float | list[float]
@@ -48,41 +54,33 @@ def choose_regularization(
     examples: Examples,
     settings: SolverSettings,
     link: str,
-    *,
     per_level: bool,
     seed: int,
-    n_threads: int,
-    phases: Phases,
+    run: Run,
 ) -> ChosenC:
-    """Train a tree on a sample with several C and see which one knows the rows best that were held out.
+    """Train a tree on a sample with several C, and return the C that is best on held-out rows.
 
-    Globally by the precision of the answers, per level by the log loss of the level's nodes, over the rows that reach
-    them. From the C of `settings` on, it is halved and doubled as long as that helps. Of those that cannot be told from
-    the best (by one standard error of the difference, row by row) the nearest to that is taken.
+    One C for all levels is judged by the precision of the predictions; a C per level by the log loss of the nodes on
+    that level, over the rows that reach them. The search halves and doubles the C of `settings` as long as that helps.
+    Every C within one standard error of the best (of the difference, row by row) counts as equally good; of these, the
+    one nearest to the start is chosen.
     """
     start = settings.C
-    assert isinstance(start, float)  # a list is what this function returns
+    assert isinstance(start, float)  # a list is a result of this function
     n_rows = examples.labels.n_rows
     if n_rows < FEWEST_ROWS:
         return ChosenC([start] * (tree.depth + 1) if per_level else start, {})
     sample = np.random.default_rng(seed).permutation(n_rows)[:SAMPLE]
     n_held_out = len(sample) // _HELD_OUT
     held_out, kept = examples.take(np.sort(sample[:n_held_out])), examples.take(np.sort(sample[n_held_out:]))
+    measure = level_losses if per_level else missed_precision
 
     def losses_with(C: float) -> FloatMatrix:
-        trained, _ = train_tree(
-            tree,
-            kept,
-            replace(settings, C=C),
-            seed,
-            n_threads,
-            phases,
-            f"choosing C: {C:g}, {kept.labels.n_rows:,} rows: ",
-        )
-        # Not fused: the C that is chosen must not depend on the processor.
+        sample_run = replace(run, prefix=f"choosing C: {C:g}, {kept.labels.n_rows:,} rows: ")
+        trained, _ = train_tree(tree, kept, replace(settings, C=C), seed, sample_run)
+        # Not fused: the chosen C must not depend on the processor.
         store = trained.store(held_out.features.n_features, link, fused=False)
-        measure = level_losses if per_level else missed_precision
-        return held_out.weigh(measure(store, tree, held_out, n_threads))
+        return held_out.weigh(measure(store, tree, held_out, run.n_threads))
 
     tried = climb(start, losses_with)
     chosen = nearest_of_the_best(start, tried)
@@ -92,36 +90,36 @@ def choose_regularization(
 
 
 def climb(start: float, losses_with: Callable[[float], FloatMatrix]) -> dict[float, FloatMatrix]:
-    """Halve and double C until that helps no column of the losses: a row for each example, the less the better."""
+    """Halve and double C until no column of the losses improves; return the losses by C.
+
+    Losses have a row for each example; smaller is better.
+    """
     tried = {start: losses_with(start)}
     for factor in (1 / STEP, STEP):
-        for step in range(1, MOST_STEPS + 1):
-            C = start * factor**step
-            if step == 1 and not any(
-                _may_improve(C, tried, column) for column in range(tried[start].shape[1])
-            ):
-                break  # the other direction was better
-            tried[C] = losses_with(C)
-            if not any(_may_improve(C * factor, tried, column) for column in range(tried[C].shape[1])):
+        C = start * factor
+        for _ in range(MOST_STEPS):
+            if not any(_may_improve(C, tried, column) for column in range(tried[start].shape[1])):
                 break
+            tried[C] = losses_with(C)
+            C *= factor
     return tried
 
 
 def _may_improve(C: float, tried: dict[float, FloatMatrix], column: int) -> bool:
-    """Whether a C one step beyond those tried may be better than all of them.
+    """Return whether C, one step beyond those tried, may be better than all of them.
 
-    Not if the one before it is clearly worse than the best, nor if the best is four steps away.
+    It cannot if its neighbour is clearly worse than the best C, nor if the best C is four steps away.
     """
     best, differences = _differences(tried, column)
-    before = min(tried, key=lambda other: abs(math.log(other / C)))
-    mean, error = differences[before]
+    neighbour = min(tried, key=lambda other: abs(math.log(other / C)))
+    mean, error = differences[neighbour]
     return mean <= error and abs(math.log(best / C, STEP)) < 3.5
 
 
 def _differences(
     tried: dict[float, FloatMatrix], column: int
 ) -> tuple[float, dict[float, tuple[float, float]]]:
-    """The best C, and of all the mean difference of their losses to its, with the standard error."""
+    """Return the best C, and for each C the mean difference of its losses to the best with its standard error."""
     best = min(tried, key=lambda C: float(tried[C][:, column].mean()))
     differences = {}
     for C, losses in tried.items():
@@ -131,7 +129,7 @@ def _differences(
 
 
 def nearest_of_the_best(start: float, tried: dict[float, FloatMatrix]) -> list[float]:
-    """For each column of the losses: of those C that cannot be told from the best, the nearest to `start`."""
+    """Return for each column of the losses the C nearest to `start` that is as good as the best."""
     chosen = []
     for column in range(tried[start].shape[1]):
         _, differences = _differences(tried, column)
@@ -143,7 +141,7 @@ def nearest_of_the_best(start: float, tried: dict[float, FloatMatrix]) -> list[f
 def level_losses(
     store: _native.BlockStore, tree: LabelTree, examples: Examples, n_threads: int
 ) -> FloatMatrix:
-    """The log loss of every row at every level of the tree."""
+    """Return the log loss of every row at every level of the tree."""
     losses = np.empty((examples.labels.n_rows, tree.depth + 1))
     store.held_out_loss(examples.native, n_threads, losses)
     return losses
@@ -152,11 +150,10 @@ def level_losses(
 def missed_precision(
     store: _native.BlockStore, tree: LabelTree, examples: Examples, n_threads: int
 ) -> FloatMatrix:
-    """1 less the mean of P@1, P@3 and P@5 of every row; where labels have weights, so have those that are found."""
+    """Return 1 minus the mean of P@1, P@3 and P@5 of every row; hits count with the weights of their labels."""
     labels = examples.labels
     k = min(max(_K), tree.n_labels)
-    found = np.empty((labels.n_rows, k), dtype=np.int32)
-    probabilities = np.empty((labels.n_rows, k), dtype=np.float32)
+    found, probabilities = empty_answer(labels.n_rows, k)
     forest = _native.Forest([store], [1.0])
     forest.top_k(examples.features, _native.Search(k, n_threads=n_threads), found, probabilities)
     worth = np.ones(tree.n_labels) if examples.label_weight is None else examples.label_weight

@@ -1,4 +1,4 @@
-"""What a model learns from."""
+"""`Examples`: the rows, labels and weights that a model is trained on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.labels.reading import LabelRows
 from labeltree.model.feature_reader import FeatureReader
+from labeltree.validation import check_same_rows
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,13 @@ class Examples:
         The rows, as the kernel reads them.
     labels : LabelRows
     sample_weight : array of shape (n_rows,), optional
-        How much each row counts, 1 by default.
+        Weight of each row, 1 by default.
     label_weight : array of shape (n_labels,), optional
-        How much positive rows of each label count, 1 by default.
+        Weight of the positive rows of each label, 1 by default.
     reader : FeatureReader, optional
-        What read the features.
+        The reader of the features.
     X
-        The rows as the user passed them, for node estimators, which read them themselves.
+        The rows as the user passed them; node estimators read these.
     """
 
     features: _native.FeatureMatrix
@@ -54,26 +55,23 @@ class Examples:
         )
 
     def check(self) -> None:
-        """Raise `ValueError` unless something can be learned."""
+        """Raise `ValueError` unless a model can be trained on the examples."""
         n_rows, labels = self.features.n_rows, self.labels
-        if n_rows != labels.n_rows:
-            raise ValueError(
-                f"X and y must have the same number of rows (inconsistent: {n_rows} and {labels.n_rows})"
-            )
+        check_same_rows(n_rows, labels.n_rows)
         if n_rows >= 2**31:
             raise ValueError(f"at most 2,147,483,647 rows can be learned at once, got {n_rows}")
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
 
     def take(self, rows: NDArray[np.int64]) -> Examples:
-        """Copy some rows, as the kernel sees them."""
+        """Return a copy of some rows."""
         taken = [self.features.row(int(row)) for row in rows]
         features = _native.FeatureMatrix.csr(
             np.cumsum([0, *(len(index) for index, _ in taken)], dtype=np.int64),
             np.concatenate([index for index, _ in taken], dtype=np.int64),
             np.concatenate([value for _, value in taken], dtype=np.float32),
             self.features.n_features,
-            False,  # they have been scaled, if they are to be
+            False,  # rows are already scaled
             self.features.dense_features,
         )
         return Examples(
@@ -84,7 +82,7 @@ class Examples:
         )
 
     def weigh(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Losses of the rows times their weights, which are 1 on average."""
+        """Return the losses of the rows times their weights, scaled to a mean weight of 1."""
         weight = self.sample_weight
         if weight is None or not weight.any():
             return losses

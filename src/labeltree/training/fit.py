@@ -1,4 +1,4 @@
-"""`fit`: from X and y to a model, by the plan of an estimator."""
+"""`fit`: trains a model on X and y by the plan of an estimator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labeltree.validation import check_sample_weight, n_threads
 
 
 class Planned(Protocol):
-    """An estimator that can be trained by a plan."""
+    """An estimator that makes a plan for its training."""
 
     normalize: bool
     n_jobs: int | None
@@ -40,11 +40,11 @@ def fit(self: _Planned, X: Any, y: Any, sample_weight: Any = None) -> _Planned:
     Parameters
     ----------
     X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair of a sparse matrix and an array
-        A pair has the features of both, the sparse ones first.
+        The rows. A pair has the features of both parts, the sparse ones first.
     y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
-        Rows may have no label.
+        The labels of each row. Rows may have no label.
     sample_weight : array of shape (n_rows,), optional
-        How much each example counts, 1 by default: its loss is multiplied by this.
+        Factor of the loss of each example, 1 by default.
     """
     self.check_parameters()
     reader, features = FeatureReader.learn(type(self).__name__, X, self.normalize)
@@ -55,7 +55,7 @@ def fit(self: _Planned, X: Any, y: Any, sample_weight: Any = None) -> _Planned:
     plan = self.make_plan()
     with phases(self.verbose) as shown:
         trained = plan.train(examples, Run(n_threads(self.n_jobs), shown))
-    # One assignment at the end: a fit that fails leaves an earlier model as it was.
+    # Assigned last: if fit fails, an earlier model stays as it was.
     self._model = Model(
         trained.forest,
         trained.reader or reader,

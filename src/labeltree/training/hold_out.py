@@ -1,15 +1,14 @@
-"""Rows that are set aside: some of the examples to train on, the others to decide by."""
+"""The split of examples into rows to train on and held-out rows."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from labeltree.labels.reading import LabelRows
-from labeltree.validation import is_pair
+from labeltree.validation import take_rows
 
 
 class Rows(NamedTuple):
@@ -23,7 +22,7 @@ class Rows(NamedTuple):
 def set_aside(
     X: Any, labels: LabelRows, sample_weight: Any, share: float, random_state: Any
 ) -> tuple[Rows, Rows]:
-    """Split examples at random: those to train on, and this share of them to decide by."""
+    """Split examples at random into the rows to train on and a held-out share."""
     n_rows = labels.n_rows
     n_aside = round(share * n_rows)
     if not 0 < n_aside < n_rows:
@@ -32,15 +31,14 @@ def set_aside(
             "another share"
         )
     shuffled = check_random_state(random_state).permutation(n_rows)
-    # In their order, so that what is trained does not depend on how rows are drawn more than it must.
-    parts = np.sort(shuffled[n_aside:]), np.sort(shuffled[:n_aside])
-    trained, aside = (_take(X, labels, sample_weight, part) for part in parts)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    # Rows keep their order, so that training depends on the draw as little as possible.
+    trained, aside = (
+        Rows(
+            take_rows(X, rows),
+            labels.take(rows),
+            weight if weight is None or weight.ndim == 0 else weight[rows],
+        )
+        for rows in (np.sort(shuffled[n_aside:]), np.sort(shuffled[:n_aside]))
+    )
     return trained, aside
-
-
-def _take(X: Any, labels: LabelRows, sample_weight: Any, rows: NDArray[np.int64]) -> Rows:
-    weight = sample_weight
-    if weight is not None and np.ndim(weight) > 0:
-        weight = np.asarray(weight)[rows]
-    taken = tuple(_safe_indexing(part, rows) for part in X) if is_pair(X) else _safe_indexing(X, rows)
-    return Rows(taken, labels.take(rows), weight)

@@ -1,67 +1,84 @@
-"""Training of the node classifiers of one tree."""
+"""Training of the linear node classifiers of one tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
-from labeltree.progress import Phases
 from labeltree.training.examples import Examples
-from labeltree.training.solvers import IncrementalSettings
+from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SolverSettings:
-    """`LabelTreeClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none.
+    """How linear classifiers are trained; every default is filled in.
 
-    `OneVsRestClassifier` has another solver, "sparse", with a parameter `l1`.
-
-    `C` is a number, or one for each level of the tree, from the root down.
+    Attributes
+    ----------
+    solver : str
+        The algorithm: "descent", an incremental solver, or of `OneVsRestClassifier` "sparse" or "max_margin".
+    loss : str
+        The loss that the classifiers minimise.
+    penalty : {"l2", "l1"}
+        The norm of the weights that is added to the loss.
+    siblings : {"independent", "joint"}
+        Whether the children of a node have one classifier each, or one together.
+    C : float or list of float
+        Weight of the examples against the penalty. A list has a value for each level of the tree, from the root down.
+    tol : float
+        Tolerance of the stopping criterion.
+    max_iter : int
+        Maximum number of passes over the examples.
+    incremental : dict, optional
+        `learning_rate`, `epochs` and `regularization` of an incremental solver; None for other solvers.
+    bias : float
+        Value of the bias feature; 0 for classifiers without a bias.
+    prune : float
+        Threshold below which weights are dropped after training.
+    l1 : float
+        Weight of the L1 penalty of the solvers "sparse" and "max_margin".
     """
 
-    solver: str
-    loss: str
-    penalty: str
-    siblings: str
+    solver: str = "descent"
+    loss: str = "squared_hinge"
+    penalty: str = "l2"
+    siblings: str = "independent"
     C: float | Sequence[float]
     tol: float
     max_iter: int
-    incremental: IncrementalSettings | None
+    incremental: Mapping[str, Any] | None = None
     bias: float
     prune: float
     l1: float = 0.0
 
-
-def solver_options(
-    settings: SolverSettings, seed: int, n_threads: int, tree: LabelTree | None = None
-) -> _native.SolverOptions:
-    """Return the settings as the kernel wants them; a `C` per level needs the tree."""
-    if isinstance(settings.C, Sequence):
-        assert tree is not None
-        regularization: dict[str, Any] = {"block_C": block_values(tree, settings.C)}
-    else:
-        regularization = {"C": settings.C}
-    return _native.SolverOptions(
-        solver=getattr(_native.Solver, settings.solver),
-        loss=getattr(_native.Loss, settings.loss),
-        penalty=getattr(_native.Penalty, settings.penalty),
-        joint_siblings=settings.siblings == "joint",
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        l1=settings.l1,
-        **({} if settings.incremental is None else asdict(settings.incremental)),
-        **regularization,
-        bias=settings.bias,
-        prune=settings.prune,
-        seed=seed,
-        n_threads=n_threads,
-    )
+    def options(self, seed: int, n_threads: int, tree: LabelTree | None = None) -> _native.SolverOptions:
+        """Return the settings for the kernel; a list of `C` needs the tree."""
+        if isinstance(self.C, Sequence):
+            assert tree is not None
+            weight: dict[str, Any] = {"block_C": block_values(tree, self.C)}
+        else:
+            weight = {"C": self.C}
+        return _native.SolverOptions(
+            solver=getattr(_native.Solver, self.solver),
+            loss=getattr(_native.Loss, self.loss),
+            penalty=getattr(_native.Penalty, self.penalty),
+            joint_siblings=self.siblings == "joint",
+            tol=self.tol,
+            max_iter=self.max_iter,
+            l1=self.l1,
+            bias=self.bias,
+            prune=self.prune,
+            seed=seed,
+            n_threads=n_threads,
+            **weight,
+            **(self.incremental or {}),
+        )
 
 
 def train_tree(
@@ -69,38 +86,40 @@ def train_tree(
     examples: Examples,
     settings: SolverSettings,
     seed: int,
-    n_threads: int,
-    phases: Phases,
-    name: str = "",
-) -> tuple[BlockWeights, dict[str, Any]]:
-    """Train all nodes; returns the weights and the kernel's report."""
-    options = solver_options(settings, seed, n_threads, tree)
-    arrays = phases.run(
-        f"{name}training {tree.n_nodes:,} nodes",
-        lambda progress: _native.train_blocks(tree.native, examples.native, options, progress),
+    run: Run,
+    kernel: Callable[..., dict[str, Any]] = _native.train_blocks,
+) -> tuple[BlockWeights, dict[str, int]]:
+    """Train all nodes with this function of the kernel; return the weights and a report."""
+    options = settings.options(seed, run.n_threads, tree)
+    arrays = run.phase(
+        f"training {tree.n_nodes:,} nodes",
+        lambda progress: kernel(tree.native, examples.native, options, progress),
     )
     report = arrays.pop("report")
     return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:
-    """For each block the value of the level that its nodes are on; the root is on level 0.
+    """Return for each block the value of the level of its nodes; the root is on level 0.
 
-    Below the last given level its value holds: several trees need not be equally deep.
+    Levels below the last value take the last value: several trees need not be equally deep.
     """
     level = np.concatenate([[0], tree.depth_of_node[tree.inner_nodes] + 1])
     values: list[float] = np.asarray(level_values)[np.minimum(level, len(level_values) - 1)].tolist()
     return values
 
 
-def pruning_warnings(
-    prune: float, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]
+def weight_warnings(
+    settings: SolverSettings, weights: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]
 ) -> list[str]:
-    """Return a warning if pruning dropped nearly all weights."""
+    """Return warnings if pruning or the L1 penalty left nearly no weights."""
+    found = []
     n_kept, n_pruned = sum(w.n_weights for w in weights), sum(r["n_pruned"] for r in reports)
-    if n_pruned <= 1000 * max(n_kept, 1):
-        return []
-    return [
-        f"prune={prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
-        "(normalize=False) or a small C make small weights: use a smaller prune"
-    ]
+    if n_pruned > 1000 * max(n_kept, 1):
+        found.append(
+            f"prune={settings.prune:g} dropped {n_pruned:,} weights and left {n_kept:,}; features that are not scaled "
+            "(normalize=False) or a small C make small weights: use a smaller prune"
+        )
+    if settings.l1 > 0 and n_kept + n_pruned == 0 and any(r["n_row_visits"] for r in reports):
+        found.append(f"l1={settings.l1:g} left no weight at all: use a smaller l1, or a larger C")
+    return found

@@ -1,4 +1,4 @@
-"""The losses of the node classifiers: their links, and what a small loss says about probabilities."""
+"""The losses of the node classifiers: their links, and how a small loss bounds the error of probabilities."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
 
@@ -17,26 +18,27 @@ FloatArray = NDArray[np.float64]
 class Loss:
     """A strongly proper composite loss of the margin, which is class (1 or -1) times score.
 
-    Its proper link gives the true probability where the expected loss is as small as it can be. How far a score's
-    probability is from the true one is bounded by how far its expected loss is from the smallest: see
-    `probability_error_bound`.
+    Its proper link maps the score with the smallest expected loss to the true probability. For any other score,
+    `probability_error_bound` bounds the error of the probability by the excess of the expected loss.
 
     Attributes
     ----------
     name : str
-        The parameter `loss` of `LabelTreeClassifier`.
+        Value of the parameter `loss` of `LabelTreeClassifier`.
     proper_link : str
-        The name of the proper link.
+        Name of the proper link.
     links : tuple of str
-        The links that the classifier takes with this loss, its default first.
+        The links that the classifier accepts with this loss, the default first.
     default_c : float
-        The parameter `C` by default.
+        Default of the parameter `C`.
     strong_properness : float
         The constant λ of the bound.
     default_c_l1 : float, optional
-        The parameter `C` by default with the penalty "l1"; None if that penalty does not take the loss.
-    learning_rate, regularization : dict of float
-        These parameters by default, by incremental solver. A solver without a learning rate does not take the loss.
+        Default of the parameter `C` with the penalty "l1"; None if the loss does not support that penalty.
+    learning_rate : dict of float
+        Default learning rate by incremental solver. A solver without a value does not support the loss.
+    regularization : dict of float
+        Default weight of the penalty by incremental solver.
 
     Examples
     --------
@@ -64,25 +66,25 @@ class Loss:
         return self._value(np.asarray(margin, dtype=np.float64))
 
     def probability(self, score: ArrayLike) -> Any:
-        """Return the probabilities that scores stand for, by the proper link."""
+        """Return the probabilities of scores by the proper link."""
         return self._probability(np.asarray(score, dtype=np.float64))
 
     def probability_error_bound(self, regret: float) -> float:
         """Bound the expected error of a node's probabilities by its regret.
 
-        That is √(2 / λ) · √regret: the paper's bound for strongly proper composite losses, with λ the constant
+        The bound is √(2 / λ) · √regret, as the paper proves for strongly proper composite losses; λ is
         `strong_properness`.
 
         Parameters
         ----------
         regret : float
-            The expected loss of the node's scores, less the smallest that any scores could have.
+            The expected loss of the node's scores minus the smallest expected loss of any scores.
 
         Returns
         -------
         float
-            What the expected absolute difference between the true probability and the estimated one, by the proper
-            link, cannot exceed.
+            The maximum of the expected absolute difference between the true probability and the probability that the
+            proper link gives.
 
         Examples
         --------
@@ -95,44 +97,26 @@ class Loss:
         return math.sqrt(2 / self.strong_properness) * math.sqrt(regret)
 
 
-def _sigmoid(score: FloatArray) -> FloatArray:
-    # Never the exponential of a large number.
-    small: FloatArray = np.exp(-np.abs(score))
-    return np.where(score >= 0, 1 / (1 + small), small / (1 + small))
-
-
 def _clip(score: FloatArray) -> FloatArray:
     clipped: FloatArray = np.clip((1 + score) / 2, 0, 1)
     return clipped
 
 
-def _squared_hinge(margin: FloatArray) -> FloatArray:
-    loss: FloatArray = np.maximum(0, 1 - margin) ** 2
-    return loss
+#: Links of losses whose scores are near -1 and 1.
+_MARGIN_LINKS = ("exp4", "exp5", "exp3", "exp2", "clip")
 
-
-def _logistic(margin: FloatArray) -> FloatArray:
-    loss: FloatArray = np.logaddexp(0, -margin)
-    return loss
-
-
-def _exponential(margin: FloatArray) -> FloatArray:
-    loss: FloatArray = np.exp(-margin)
-    return loss
-
-
-#: All losses by name; native/training/loss_list.h has the same. docs/node-learners.md has the figures that the
-#: defaults rest on.
+#: All losses by name; native/training/loss_list.h has the same. docs/node-learners.md has the measurements behind the
+#: defaults.
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss(
             "squared_hinge",
             "clip",
-            ("exp4", "exp5", "exp3", "exp2", "clip"),
+            _MARGIN_LINKS,
             1.0,
             8.0,
-            _squared_hinge,
+            lambda m: np.maximum(0, 1 - m) ** 2,
             _clip,
             default_c_l1=1.0,
             learning_rate={"adagrad": 0.4, "sgd": 0.2, "fobos": 0.2},
@@ -144,29 +128,22 @@ LOSSES = {
             ("sigmoid",),
             8.0,
             4.0,
-            _logistic,
-            _sigmoid,
+            lambda m: np.logaddexp(0, -m),
+            expit,
             default_c_l1=2.0,
             learning_rate={"adagrad": 3.0, "sgd": 3.0, "fobos": 3.0},
             regularization={"sgd": 1e-6, "fobos": 1e-6},
         ),
+        Loss("squared", "clip", _MARGIN_LINKS, 0.7, 8.0, lambda m: (1 - m) ** 2, _clip, default_c_l1=1.0),
         Loss(
-            "squared",
-            "clip",
-            ("exp4", "exp5", "exp3", "exp2", "clip"),
-            0.7,
-            8.0,
-            lambda m: (1 - m) ** 2,
-            _clip,
-            default_c_l1=1.0,
+            "exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, lambda m: np.exp(-m), lambda s: expit(2 * s)
         ),
-        Loss("exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, _exponential, lambda s: _sigmoid(2 * s)),
     )
 }
 
 
 def choose_link(link: str, loss: str, links: Sequence[str]) -> str:
-    """Return the link of a loss: the first of its `links` for "auto"; raises `ValueError` if it has no such link."""
+    """Return the link for a loss: for "auto" the first of `links`; raise `ValueError` for a link not in `links`."""
     if link == "auto":
         return links[0]
     if link not in links:

@@ -1,56 +1,75 @@
-"""A plan: how one kind of estimator makes a forest of examples."""
+"""A plan: how one kind of estimator trains a forest on examples."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from labeltree import _native
 from labeltree.model.forest import Forest
 from labeltree.model.model import Reader
 from labeltree.progress import Phases
 from labeltree.training.examples import Examples
 
-Seconds = dict[str, float]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class Run:
-    """How many threads may be used, and where progress is shown."""
+    """The context of one training.
+
+    Attributes
+    ----------
+    n_threads : int
+        Number of threads.
+    phases : Phases
+        Shows progress.
+    prefix : str
+        Put before the title of every phase, such as "tree 2 of 3: ".
+    seconds : dict
+        Duration of each step that does not count as clustering or training.
+    """
 
     n_threads: int
     phases: Phases
+    prefix: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def phase(self, title: str, compute: Callable[[_native.Progress], _T]) -> _T:
+        """Return ``compute(progress)``, and show its progress meanwhile."""
+        return self.phases.run(self.prefix + title, compute)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained forest, and what training has to say.
+    """The result of training.
 
     Attributes
     ----------
     forest : Forest
     reports : list of dict
-        What training counted, for each tree.
+        Counts of the work done, for each tree.
     seconds : dict
-        How long each phase took.
+        Duration of each phase.
     facts : dict
         Fitted attributes that only this kind of estimator has, such as `C_`.
     warnings : sequence of str
-        What the caller of `fit` should know.
+        Warnings for the caller of `fit`.
     reader : Reader, optional
-        Reads X for this forest, if the kernel does not.
+        Reads X for this forest; None if `FeatureReader` does.
     """
 
     forest: Forest
     reports: list[dict[str, int]]
-    seconds: Seconds
+    seconds: dict[str, float]
     facts: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     reader: Reader | None = None
 
 
 class Plan(Protocol):
-    """Everything that training needs to know, taken from the parameters of an estimator."""
+    """The settings of a training, taken from the parameters of an estimator."""
 
     def train(self, examples: Examples, run: Run) -> Trained:
         """Train a forest."""

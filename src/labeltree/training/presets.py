@@ -43,12 +43,12 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def preset(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a system, overridden by `parameters`.
+    """Return the settings of a published system, overridden by `parameters`.
 
-    Settings that mean nothing to another solver or loss are left out.
+    If `parameters` choose another solver or loss, settings that do not work with it are left out.
     """
     settings = PRESETS[name]
-    solver = SOLVERS.get(parameters.get("solver", "descent"))  # a wrong one is refused later
+    solver = SOLVERS.get(parameters.get("solver", "descent"))  # an unknown solver is refused later
     dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver}
     if parameters.get("loss", settings["loss"]) != settings["loss"]:
         dropped |= {"C", "link"}

@@ -1,9 +1,8 @@
-"""What learns the node classifiers: which parameters each solver reads, and what they are if they are not given."""
+"""The solvers of node classifiers: the parameters that each solver reads, and their defaults."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from labeltree.training.losses import LOSSES
 
-#: Those of the classifier's `SOLVER_PARAMETERS` that each solver reads.
+#: The parameters of each solver that not all solvers read.
 SOLVERS: dict[str, tuple[str, ...]] = {
     "descent": ("penalty", "siblings", "C", "tol", "max_iter"),
     "adagrad": ("learning_rate", "epochs"),
@@ -20,20 +19,12 @@ SOLVERS: dict[str, tuple[str, ...]] = {
     "fobos": ("learning_rate", "epochs", "regularization"),
 }
 
-SOLVER_PARAMETERS = (
-    "penalty",
-    "siblings",
-    "C",
-    "tol",
-    "max_iter",
-    "learning_rate",
-    "epochs",
-    "regularization",
-)
+#: All parameters that some solvers read and others do not.
+SOLVER_PARAMETERS = tuple(dict.fromkeys(chain.from_iterable(SOLVERS.values())))
 
 
 def default_c(solver: str, loss: str, penalty: str) -> float:
-    """The parameter `C` where it is not given; incremental solvers know none, which is a weight of 1.
+    """Return the default of the parameter `C`; incremental solvers ignore C, which is 1 for them.
 
     Examples
     --------
@@ -42,50 +33,44 @@ def default_c(solver: str, loss: str, penalty: str) -> float:
     """
     if solver != "descent":
         return 1.0
-    if penalty == "l2":
-        return LOSSES[loss].default_c
-    value = LOSSES[loss].default_c_l1
-    assert value is not None  # check_solver_parameters refuses other losses
+    value = LOSSES[loss].default_c if penalty == "l2" else LOSSES[loss].default_c_l1
+    assert value is not None  # check_solver_parameters refuses losses without a default
     return value
-
-
-@dataclass(frozen=True)
-class IncrementalSettings:
-    """`LabelTreeClassifier`'s parameters of these names, none left open."""
-
-    learning_rate: float
-    epochs: int
-    regularization: float
 
 
 def incremental_settings(
     solver: str, loss: str, learning_rate: float | None, epochs: int, regularization: float | None
-) -> IncrementalSettings | None:
-    """The parameters with defaults filled in; None for the batch solver.
+) -> dict[str, Any] | None:
+    """Return the parameters of an incremental solver with defaults filled in; None for the solver "descent".
 
     Examples
     --------
     >>> incremental_settings("adagrad", "logistic", None, 3, None)
-    IncrementalSettings(learning_rate=3.0, epochs=3, regularization=0.0)
+    {'learning_rate': 3.0, 'epochs': 3, 'regularization': 0.0}
     """
     if solver == "descent":
         return None
     chosen = LOSSES[loss]
     if solver not in chosen.learning_rate:
         losses = " or ".join(repr(name) for name, other in LOSSES.items() if solver in other.learning_rate)
-        raise ValueError(f"solver {solver!r} learns by loss {losses}, got {loss!r}")
+        raise ValueError(f"solver {solver!r} works with loss {losses}, got {loss!r}")
     rate = chosen.learning_rate[solver] if learning_rate is None else learning_rate
     penalty = chosen.regularization.get(solver, 0.0) if regularization is None else regularization
-    if solver == "sgd" and rate * penalty >= 1:
+    check_step(solver, rate, penalty)
+    return {"learning_rate": rate, "epochs": epochs, "regularization": penalty}
+
+
+def check_step(solver: str, learning_rate: float, regularization: float) -> None:
+    """Raise `ValueError` if a step of the solver "sgd" would shrink weights to 0 or beyond."""
+    if solver == "sgd" and learning_rate * regularization >= 1:
         raise ValueError(
-            f"learning_rate * regularization must be below 1 for solver 'sgd', got {rate:g} * {penalty:g}: an "
-            "example would take all weights away; use a smaller regularization"
+            f"learning_rate * regularization must be below 1 for solver 'sgd', got {learning_rate:g} * "
+            f"{regularization:g}: one example would set all weights to 0; use a smaller regularization"
         )
-    return IncrementalSettings(rate, epochs, penalty)
 
 
 def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any]) -> None:
-    """Raise `ValueError` for a parameter that is not at its default, but that the estimator's solver does not read."""
+    """Raise `ValueError` if parameters of a `LabelTreeClassifier` exclude each other, or its solver ignores one."""
     given = vars(estimator)
     if given["penalty"] == "l1" and LOSSES[given["loss"]].default_c_l1 is None:
         losses = ", ".join(name for name, loss in LOSSES.items() if loss.default_c_l1 is not None)
@@ -93,7 +78,7 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
             f"penalty 'l1' goes with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
         )
     if given["siblings"] == "joint" and given["label_weight"] is not None:
-        raise ValueError("siblings='joint' knows no weights of single labels: leave label_weight at None")
+        raise ValueError("siblings='joint' does not support label_weight: leave label_weight at None")
     if given["siblings"] == "joint" and (given["loss"], given["penalty"]) != ("logistic", "l2"):
         raise ValueError(
             "siblings='joint' is multinomial logistic regression: use it with loss='logistic' and penalty='l2', "
@@ -105,9 +90,9 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
 def check_unread_parameters(
     estimator: BaseEstimator, defaults: Mapping[str, Any], reads: Mapping[str, Sequence[str]]
 ) -> None:
-    """Raise `ValueError` for a parameter that another solver reads, but not the estimator's, and that was set.
+    """Raise `ValueError` if a parameter is set that the estimator's solver ignores.
 
-    `reads` has the parameters of each solver; those that all read need not be there.
+    `reads` has the parameters of each solver; parameters that all solvers read may be left out.
     """
     given = vars(estimator)
     solver = given["solver"]
@@ -121,5 +106,5 @@ def check_unread_parameters(
 
 
 def is_set(value: Any, default: Any) -> bool:
-    """Whether a parameter, which may be an array, is another than its default."""
+    """Return whether a parameter, which may be an array, differs from its default."""
     return value is not default and not (np.isscalar(value) and value == default)

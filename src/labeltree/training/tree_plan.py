@@ -1,4 +1,4 @@
-"""`TreePlan`: label trees, one after another, each built and then trained."""
+"""`TreePlan`: builds and trains label trees, one after another."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from labeltree.model.forest import Forest
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.model import Reader
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Seconds, Trained
+from labeltree.training.plan import Run, Trained
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe
 
 
 class NodeLearner(Protocol):
-    """Learns the node classifiers of a tree."""
+    """Trains the node classifiers of a tree."""
 
-    def train(
-        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
-    ) -> tuple[Any, dict[str, int]]:
-        """Return the trained nodes and a report; add to `seconds` what took long beside training."""
+    def train(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> tuple[Any, dict[str, int]]:
+        """Return the trained nodes and a report."""
 
     def facts(self) -> Mapping[str, Any]:
         """Return fitted attributes that only this learner has."""
+        return {}
 
     def warnings(self, nodes: Sequence[Any], reports: Sequence[Mapping[str, int]]) -> list[str]:
-        """Return what the caller of `fit` should know about the trained trees."""
+        """Return warnings about the trained trees, for the caller of `fit`."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class TreePlan:
     Attributes
     ----------
     recipes : list of TreeRecipe
-        How each tree is built.
+        How to build each tree.
     seeds : list of int
         The seed of each tree.
     learner : NodeLearner
         Trains the nodes.
     link : str
-        How scores of linear nodes become probabilities.
+        Function from the scores of linear nodes to probabilities.
     tree_weight : sequence of float, optional
-        How much each tree counts.
+        Weight of each tree in the mean.
     label_weight
-        The parameter `label_weight`: how much positive examples of each label count.
+        The parameter `label_weight`: weights of the positive examples of each label.
     """
 
     recipes: list[TreeRecipe]
@@ -64,30 +64,27 @@ class TreePlan:
     def train(self, examples: Examples, run: Run) -> Trained:
         """Build and train all trees."""
         examples = replace(examples, label_weight=read_label_weight(self.label_weight, examples.labels))
+        n_labels, n_trees = examples.labels.n_labels, len(self.recipes)
         for recipe in self.recipes:
-            recipe.check(examples.labels.n_labels)
+            recipe.check(n_labels)
         nodes, reports, seconds = [], [], {"clustering": 0.0, "training": 0.0}
         for number, (recipe, seed) in enumerate(zip(self.recipes, self.seeds, strict=True), 1):
-            name = f"tree {number} of {len(self.recipes)}: " if len(self.recipes) > 1 else ""
+            tree_run = replace(run, prefix=f"tree {number} of {n_trees}: " if n_trees > 1 else "", seconds={})
             started = time.perf_counter()
-            tree = run.phases.run(
-                name + recipe.describe(examples.labels.n_labels),
-                builder(recipe, examples, seed, run.n_threads),
-            )
+            tree = tree_run.phase(recipe.describe(n_labels), builder(recipe, examples, seed, run.n_threads))
             built = time.perf_counter()
-            beside: Seconds = {}
-            of_tree, report = self.learner.train(tree, examples, seed, run, name, beside)
-            nodes.append(of_tree)
+            trained, report = self.learner.train(tree, examples, seed, tree_run)
+            nodes.append(trained)
             reports.append(report)
-            seconds |= beside
+            seconds |= tree_run.seconds
             seconds["clustering"] += built - started
-            seconds["training"] += time.perf_counter() - built - sum(beside.values())
+            seconds["training"] += time.perf_counter() - built - sum(tree_run.seconds.values())
         forest, reader = self.make_forest(nodes, examples)
         warnings = self.learner.warnings(nodes, reports)
         return Trained(forest, reports, seconds, self.learner.facts(), warnings, reader)
 
     def make_forest(self, nodes: list[Any], examples: Examples) -> tuple[Forest, Reader | None]:
-        """Return the forest of trained nodes, and its reader if it has one of its own."""
+        """Return the forest of trained nodes, and its reader unless `FeatureReader` reads X for it."""
         return LinearForest(nodes, examples.features.n_features, self.link, self.tree_weight), None
 
 

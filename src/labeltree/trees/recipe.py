@@ -25,7 +25,30 @@ class TreeSource(Protocol):
 
 @dataclass(frozen=True)
 class TreeRecipe:
-    """`LabelTreeClassifier`'s parameters of these names. `grow` needs a `tree` that is not a sequence."""
+    """The tree parameters of an estimator.
+
+    Attributes
+    ----------
+    tree : str, LabelTree, TreeSource, or a sequence of these
+        The word of a tree builder, or a given tree. A sequence has one entry for each tree; `for_each` splits it, and
+        the other methods need a single entry.
+    max_arity : int, optional
+        Maximum number of children of a node; wider nodes are split.
+    arity : int
+        Maximum number of clusters that the labels of a node are split into.
+    max_leaves : int
+        Maximum number of labels in a leaf cluster.
+    max_depth : int, optional
+        Maximum number of edges from the root to a label.
+    frequent_share : float
+        Share of a node's examples from which a label becomes a child of that node, outside the clusters.
+    collapse : int
+        Number of layers that are merged into one.
+    label_vectors : str or matrix
+        The vectors that clustering compares.
+    label_vector_prune : float
+        Threshold below which entries of computed label vectors are dropped.
+    """
 
     tree: Any
     max_arity: int | None

@@ -15,30 +15,15 @@ from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.rivals.fastxml.plan import ExampleTreePlan
 from labeltree.rivals.fastxml.tail import Propensities, Reranking
 from labeltree.training.fit import fit
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Constraint,
-    Flag,
-    Number,
-    check_parameters,
-    n_threads,
-)
+from labeltree.training.parameters import check_estimator
+from labeltree.validation import LARGEST_INTEGER, Constraint, Number
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
-    "C": Number(0, 1e10, open_low=True),
     "max_leaf": Number(1, LARGEST_INTEGER, integer=True),
     "leaf_labels": Number(1, LARGEST_INTEGER, integer=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "tol": Number(0, open_low=True),
     "propensity_A": Number(0, 1e10, open_low=True),
     "propensity_B": Number(0, 1e10, open_low=True),
     "gamma": Number(0, 1e10),
-    "alpha": Number(0, 1),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
@@ -46,58 +31,60 @@ _CONSTRAINTS: dict[str, Constraint] = {
 class FastXMLClassifier(Estimator):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
 
-    Every inner node of a tree sends a row one way or the other by a sparse linear separator. It was trained to tell two
-    halves of the node's examples apart, which were found by turns: each half ranks the labels, each example goes to the
-    half whose ranking has the larger nDCG for its labels. A leaf keeps how frequent labels are among its examples, and
-    the probability of a label is the average over the leaves that a row falls into.
+    Every inner node of a tree sends a row to one of two sides by a sparse linear separator. The separator is trained to
+    distinguish two halves of the node's examples. The halves come from an alternating optimisation: each half ranks the
+    labels, then each example moves to the half whose ranking has the larger nDCG for its labels. A leaf keeps the
+    frequency of labels among its examples. The probability of a label is the average over the leaves that a row
+    reaches.
 
     Parameters
     ----------
     n_trees : int
-        Trees to grow, each from another seed.
+        Number of trees. More trees are more precise, and cost time and memory in proportion.
     C : float
-        The weight of the examples of a node against the L1 penalty of its separator.
+        Weight of the examples of a node against the L1 penalty of its separator.
     max_leaf : int
-        A node with at most so many examples is a leaf.
+        Maximum number of examples in a leaf.
     leaf_labels : int
-        How many labels a leaf keeps, the most frequent ones.
+        Maximum number of labels that a leaf keeps: the most frequent ones.
     max_iter : int
-        The largest number of Newton steps of a separator.
+        Maximum number of Newton steps of a separator.
     tol : float
-        A separator is trained until no weight would move a score by more than a tenth of this.
+        Tolerance of the stopping criterion: training of a separator stops when no weight would change a score by more
+        than a tenth of this.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
-        part to half of it, by squares.
+        Scale every row of X to unit length, in training and prediction; of a pair, the sparse and the dense part get
+        the same length. Turn it off if the length of rows matters.
     bias : bool
         Add a feature that is 1 in every row.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 is one per processor; in training each grows a tree of its own. The
-        model does not depend on it.
+        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it. In
+        training, each thread grows one tree at a time.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same model, bit for bit.
+        Seed of the training. The same integer gives the same model, bit for bit.
     verbose : int
-        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
 
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-        The labels as they were given: of a matrix its column numbers.
+        The labels of y; the column numbers if y is a matrix.
     example_trees_ : ExampleTrees
         The trees, as flat arrays. There are no label trees.
     training_report_ : list of dict
-        Per tree: its leaves, and the most Newton steps that a separator took.
+        Counts for each tree: its leaves, and the maximum number of Newton steps of a separator.
     n_iter_ : int
-        The most Newton steps that a separator took.
+        Maximum number of Newton steps of a separator.
     label_counts_ : array of shape (n_labels,)
-        How many training rows had each label.
+        Number of training rows with each label.
     n_samples_fit_ : int
-        The number of training rows.
+        Number of training rows.
     decision_ : Decision
-        What `predict` gives: labels of probability 0.5 or more, unless `decide_for` says otherwise.
+        The labels that `predict` returns: by default those with a probability of at least 0.5; `decide_for` changes it.
     fit_seconds_ : dict
-        How long training took. Not saved with a model.
+        Duration of the training. Not saved with a model.
     dense_features_ : (int, int)
-        The range of features that came as dense ones: the first of them and the one after the last.
+        The range of dense features: the first one, and the one after the last.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -128,12 +115,10 @@ class FastXMLClassifier(Estimator):
     verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
 
     def make_plan(self) -> ExampleTreePlan:
-        """Return how to train, by the parameters."""
+        """Return the plan of the training."""
         random = check_random_state(self.random_state)
         options = {
             "C": float(self.C),
@@ -148,11 +133,11 @@ class FastXMLClassifier(Estimator):
         )
 
     def reranking(self) -> Reranking | None:
-        """Return how the labels that the trees propose are ranked; None by their votes."""
+        """Return the parameters of the reranking; None if labels are ranked by the votes of the trees."""
         return None
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        """Return the parameters that hold for the trained trees, whatever is set later."""
+        """Return the parameters that the trained trees keep when parameters of the estimator change."""
         return {"normalize": bool(self.normalize)}
 
     def stored_parameters(self) -> dict[str, Any]:
@@ -167,7 +152,7 @@ class FastXMLClassifier(Estimator):
 
     @property
     def dense_features_(self) -> tuple[int, int]:
-        """The range of dense features: the first of them and the one after the last."""
+        """The range of dense features: the first one, and the one after the last."""
         return self.example_trees_.dense_features
 
 
@@ -175,55 +160,57 @@ class FastXMLClassifier(Estimator):
 class PfastreXMLClassifier(FastXMLClassifier):
     """FastXML for rare labels: PfastreXML, after Jain, Prabhu and Varma (2016).
 
-    Trees are grown as in FastXML, but finding a label is worth its inverse propensity: rankings, and what leaves keep,
-    favour rare labels. Then the labels that the trees propose are ranked anew, by
-    ``alpha * log(trees) + (1 - alpha) * log(near)``: `trees` is their average, `near` is
-    ``1 / (1 + exp(gamma * d))`` with d the squared distance of the row from the mean of the label's training rows, all
-    of unit length. What is given as the probability of a label is the exponential of that score over
-    ``1 + (1 - alpha) * gamma``, with what the leaves say divided by the largest inverse propensity: so it lies between
-    0 and 1, and ranks in the same order. But it is no probability: `decide_for` finds thresholds for it.
+    Trees grow as in FastXML, but every label has its inverse propensity as weight, so that rankings and leaves favour
+    rare labels. The labels that the trees propose are then ranked again, by
+    ``alpha * log(trees) + (1 - alpha) * log(near)``. Here `trees` is the average over the trees, `near` is
+    ``1 / (1 + exp(gamma * d))``, and d is the squared distance of the row from the mean of the label's training rows,
+    all of unit length. The model returns the exponential of this score divided by ``1 + (1 - alpha) * gamma``; votes of
+    leaves are divided by the largest inverse propensity. The result is between 0 and 1 and keeps the ranking, but it is
+    not a probability: use `decide_for` to tune thresholds.
 
     Parameters
     ----------
     n_trees : int
-        Trees to grow, each from another seed.
+        Number of trees. More trees are more precise, and cost time and memory in proportion.
     C : float
-        The weight of the examples of a node against the L1 penalty of its separator.
+        Weight of the examples of a node against the L1 penalty of its separator.
     max_leaf : int
-        A node with at most so many examples is a leaf.
+        Maximum number of examples in a leaf.
     leaf_labels : int
-        How many labels a leaf keeps, those worth most.
+        Maximum number of labels that a leaf keeps: those with the largest weight.
     propensity_A : float
-        A of the model of propensities; see `labeltree.metrics.inverse_propensity`.
+        Parameter A of the propensity model; see `labeltree.metrics.inverse_propensity`.
     propensity_B : float
-        B of the model of propensities.
+        Parameter B of the propensity model.
     gamma : float
-        How fast nearness falls with the squared distance.
+        Decay of nearness with the squared distance. A larger value favours labels of very similar rows.
     alpha : float
-        The weight of the trees against nearness, from 0 to 1; with 1 nearness does not count, which is PfastXML.
+        Weight of the trees against nearness, from 0 to 1. With 1, nearness has no effect; this is PfastXML.
     max_iter : int
-        The largest number of Newton steps of a separator.
+        Maximum number of Newton steps of a separator.
     tol : float
-        A separator is trained until no weight would move a score by more than a tenth of this.
+        Tolerance of the stopping criterion: training of a separator stops when no weight would change a score by more
+        than a tenth of this.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
-        part to half of it, by squares. Distances are always those of rows of unit length.
+        Scale every row of X to unit length, in training and prediction; of a pair, the sparse and the dense part get
+        the same length. Turn it off if the length of rows matters. Distances
+        always use rows of unit length.
     bias : bool
         Add a feature that is 1 in every row.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 is one per processor; in training each grows a tree of its own. The
-        model does not depend on it.
+        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it. In
+        training, each thread grows one tree at a time.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same model, bit for bit.
+        Seed of the training. The same integer gives the same model, bit for bit.
     verbose : int
-        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
 
     Attributes
     ----------
     classes_, example_trees_, training_report_, n_iter_, label_counts_, n_samples_fit_, decision_, fit_seconds_
-        As of `FastXMLClassifier`.
+        As in `FastXMLClassifier`.
     dense_features_, n_features_in_, feature_names_in_
-        As of `FastXMLClassifier`.
+        As in `FastXMLClassifier`.
 
     Examples
     --------
@@ -251,7 +238,7 @@ class PfastreXMLClassifier(FastXMLClassifier):
 
     @property
     def model_(self) -> Model:
-        """The trained model. It answers as the parameters `gamma` and `alpha` say now."""
+        """The trained model, with the current parameters `gamma` and `alpha`."""
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.reranking())

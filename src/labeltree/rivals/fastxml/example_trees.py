@@ -1,4 +1,4 @@
-"""Trees over examples as flat arrays: what is trained, saved, mapped and asked."""
+"""`ExampleTrees`: trees over examples as flat arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 
-#: The arrays of the trees and their types; docs/model-format.md says what they are.
+#: The arrays of the trees and their types; docs/model-format.md describes them.
 TREE_ARRAYS = {
     "tree_begin": "int64",
     "child": "int32",
@@ -25,7 +25,7 @@ TREE_ARRAYS = {
     "probability": "float32",
 }
 
-#: Those of the means of the labels, which PfastreXML has beside them.
+#: The arrays of the means of the labels, which only PfastreXML has.
 MEAN_ARRAYS = {
     "mean_begin": "int64",
     "mean_feature": "int32",
@@ -35,7 +35,7 @@ MEAN_ARRAYS = {
 
 
 class TreeShape(NamedTuple):
-    """What is told of a tree."""
+    """The size of a tree."""
 
     n_nodes: int
     n_leaves: int
@@ -44,7 +44,7 @@ class TreeShape(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A separator that a row met: the node, where it sent the row, and its score, above 0 for that side."""
+    """One step of a row through a tree: the node, the chosen child, and the score, which is positive for that child."""
 
     node: int
     child: int
@@ -54,7 +54,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class ExampleTrees:
-    """All trees of a model, and the means of the labels where there are any."""
+    """All trees of a model, and of PfastreXML the means of the labels."""
 
     arrays: Mapping[str, NDArray[Any]]
     n_labels: int
@@ -74,16 +74,16 @@ class ExampleTrees:
         return sum(array.nbytes for array in self.arrays.values())
 
     def forest(self, gamma: float = 0.0, alpha: float = 1.0) -> _native.ExampleForest:
-        """What the kernel asks; raises `ModelFileError` if the arrays contradict each other."""
+        """Return the kernel's forest; raise `ModelFileError` if the arrays contradict each other."""
         return _native.ExampleForest(dict(self.arrays), self.n_labels, self.n_features, gamma, alpha)
 
     def shapes(self) -> list[TreeShape]:
-        """Nodes, leaves and depth of each tree."""
+        """Return the number of nodes and leaves and the depth of each tree."""
         begin, child = self.arrays["tree_begin"].tolist(), self.arrays["child"]
         return [_shape(child[a:b], a) for a, b in pairwise(begin)]
 
     def splits(self, tree: int, values: Mapping[int, float]) -> Iterator[Split]:
-        """The way of a row through a tree; `values` are those of its features."""
+        """Yield the path of a row through a tree; `values` has the values of its features."""
         a = self.arrays
         node = int(a["tree_begin"][tree])
         while (child := int(a["child"][node])) != 0:
@@ -96,20 +96,20 @@ class ExampleTrees:
             node = child + (sign > 0)
 
     def separator(self, node: int) -> tuple[list[int], list[float]]:
-        """The features and weights of a node."""
+        """Return the features and weights of a node."""
         begin, end = self.arrays["weight_begin"][node : node + 2].tolist()
         return self.arrays["feature"][begin:end].tolist(), self.arrays["weight"][begin:end].tolist()
 
     def leaf(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The labels and probabilities of a leaf."""
+        """Return the labels and probabilities of a leaf."""
         begin, end = self.arrays["pair_begin"][node : node + 2].tolist()
         return self.arrays["label"][begin:end], self.arrays["probability"][begin:end]
 
     def n_labels_below(self, node: int) -> int:
-        """How many labels the leaves below a node speak of."""
+        """Return the number of labels in the leaves below a node."""
         a, found = self.arrays, []
         first, last = node, node + 1
-        # Nodes are numbered breadth first: the descendants of a level are next to each other.
+        # Nodes are numbered breadth first: the descendants on one level are contiguous.
         while first < last:
             found.append(a["label"][a["pair_begin"][first] : a["pair_begin"][last]])
             children = a["child"][first:last]
@@ -119,7 +119,7 @@ class ExampleTrees:
 
 
 def _shape(child: NDArray[np.int32], first: int) -> TreeShape:
-    """From the children of a tree's nodes, which are numbered from `first`."""
+    """Return the size of a tree from the children of its nodes, whose numbers begin at `first`."""
     is_inner = child > 0
     depth, begin, end = 0, 0, 1
     while True:

@@ -1,26 +1,27 @@
-"""`ExampleForest`: trees over examples, answered by the leaves that a row falls into."""
+"""`ExampleForest`: trees over examples; the leaves that a row reaches give the answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
-from labeltree.model.forest import RowAnswer, Search, TopAnswer, empty_answer
+from labeltree.model.forest import Search
+from labeltree.model.kernel_forest import KernelForest
 from labeltree.rivals.fastxml.example_trees import ExampleTrees, TreeShape
 from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
 from labeltree.trees import LabelTree
 
 
-class ExampleForest:
+class ExampleForest(KernelForest):
     """An ensemble of trees over examples.
 
-    A row goes one way through a tree, and a tree that does not name a label gives it the probability 0: siblings, beams
-    and missing estimates have no meaning here.
+    A row reaches one leaf of each tree; a label that the leaf does not have gets the probability 0 from that tree. The
+    options of a search for siblings, beams and missing estimates have no effect.
 
     Parameters
     ----------
@@ -36,15 +37,15 @@ class ExampleForest:
     def __init__(self, example_trees: ExampleTrees, reranking: Reranking | None = None) -> None:
         self.example_trees = example_trees
         self.reranking = reranking
-        self._native = example_trees.forest() if reranking is None else example_trees.forest(*reranking)
+        self.native = example_trees.forest() if reranking is None else example_trees.forest(*reranking)
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether the trees vote; a reranked score is no probability."""
+        """Whether answers are probabilities: reranked scores are not."""
         return self.reranking is None
 
     def answering(self, reranking: Reranking | None) -> ExampleForest:
-        """Return the forest with this reranking: itself if nothing changes."""
+        """Return the forest with this reranking; this forest if nothing changes."""
         return self if reranking == self.reranking else ExampleForest(self.example_trees, reranking)
 
     @property
@@ -63,40 +64,19 @@ class ExampleForest:
         return self.example_trees.shapes()
 
     def verify(self) -> None:
-        """Check the inside of every tree; raises `ModelFileError` if one is damaged."""
-        self._native.verify()
-
-    def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
-        labels, probabilities = empty_answer(features.n_rows, search.k)
-        self._native.top_k(features, search, labels, probabilities, evaluations)
-        return labels, probabilities
-
-    def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
-        found: RowAnswer = self._native.above(features, search, evaluations)
-        return found
-
-    def pairs(
-        self, features: Any, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
-    ) -> NDArray[np.float32]:
-        probabilities = np.empty(len(rows), dtype=np.float32)
-        self._native.pairs(features, rows, labels, search, probabilities)
-        return probabilities
+        """Check the arrays of every tree; raise `ModelFileError` if one is damaged."""
+        self.native.verify()
 
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        """Return the labels of the only row; all that the trees name are known at once, others are 0."""
+        """Return the labels of the only row that the trees give a probability, all at once; the others have 0."""
         labels, probabilities = self.top_k(features, search.replace(k=self.n_labels))
         n_found = int((labels >= 0).sum())
         return zip(labels[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True)
 
     def explain(
-        self,
-        features: Any,
-        label: int,
-        search: Search,
-        n_features: int,
-        feature_names: FeatureNames,
+        self, features: Any, label: int, search: Search, n_features: int, feature_names: FeatureNames
     ) -> Explanation:
-        # The kernel walks the same way first, and raises if the file of the model is damaged.
+        # The kernel follows the same paths first, and raises if the model file is damaged.
         self.pairs(features, np.zeros(1, np.int64), np.array([label], np.int32), search)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
         trees = self.example_trees
@@ -124,7 +104,7 @@ def _path(
     n_features: int,
     feature_names: FeatureNames,
 ) -> list[Step]:
-    """The way through a tree: certain at every separator, and at the leaf its probability for the label."""
+    """Return the path through a tree: separators have the probability 1, the leaf that of the label."""
     first = int(trees.arrays["tree_begin"][tree])
     steps = [Step(0, trees.n_labels_below(first), 0.0, 1.0, 1.0, 0.0, ())]
     for split in trees.splits(tree, values):
@@ -144,8 +124,6 @@ def _path(
                 strongest(triples, n_features, feature_names),
             )
         )
-    last = steps[-1]
-    labels, probabilities = trees.leaf(first + last.node)
+    labels, probabilities = trees.leaf(first + steps[-1].node)
     share = float(probabilities[labels == label].sum())
-    steps[-1] = Step(last.node, last.n_labels, last.score, share, share, last.bias, last.contributions)
-    return steps
+    return [*steps[:-1], replace(steps[-1], probability=share, probability_so_far=share)]

@@ -1,12 +1,10 @@
-"""`ExampleTreePlan`: the growing of trees over examples."""
+"""`ExampleTreePlan`: grows trees over examples."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 from typing import Any
-
-from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.rivals.fastxml.example_trees import ExampleTrees
@@ -25,9 +23,11 @@ class ExampleTreePlan:
     seeds : list of int
         The seed of each tree.
     options : dict
-        The kernel's options, by name.
-    propensities, reranking : optional
-        What PfastreXML does for rare labels: what finding them is worth, and how they are ranked.
+        Options of the kernel, by name.
+    propensities : Propensities, optional
+        Gives every label its inverse propensity as weight, as PfastreXML does.
+    reranking : Reranking, optional
+        Ranks labels also by the distance to their training rows, as PfastreXML does.
     """
 
     seeds: list[int]
@@ -38,10 +38,20 @@ class ExampleTreePlan:
     def train(self, examples: Examples, run: Run) -> Trained:
         """Grow all trees."""
         started = time.perf_counter()
-        arrays = self._grow(examples, run)
+        gain = None if self.propensities is None else self.propensities.inverse(examples)
+        options = _native.ExampleTreeOptions(
+            **self.options, normalize_gain=gain is None, n_threads=run.n_threads
+        )
+        arrays = run.phase(
+            f"growing {len(self.seeds)} trees",
+            lambda progress: _native.grow_example_trees(examples.native, gain, self.seeds, options, progress),
+        )
         n_rounds = arrays.pop("n_rounds")
         if self.reranking is not None:
-            arrays |= _label_means(examples, run)
+            arrays |= run.phase(
+                "averaging the examples of each label",
+                lambda progress: _native.label_means(examples.native, run.n_threads, progress),
+            )
         features = examples.features
         trees = ExampleTrees(arrays, examples.labels.n_labels, features.n_features, features.dense_features)
         reports = [
@@ -50,20 +60,3 @@ class ExampleTreePlan:
         ]
         forest = ExampleForest(trees, self.reranking)
         return Trained(forest, reports, {"training": time.perf_counter() - started})
-
-    def _grow(self, examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
-        gain = None if self.propensities is None else self.propensities.inverse(examples)
-        options = _native.ExampleTreeOptions(
-            **self.options, normalize_gain=gain is None, n_threads=run.n_threads
-        )
-        return run.phases.run(
-            f"growing {len(self.seeds)} trees",
-            lambda progress: _native.grow_example_trees(examples.native, gain, self.seeds, options, progress),
-        )
-
-
-def _label_means(examples: Examples, run: Run) -> dict[str, NDArray[Any]]:
-    return run.phases.run(
-        "averaging the examples of each label",
-        lambda progress: _native.label_means(examples.native, run.n_threads, progress),
-    )

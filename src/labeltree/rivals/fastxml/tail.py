@@ -1,4 +1,4 @@
-"""What PfastreXML does for rare labels: what they are worth, and how near a row is to their examples."""
+"""The treatment of rare labels in PfastreXML: inverse propensities, and nearness to a label's training rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from labeltree.training.examples import Examples
 
 
 class Reranking(NamedTuple):
-    """The parameters of PfastreXML's ranking: how fast nearness falls, and the weight of the trees against it."""
+    """The parameters of PfastreXML's ranking: the decay of nearness, and the weight of the trees against it."""
 
     gamma: float
     alpha: float
 
 
 class Propensities(NamedTuple):
-    """The parameters of the model of propensities."""
+    """The parameters of the propensity model."""
 
     A: float
     B: float
 
     def inverse(self, examples: Examples) -> NDArray[np.float64]:
-        """Return the inverse propensity of each label by the rows with a weight; 1 if these are too few."""
+        """Return the inverse propensity of each label from rows with a positive weight; 1 if there are too few."""
         labels, weight = examples.labels, examples.sample_weight
         counts_row = np.ones(labels.n_rows, dtype=bool) if weight is None else weight > 0
         if counts_row.sum() < FEWEST_ROWS:
@@ -41,13 +41,10 @@ class Propensities(NamedTuple):
 
 
 def nearness(trees: ExampleTrees, label: int, values: Mapping[int, float], gamma: float) -> float:
-    """Of a row, scaled to unit length, to the mean of a label's rows: 1/2 where they are the same, else less."""
+    """Return the nearness of a row, scaled to unit length, to the mean of a label's rows: at most 1/2."""
     begin, end = trees.arrays["mean_begin"][label : label + 2].tolist()
-    mean = zip(
-        trees.arrays["mean_feature"][begin:end].tolist(),
-        trees.arrays["mean_value"][begin:end].tolist(),
-        strict=True,
-    )
+    features, means = (trees.arrays[name][begin:end].tolist() for name in ("mean_feature", "mean_value"))
+    mean = zip(features, means, strict=True)
     product = sum(value * values.get(feature, 0.0) for feature, value in mean)
     length = float(np.linalg.norm(list(values.values()))) if values else 0.0
     square = float(trees.arrays["mean_square"][label])
@@ -57,9 +54,9 @@ def nearness(trees: ExampleTrees, label: int, values: Mapping[int, float], gamma
 
 @dataclass(frozen=True)
 class RerankedExplanation(Explanation):
-    """The paths of an `Explanation`, and how their average became the score.
+    """An `Explanation` with the parts of a reranked score.
 
-    `trees` is the average of what the trees say, `near` what nearness to the mean of the label's training rows says;
+    `trees` is the average over the trees, `near` the nearness of the row to the mean of the label's training rows.
     `probability` is ``(trees ** alpha * near ** (1 - alpha)) ** (1 / (1 + (1 - alpha) * gamma))``.
     """
 
@@ -77,7 +74,7 @@ class RerankedExplanation(Explanation):
 
 
 def reranked(explanation: Explanation, near: float, reranking: Reranking) -> RerankedExplanation:
-    """Return the explanation of a reranked score, from the trees' own."""
+    """Return the explanation of a reranked score from the explanation of the trees."""
     gamma, alpha = reranking
     trees = explanation.probability
     published = trees**alpha * near ** (1 - alpha) if trees > 0 else 0.0

@@ -1,4 +1,4 @@
-"""What a long training has finished so far, in a directory from which it resumes."""
+"""`Checkpoint`: the finished chunks of a long training, in a directory to resume from."""
 
 from __future__ import annotations
 
@@ -20,61 +20,64 @@ from labeltree.model_file.tensors import Tensor, content_hash, map_tensors, writ
 
 Arrays = dict[str, NDArray[Any]]
 
-#: The file that says what is trained here.
+#: The file that describes the training.
 RUN_NAME = "run.json"
 _FORMAT = {"format": "labeltree checkpoint", "format_version": 1}
-#: What `open_atomic` calls a file of ours before it is complete.
+#: The temporary names that `open_atomic` gives to the files of a checkpoint.
 _TEMPORARY_NAME = re.compile(r"\.(run\.json|chunk-\d+\.safetensors)\.[0-9a-f]{8}\.tmp", re.ASCII)
 
 
 class Checkpoint:
-    """The chunks of one run of training that are finished.
+    """The finished chunks of one training.
 
-    Every file appears complete or not at all, and survives a crash of the machine once it is there. One run at a time
-    may use a directory. Nothing is ever removed but what a run that was killed left half-written.
+    Every file is complete or does not exist, and survives a crash of the machine. Only one process at a time may use a
+    directory. The only files that are ever removed are incomplete ones of a killed process.
 
     Parameters
     ----------
     directory : path
-        Made if it is not there. One that is the checkpoint of another run, or anything else, is refused.
+        Created if it does not exist. The checkpoint of another training, or any other directory with files, is refused.
     run : mapping of str to JSON values
-        What the finished chunks depend on: they are of use to a run for which all of it is the same.
+        Everything that the chunks depend on. A training resumes only from a checkpoint where all of it is the same.
 
     Raises
     ------
     ValueError
-        If the directory is of no use to this run; the message says why.
+        If this training cannot use the directory; the message says why.
     """
 
     def __init__(self, directory: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
         self.directory = Path(directory)
         text = json.dumps({**_FORMAT, **run}, indent=2, allow_nan=False).encode() + b"\n"
-        # Each chunk says whose it is: a file that was copied here from elsewhere is not taken for one of ours.
-        self._tag = np.frombuffer(bytes.fromhex(content_hash({"run": _bytes_tensor(text)})), dtype=np.uint8)
+        # Each chunk has the hash of its run, so that a file copied from another checkpoint is recognised.
+        digest = content_hash({"run": Tensor.of(np.frombuffer(text, dtype=np.uint8))})
+        self._tag = np.frombuffer(bytes.fromhex(digest), dtype=np.uint8)
         if self.directory.exists() and not self.directory.is_dir():
             raise ValueError(f"checkpoint: {self.directory} is not a directory; choose another name")
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._remove_unfinished()
+        for path in self.directory.iterdir():
+            if _TEMPORARY_NAME.fullmatch(path.name):
+                path.unlink(missing_ok=True)
         if (self.directory / RUN_NAME).exists():
             _check_same_run(self.directory, parse_json(text))
             return
         if any(self.directory.iterdir()):
             raise ValueError(
-                f"checkpoint: {self.directory} has files, but no {RUN_NAME}: it is no checkpoint; choose another "
+                f"checkpoint: {self.directory} has files, but no {RUN_NAME}: it is not a checkpoint; choose another "
                 "directory, or an empty one"
             )
         with open_atomic(self.directory / RUN_NAME) as file:
             file.write(text)
 
     def write(self, number: int, arrays: Arrays) -> Arrays:
-        """Keep a finished chunk; returns its arrays as they are in the file, which takes no memory of the process."""
+        """Write a finished chunk; return its arrays mapped from the file, so that they need no memory."""
         tensors = {name: Tensor.of(values) for name, values in arrays.items()}
         with open_atomic(self.directory / _name(number)) as file:
             write_tensors(file, {**tensors, "run": Tensor.of(self._tag)})
         return self._read(number)
 
     def read(self, number: int, label: NDArray[np.int32]) -> Arrays | None:
-        """The chunk of these labels if it is finished; warns of one that is damaged, which is not there then."""
+        """Return the chunk of these labels; None if it is not finished, or damaged, which causes a warning."""
         try:
             arrays = self._read(number)
             if not np.array_equal(arrays["label"], label):
@@ -97,13 +100,8 @@ class Checkpoint:
             raise ValueError("its checksum is wrong")
         arrays = {name: tensor.values for name, tensor in mapped.tensors.items()}
         if not np.array_equal(arrays.pop("run"), self._tag):
-            raise ValueError("it is of another run")
+            raise ValueError("it belongs to another run")
         return arrays
-
-    def _remove_unfinished(self) -> None:
-        for path in self.directory.iterdir():
-            if _TEMPORARY_NAME.fullmatch(path.name):
-                path.unlink(missing_ok=True)
 
 
 def _check_same_run(directory: Path, run: dict[str, Any]) -> None:
@@ -112,7 +110,7 @@ def _check_same_run(directory: Path, run: dict[str, Any]) -> None:
         with open_inside(directory, RUN_NAME) as file:
             found = parse_json(file.read())
         if not isinstance(found, dict) or found.get("format") != _FORMAT["format"]:
-            raise ValueError("it is of something else")
+            raise ValueError("it is not the file of a checkpoint")
     except (ValueError, OSError) as error:
         raise ValueError(
             f"checkpoint: {directory / RUN_NAME} cannot be used ({error}); choose another directory, or remove this one"
@@ -120,13 +118,13 @@ def _check_same_run(directory: Path, run: dict[str, Any]) -> None:
     differences = _differences(found, run)
     if differences:
         raise ValueError(
-            f"checkpoint: {directory} is of another run, which had {', '.join(differences)}; choose another directory, "
-            "or remove this one to start anew"
+            f"checkpoint: {directory} belongs to another run, with {', '.join(differences)}; choose another directory, "
+            "or remove this one to start again"
         )
 
 
 def _differences(found: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
-    """What another run had, where this one has something else."""
+    """Return descriptions of the values of another run that differ from those of this run."""
     differences = []
     for name in sorted(found.keys() | run.keys()):
         there, here = found.get(name), run.get(name)
@@ -143,7 +141,3 @@ def _differences(found: Mapping[str, Any], run: Mapping[str, Any]) -> list[str]:
 
 def _name(number: int) -> str:
     return f"chunk-{number:06}.safetensors"
-
-
-def _bytes_tensor(text: bytes) -> Tensor:
-    return Tensor.of(np.frombuffer(text, dtype=np.uint8))

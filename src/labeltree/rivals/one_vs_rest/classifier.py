@@ -8,31 +8,22 @@ from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.utils import check_random_state
-
 from labeltree.label_tree_estimator import LabelTreeEstimator
-from labeltree.rivals.one_vs_rest.max_margin import MaxMarginLearner, MaxMarginSettings
+from labeltree.rivals.one_vs_rest.max_margin import MaxMarginLearner
 from labeltree.rivals.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.rivals.one_vs_rest.training import OneVsRestLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
+from labeltree.training.parameters import check_estimator
 from labeltree.training.solvers import check_unread_parameters
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees.recipe import TreeRecipe
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Choice,
-    Constraint,
-    Flag,
-    Number,
-    check_parameters,
-    n_threads,
-)
+from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Number
 
-#: The links of each loss, its default first: one that tells all scores apart.
+#: The links of each loss, the default first. The default is strictly increasing, so that no two scores tie.
 LINKS = {"squared_hinge": ("sigmoid2", *LOSSES["squared_hinge"].links), "logistic": LOSSES["logistic"].links}
 
-#: The parameters that not all solvers read.
+#: The parameters of each solver that not all solvers read.
 SOLVERS = {
     "descent": ("loss", "negatives", "n_negatives", "checkpoint"),
     "sparse": ("l1", "negatives", "n_negatives", "checkpoint"),
@@ -43,21 +34,13 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "solver": Choice(tuple(SOLVERS)),
     "loss": Choice(tuple(LINKS)),
     "link": Choice(("auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
-    "C": Number(0, 1e10, open_low=True),
     "l1": Number(0, 1e10),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
     "negatives": Choice(("all", "tree")),
     "n_negatives": Number(1, LARGEST_INTEGER, integer=True, optional=True),
     "checkpoint": Choice((), (str, os.PathLike), optional=True),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
-#: All labels are children of the root; what else a recipe says is of no concern then.
+#: The flat tree has all labels as children of the root; the other tree parameters have no effect on it.
 _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 
 _Self = TypeVar("_Self", bound="OneVsRestClassifier")
@@ -67,91 +50,88 @@ _Self = TypeVar("_Self", bound="OneVsRestClassifier")
 class OneVsRestClassifier(LabelTreeEstimator):
     """One linear classifier per label, trained on all rows: 1-vs-all, as DiSMEC, PPDSparse or PD-Sparse.
 
-    The strongest linear baseline, and the most expensive: training and prediction cost in proportion to the number of
-    labels, where a label tree takes its logarithm. It is the label tree whose root has all labels for its children, so
-    all that a `LabelTreeClassifier` can be asked can be asked of it. Labels that learn from the same rows are learned
-    32 at a time. Beside the model, training needs a copy of the rows and for each thread the weights and dual
-    variables of 32 labels, whatever the number of labels; a training of days can be stopped and resumed
-    (`checkpoint`).
+    This is the strongest linear baseline, and the most expensive: training and prediction cost time in proportion to
+    the number of labels, while a label tree needs its logarithm. The model is a label tree whose root has all labels as
+    children, so it answers every question that a `LabelTreeClassifier` answers. Labels that are trained on the same
+    rows are trained 32 at a time. Training needs memory for the model, a copy of the rows, and for each thread the
+    weights and dual variables of 32 labels. A long training can be stopped and resumed (`checkpoint`).
 
     Parameters
     ----------
     solver : {"descent", "sparse", "max_margin"}
-        "descent": every label learns for itself to tell its rows from all others, as in DiSMEC. "sparse": so it does,
-        but by the hinge loss with a penalty of the sum of absolute weights, which leaves few of them, and from those
-        rows only that its margin depends on, as in PPDSparse: faster where rows and labels are many. "max_margin": all
-        labels learn together that of every row each label that it has shall score 1 more than each that it has not,
-        with the same penalty, as in PD-Sparse. See docs/one-vs-rest.md.
+        Algorithm of the training. "descent" trains every label separately against all other rows, as DiSMEC. "sparse"
+        does the same with the hinge loss and an L1 penalty, which leaves few weights, and visits only rows that the
+        margin depends on, as PPDSparse: it is faster for many rows and labels. "max_margin" trains all labels together,
+        so that each label of a row scores 1 more than each label it does not have, with the same penalty, as PD-Sparse.
+        See docs/one-vs-rest.md.
     loss : {"squared_hinge", "logistic"}
-        What every label's classifier minimises, beside half the sum of its squared weights. Solver "descent" only.
+        Loss that each classifier minimises, in addition to half the sum of its squared weights. Solver "descent" only.
     link : {"auto", "sigmoid2", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid"}
-        How a score s becomes a probability. Labels are ranked by it, so that by default it tells all scores apart: the
-        sigmoid of 2 s for the squared hinge and the solvers without a loss to choose, of s for the logistic loss.
-        Others for the squared hinge: those of `LabelTreeClassifier`, which are the same for all scores above 1.
+        Function from a score s to a probability. The default is strictly increasing, because it ranks the labels: the
+        sigmoid of s for the logistic loss, else of 2 s. The links of `LabelTreeClassifier` also work with the squared
+        hinge, but give the same probability to all scores above 1.
     C : float
-        The weight of the examples against the penalty.
+        Weight of the examples against the penalty. A larger value fits the training rows more closely.
     l1 : float
-        The weight of the sum of absolute weights, which is added to half the sum of squared ones. Solvers "sparse" and
-        "max_margin" only.
+        Weight of the sum of absolute weights, which is added to half the sum of squared weights. A larger value leaves
+        fewer weights. Solvers "sparse" and "max_margin" only.
     tol : float
-        A label is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score. Other solvers: until the duality gap is at most this for an example of weight `C`: of those that have
-        the label, or of the others if they are fewer ("sparse"), or of all ("max_margin").
+        Tolerance of the stopping criterion. "descent" stops when no example violates its optimality conditions by more
+        than half of this, in units of the score. The other solvers stop when the duality gap, divided by `C` and a
+        number of examples, is at most this: the examples with the label, or those without it if they are fewer
+        ("sparse"), or all examples ("max_margin").
     max_iter : int
-        The largest number of passes over the examples; with the solver "sparse" the largest number of searches among
-        all of them.
+        Maximum number of passes over the examples; with the solver "sparse", of searches among all of them.
     prune : float
-        Weights below this are dropped after training; those of dense features are all kept.
+        Threshold below which weights are dropped after training; weights of dense features are all kept.
     negatives : {"all", "tree"}
-        What a label learns from beside the rows that have it: all others, or those which are hard to tell from its own.
-        For "tree" a `LabelTreeClassifier` is trained first, and a row that has the label among its best ones is a
-        negative example; so are those of the labels that it is trained together with, its siblings in the tree, and
-        1,000 rows drawn at random. This is not in the paper. It makes training several times as fast, more so with more
-        labels, for about the same precision at 1 and less at 5; prediction costs what it does otherwise. Scores of
-        labels that were not taught by the same rows compare less well, and probabilities are too high. Not with the
-        solver "max_margin".
+        The negative examples of a label: all rows without it, or hard ones only. For "tree", a `LabelTreeClassifier` is
+        trained first. The negatives are rows whose best labels include the label, rows of the labels in the same group
+        (its siblings in the tree), and 1,000 random rows. This is not in the paper. It makes training several times as
+        fast, the more so the more labels there are, with about the same precision at 1 and less at 5; prediction is as
+        slow as with "all". Scores of labels in different groups compare less well, and probabilities are too high. Not
+        with the solver "max_margin".
     n_negatives : int, optional
-        With ``negatives="tree"``: how many labels the tree proposes for each row, those it has among them; by default
-        20.
+        With ``negatives="tree"``, the number of labels that the tree proposes for each row, including those of the
+        row. The default is 20.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
-        part to half of it, by squares.
+        Scale every row of X to unit length, in training and prediction; of a pair, the sparse and the dense part get
+        the same length. Turn it off if the length of rows matters.
     bias : bool
         Add a feature that is 1 in every row.
     checkpoint : path, optional
-        A directory to keep the labels that are trained in, some hundreds at a time. A `fit` that was interrupted, or
-        killed, goes on from there if it is called with the same examples and parameters (the number of threads may
-        differ) and gives the very same model. The files stay when it is done; remove the directory when the model is
-        saved. A checkpoint of other examples or parameters is refused. Needs an integer for `random_state`. Of the
-        two trainings of `fit_for` only the one on all rows has it. Not saved with a model. Not with the solver
-        "max_margin".
+        Directory to save trained labels to, some hundreds at a time. An interrupted `fit` resumes from it when called
+        with the same examples and parameters (the number of threads may differ), and gives the same model. Remove the
+        directory after saving the model. A checkpoint of other examples or parameters is refused. It needs an integer
+        as `random_state`. `fit_for` uses it for the training on all rows only. It is not saved with a model. Not with
+        the solver "max_margin".
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
+        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same model, bit for bit.
+        Seed of the training. The same integer gives the same model, bit for bit.
     verbose : int
-        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
 
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-        The labels as they were given: of a matrix its column numbers.
+        The labels of y; the column numbers if y is a matrix.
     weights_ : list of BlockWeights
-        The trained weights, in a list of one.
+        A list with the trained weights.
     tree_, trees_ : LabelTree, list of LabelTree
-        The flat tree, and a list of it.
+        The flat tree, and a list with it.
     training_report_ : list of dict
-        In a list of one: binary problems solved, how many of them `max_iter` stopped, nodes that are constant, rows
-        visited (by 32 labels at a time, or by those of them that are not done), weights dropped and the most passes
-        over the rows that a group took. With the solver "max_margin": 1 if `max_iter` stopped it, rows visited by
-        searches among all labels, and the pairs of a row and a label that are active in the end (`n_active`).
+        A list with one report: binary problems solved, problems stopped by `max_iter`, constant nodes, rows visited (by
+        32 labels at a time, or fewer if some have converged), dropped weights, and the maximum number of passes over
+        the rows of a group. With the solver "max_margin": 1 if `max_iter` stopped it, rows visited by searches among
+        all labels, and active pairs of a row and a label at the end (`n_active`).
     objective_, duality_gap_ : float
-        With the solver "max_margin": what the weights, before any were dropped, made of what is minimised, and how far
-        that is from its smallest value at most. Not saved with a model.
+        With the solver "max_margin": the value of the objective before pruning, and its maximum distance from the
+        minimum. Not saved with a model.
     n_iter_ : int
-        The most passes over the rows that a group of labels took.
+        Maximum number of passes over the rows of a group of labels.
     label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_, dense_features_
-        As of `LabelTreeClassifier`.
+        As in `LabelTreeClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -184,13 +164,10 @@ class OneVsRestClassifier(LabelTreeEstimator):
     verbose: int = 0
 
     def check_parameters(self, training: bool = True) -> None:
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         self.link_of(self.loss)
-        if (
-            not training
-        ):  # a parameter that the solver of a saved model did not use may have had another default then
+        # A saved model may come from a version where an unused parameter had another default.
+        if not training:
             return
         check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:
@@ -207,64 +184,44 @@ class OneVsRestClassifier(LabelTreeEstimator):
         return choose_link(self.link, loss, LINKS[loss])
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
-        learner = self._max_margin_learner() if self.solver == "max_margin" else self._learner()
+        """Return the plan of the training."""
+        settings = SolverSettings(
+            solver=self.solver,
+            loss=self.loss,
+            C=float(self.C),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            bias=float(self.bias),
+            prune=float(self.prune),
+            l1=0.0 if self.solver == "descent" else float(self.l1),
+        )
+        learner: NodeLearner = MaxMarginLearner(settings)
+        if self.solver != "max_margin":
+            n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
+            learner = OneVsRestLearner(
+                settings, n_negatives if self.negatives == "tree" else None, self.checkpoint
+            )
         return TreePlan([_FLAT], self.seeds(1), learner, self.link_of(self.loss))
 
-    def _max_margin_learner(self) -> NodeLearner:
-        return MaxMarginLearner(
-            MaxMarginSettings(
-                C=float(self.C),
-                l1=float(self.l1),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                bias=float(self.bias),
-                prune=float(self.prune),
-            )
-        )
-
-    def _learner(self) -> NodeLearner:
-        n_negatives = DEFAULT_NEGATIVES if self.n_negatives is None else int(self.n_negatives)
-        return OneVsRestLearner(
-            SolverSettings(
-                solver=self.solver,
-                loss=self.loss,
-                penalty="l2",
-                siblings="independent",
-                C=float(self.C),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                incremental=None,
-                bias=float(self.bias),
-                prune=float(self.prune),
-                l1=float(self.l1) if self.solver == "sparse" else 0.0,
-            ),
-            n_negatives if self.negatives == "tree" else None,
-            self.checkpoint,
-        )
-
     def _for_some_rows(self: _Self) -> _Self:
-        # A checkpoint is of one run: the one on all rows.
+        # Only the training on all rows has a checkpoint.
         copied: _Self = super()._for_some_rows().set_params(checkpoint=None)
         return copied
 
     @property
     def loss_(self) -> str:
         """The loss that the classifiers were trained with."""
-        loss: str = self.model_.training.parameters["loss"]
-        return loss
+        return str(self.model_.training.parameters["loss"])
 
     @property
     def objective_(self) -> float:
-        """The value that `solver="max_margin"` reached."""
-        objective: float = self._fact("objective_")
-        return objective
+        """The value of the objective that `solver="max_margin"` reached."""
+        return float(self._fact("objective_"))
 
     @property
     def duality_gap_(self) -> float:
-        """The distance of `objective_` from the minimum, at most."""
-        gap: float = self._fact("duality_gap_")
-        return gap
+        """The maximum distance of `objective_` from the minimum."""
+        return float(self._fact("duality_gap_"))
 
     def stored_parameters(self) -> dict[str, Any]:
         return {**super().stored_parameters(), "checkpoint": None}

@@ -1,58 +1,56 @@
-"""All labels learned at once, for a margin between those of an example and all others."""
+"""Training of all labels at once, with a margin between the labels of an example and all others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
-from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Seconds
+from labeltree.training.linear_nodes import SolverSettings, weight_warnings
+from labeltree.training.plan import Run
+from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
+
+#: The settings that the solver reads.
+_SETTINGS = ("C", "l1", "tol", "max_iter", "bias", "prune")
 
 
 @dataclass(frozen=True)
-class MaxMarginSettings:
-    """`OneVsRestClassifier`'s parameters of these names; `bias` is the value of the bias feature, 0 for none."""
+class MaxMarginLearner(NodeLearner):
+    """Trains the weights of a flat tree by a sparse primal-dual solver.
 
-    C: float
-    l1: float
-    tol: float
-    max_iter: int
-    bias: float
-    prune: float
+    `native/rivals/one_vs_rest/max_margin.h` defines the objective.
 
-
-@dataclass
-class MaxMarginLearner:
-    """Learns the weights of a flat tree by a sparse primal-dual solver.
-
-    `native/rivals/one_vs_rest/max_margin.h` says what they minimise.
-
-    Once trained, `objective` is what they came to, and the smallest value there is lies within `duality_gap` below.
+    Attributes
+    ----------
+    settings : SolverSettings
+        The solver reads C, l1, tol, max_iter, bias and prune.
+    reached : dict
+        After training: `objective_`, the value of the objective, and `duality_gap_`, its maximum distance from the
+        minimum.
     """
 
-    settings: MaxMarginSettings
-    objective: float | None = None
-    duality_gap: float | None = None
+    settings: SolverSettings
+    reached: dict[str, float] = field(default_factory=dict)
 
     def train(
-        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[BlockWeights, dict[str, int]]:
-        options = _native.MaxMarginOptions(**asdict(self.settings), seed=seed, n_threads=run.n_threads)
-        arrays = run.phases.run(
-            f"{name}training {tree.n_labels:,} labels",
+        given = {name: getattr(self.settings, name) for name in _SETTINGS}
+        options = _native.MaxMarginOptions(**given, seed=seed, n_threads=run.n_threads)
+        arrays = run.phase(
+            f"training {tree.n_labels:,} labels",
             lambda progress: _native.train_max_margin(examples.native, options, progress),
         )
         report = arrays.pop("report")
-        self.objective, self.duality_gap = report.pop("objective"), report.pop("duality_gap")
+        self.reached.update({f"{name}_": report.pop(name) for name in ("objective", "duality_gap")})
         return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
 
     def facts(self) -> Mapping[str, Any]:
-        return {"objective_": self.objective, "duality_gap_": self.duality_gap}
+        return self.reached
 
     def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
-        return weight_warnings(self.settings.prune, self.settings.l1, nodes, reports)
+        return weight_warnings(self.settings, nodes, reports)

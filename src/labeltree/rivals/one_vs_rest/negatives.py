@@ -1,4 +1,4 @@
-"""A label tree as a sampler of negative examples: each row against the labels it is easily taken for."""
+"""Hard negative examples: a label tree proposes labels that each row is easily confused with."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
 
-#: So many labels are proposed for each row, if nothing else is said.
+#: Default number of labels that the tree proposes for each row.
 DEFAULT_NEGATIVES = 20
-#: So many rows, drawn at random, are negative examples of a group of labels besides. Without any, a label knows nothing
-#: of rows that are unlike its own, and all labels are asked about all rows.
+#: Number of random rows that are additional negative examples of each group of labels. Without them, a label never
+#: sees rows that are unlike its own, but prediction asks all labels about all rows.
 RANDOM_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Negatives:
-    """What a label tree proposed: row i is a negative example of ``indices[indptr[i]:indptr[i + 1]]``, if it is none of
-    their positive ones."""
+    """The labels that a label tree proposes for each row.
+
+    Row i is a negative example of the labels ``indices[indptr[i]:indptr[i + 1]]`` that it does not have.
+    """
 
     tree: LabelTree
     indptr: NDArray[np.int64]
@@ -33,19 +35,19 @@ class Negatives:
 
     @property
     def native(self) -> _native.Negatives:
-        """The kernel's view, with the rows that are drawn at random."""
+        """Return the kernel's view, with the number of random rows."""
         return _native.Negatives(self.indptr, self.indices, RANDOM_ROWS)
 
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
-    """Train a `LabelTreeClassifier` with its defaults, and ask it for the best labels of every training row."""
+    """Train a `LabelTreeClassifier` with its defaults, and return its best labels for every training row."""
     plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
     trained: Any = plan.train(examples, run).forest
     # Not fused: the negatives, and so the model, must not depend on the processor.
     forest = trained.unfused()
     features = examples.features
     search = Search(min(n_negatives, examples.labels.n_labels), n_threads=run.n_threads)
-    found, _ = run.phases.run(
+    found, _ = run.phase(
         f"finding negative examples for {features.n_rows:,} rows",
         lambda progress: forest.top_k(features, search, progress=progress),
     )

@@ -1,4 +1,4 @@
-"""Training of one classifier per label, some labels at a time."""
+"""Training of one classifier per label, in chunks of labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,15 +18,15 @@ from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
-from labeltree.rivals.one_vs_rest.weight_warnings import weight_warnings
 from labeltree.training.examples import Examples
-from labeltree.training.linear_nodes import SolverSettings, solver_options
-from labeltree.training.plan import Run, Seconds
+from labeltree.training.linear_nodes import SolverSettings, weight_warnings
+from labeltree.training.plan import Run
+from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
 
-#: So many labels are learned together, as lanes of vectors.
+#: Number of labels that are trained together, as lanes of vectors.
 GROUP_LABELS = 32
-#: So many groups are handed over, and written to a checkpoint, together.
+#: Number of groups in a chunk, the unit of checkpoints.
 CHUNK_GROUPS = 16
 #: A block counts its weights in 32 bits.
 MOST_WEIGHTS = 2**32 - 1
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """Which labels are learned, in which groups and chunks.
+    """The labels to train, in groups and chunks.
 
     Group g is ``label[group_begin[g]:group_begin[g + 1]]``; a chunk is `CHUNK_GROUPS` groups.
     """
@@ -48,9 +48,9 @@ class ColumnPlan:
 
     @classmethod
     def by_frequency(cls, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
-        """Frequent labels first: labels of similar frequency take a similar number of passes.
+        """Return a plan with frequent labels first: labels of similar frequency need a similar number of passes.
 
-        Labels that all rows have, or none, need no learning.
+        Labels of all rows and labels of no row need no training.
         """
         order = np.argsort(-counts, kind="stable")
         label = order[(counts[order] > 0) & (counts[order] < n_rows)].astype(np.int32)
@@ -58,7 +58,7 @@ class ColumnPlan:
 
     @classmethod
     def by_siblings(cls, tree: LabelTree, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
-        """Siblings of a tree together: labels that are alike are proposed for the same rows."""
+        """Return a plan that groups siblings of a tree: similar labels are proposed for the same rows."""
         parent = np.concatenate([[-1], np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_begin))])
         leaf = np.flatnonzero(tree.label >= 0)
         leaf = leaf[(counts[tree.label[leaf]] > 0) & (counts[tree.label[leaf]] < n_rows)]
@@ -72,24 +72,29 @@ class ColumnPlan:
         return -(-(len(self.group_begin) - 1) // CHUNK_GROUPS)
 
     def native(self, chunks: list[int]) -> _native.ColumnPlan:
-        """Return the kernel's view: train these chunks."""
+        """Return the kernel's plan for training these chunks."""
         return _native.ColumnPlan(
             self.label, self.group_begin, CHUNK_GROUPS, np.array(chunks, dtype=np.int64)
         )
 
     def labels_of(self, chunk: int) -> NDArray[np.int32]:
-        """The labels of a chunk, in the order of its columns."""
+        """Return the labels of a chunk, in the order of its columns."""
         end = min((chunk + 1) * CHUNK_GROUPS, len(self.group_begin) - 1)
         return self.label[self.group_begin[chunk * CHUNK_GROUPS] : self.group_begin[end]]
 
 
 @dataclass(frozen=True)
-class OneVsRestLearner:
-    """A linear classifier per label, each learned from all rows.
+class OneVsRestLearner(NodeLearner):
+    """Trains a linear classifier per label.
 
-    With `n_negatives` it is learned from its own rows, those for which it is among so many labels that a label tree
-    proposes, and some drawn at random. Finished chunks of labels are kept in the directory `checkpoint`, if there is
-    one, and taken from there.
+    Attributes
+    ----------
+    settings : SolverSettings
+    n_negatives : int, optional
+        Number of labels that a label tree proposes for each row. A label is then trained on its own rows, on rows that
+        it is proposed for and on random rows. None trains every label on all rows.
+    checkpoint : path, optional
+        Directory of finished chunks, which a training resumes from.
     """
 
     settings: SolverSettings
@@ -97,7 +102,7 @@ class OneVsRestLearner:
     checkpoint: str | os.PathLike[str] | None = None
 
     def train(
-        self, tree: LabelTree, examples: Examples, seed: int, run: Run, name: str, seconds: Seconds
+        self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[BlockWeights, dict[str, int]]:
         features, labels = examples.features, examples.labels
         counts = np.bincount(labels.indices, minlength=labels.n_labels)
@@ -107,7 +112,7 @@ class OneVsRestLearner:
         else:
             started = time.perf_counter()
             negatives = find_negatives(examples, self.n_negatives, seed, run)
-            seconds["finding_negatives"] = time.perf_counter() - started
+            run.seconds["finding_negatives"] = time.perf_counter() - started
             plan = ColumnPlan.by_siblings(negatives.tree, counts, labels.n_rows)
         chunks = _Chunks(plan, self._open_checkpoint(examples, seed, plan, negatives, run))
         missing = chunks.missing()
@@ -115,13 +120,13 @@ class OneVsRestLearner:
         if len(missing) < plan.n_chunks:
             logger.info("%s holds %d of %d chunks", self.checkpoint, len(chunks.finished), plan.n_chunks)
             what += f", {len(plan.label):,} with those of the checkpoint"
-        run.phases.run(
-            f"{name}training {what}",
+        run.phase(
+            f"training {what}",
             lambda progress: _native.train_columns(
                 examples.native,
                 plan.native(missing),
                 None if negatives is None else negatives.native,
-                solver_options(self.settings, seed, run.n_threads),
+                self.settings.options(seed, run.n_threads),
                 chunks.add,
                 progress,
             ),
@@ -129,31 +134,32 @@ class OneVsRestLearner:
         trained = [chunks.finished[number] for number in range(plan.n_chunks)]
         dense = features.dense_features
         always = np.flatnonzero(counts == labels.n_rows).tolist()
-        arrays = run.phases.run(
-            f"{name}joining {labels.n_labels:,} labels",
+        arrays = run.phase(
+            f"joining {labels.n_labels:,} labels",
             lambda _: _native.merge_columns(
                 trained, always, labels.n_labels, features.n_features, dense[1] - dense[0]
             ),
         )
-        report = _report(chunk["report"] for chunk in trained)
+        report = _report(trained)
         report["n_constant"] = tree.n_nodes - len(plan.label)
         return BlockWeights.from_training(tree, arrays, dense), report
 
-    def facts(self) -> Mapping[str, Any]:
-        return {}
-
     def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
-        l1 = self.settings.l1 if self.settings.solver == "sparse" else 0.0
-        return weight_warnings(self.settings.prune, l1, nodes, reports)
+        return weight_warnings(self.settings, nodes, reports)
 
     def _open_checkpoint(
         self, examples: Examples, seed: int, plan: ColumnPlan, negatives: Negatives | None, run: Run
     ) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
-        fingerprint = run.phases.run(
-            "reading what is to be learned", lambda progress: _native.fingerprint(examples.features, progress)
+        fingerprint = run.phase(
+            "computing the fingerprint of the rows",
+            lambda progress: _native.fingerprint(examples.features, progress),
         )
+        # The chunks of a checkpoint may come from a version where solvers other than "sparse" had no l1.
+        settings = asdict(self.settings)
+        if self.settings.solver != "sparse":
+            del settings["l1"]
         return Checkpoint(
             self.checkpoint,
             {
@@ -161,7 +167,7 @@ class OneVsRestLearner:
                 "X": f"{fingerprint:016x}",
                 "y": _sha256(examples.labels.indptr, examples.labels.indices),
                 "sample_weight": None if examples.sample_weight is None else _sha256(examples.sample_weight),
-                "parameters": {**self._used_settings(), "n_negatives": self.n_negatives},
+                "parameters": {**settings, "n_negatives": self.n_negatives},
                 "seed": seed,
                 "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
                 "order of labels": _sha256(plan.label, plan.group_begin),
@@ -169,16 +175,9 @@ class OneVsRestLearner:
             },
         )
 
-    def _used_settings(self) -> dict[str, Any]:
-        """Without what the solver does not know, which may have come later than the checkpoint."""
-        settings = asdict(self.settings)
-        if self.settings.solver != "sparse":
-            del settings["l1"]
-        return settings
-
 
 class _Chunks:
-    """The chunks that are finished, in memory or in a checkpoint."""
+    """The finished chunks, in memory or in a checkpoint."""
 
     def __init__(self, plan: ColumnPlan, checkpoint: Checkpoint | None) -> None:
         self._plan = plan
@@ -186,7 +185,7 @@ class _Chunks:
         self.finished: dict[int, Arrays] = {}
 
     def missing(self) -> list[int]:
-        """Take what the checkpoint has; returns the chunks that are to be trained."""
+        """Read the chunks of the checkpoint; return the numbers of the chunks to train."""
         if self._checkpoint is not None:
             for number in range(self._plan.n_chunks):
                 arrays = self._checkpoint.read(number, self._plan.labels_of(number))
@@ -195,27 +194,26 @@ class _Chunks:
         return [number for number in range(self._plan.n_chunks) if number not in self.finished]
 
     def add(self, number: int, arrays: Arrays) -> None:
-        """Keep a chunk that has been trained; any thread may call this."""
+        """Keep a trained chunk; any thread may call this."""
         arrays["label"] = self._plan.labels_of(number)
         if self._checkpoint is not None:
             arrays = self._checkpoint.write(number, arrays)
         self.finished[number] = arrays
-        # At once, not after days: what is trained later makes it only worse.
+        # Checked after every chunk: the training may take days, and later chunks only add weights.
         n_weights = sum(len(chunk["weight"]) for chunk in list(self.finished.values()))
         if n_weights > MOST_WEIGHTS:
             raise ValueError(
-                f"the labels trained so far have {n_weights:,} weights, but all labels together, being siblings, can "
-                f"have {MOST_WEIGHTS:,} at most: use a larger prune"
+                f"the labels trained so far have {n_weights:,} weights, but a model can have at most "
+                f"{MOST_WEIGHTS:,}: use a larger prune"
             )
 
 
-def _report(numbers: Iterable[NDArray[np.int64]]) -> dict[str, int]:
-    """The reports of all chunks as one."""
-    total = dict.fromkeys(_REPORT, 0)
-    for of_chunk in numbers:
-        for name, number in zip(_REPORT, of_chunk.tolist(), strict=True):
-            total[name] = max(total[name], number) if name == "n_passes" else total[name] + number
-    return total
+def _report(chunks: Sequence[Arrays]) -> dict[str, int]:
+    """Return the reports of all chunks as one report."""
+    numbers = np.array([chunk["report"] for chunk in chunks], dtype=np.int64).reshape(-1, len(_REPORT))
+    totals = numbers.sum(axis=0)
+    totals[-1] = numbers[:, -1].max(initial=0)  # of n_passes, the maximum
+    return dict(zip(_REPORT, totals.tolist(), strict=True))
 
 
 def _sha256(*arrays: NDArray[Any]) -> str:

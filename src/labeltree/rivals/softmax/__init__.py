@@ -1,4 +1,4 @@
-"""Hierarchical softmax: one label of each example, down a tree."""
+"""Hierarchical softmax: a softmax at every node of a label tree."""
 
 from .classifier import HierarchicalSoftmaxClassifier
 

@@ -1,48 +1,27 @@
-"""`HierarchicalSoftmaxClassifier`: one label of each example, found down a tree."""
+"""`HierarchicalSoftmaxClassifier`: a softmax at every node of a label tree."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from sklearn.utils import check_random_state
-
+from labeltree import _native
 from labeltree.classifier import recipe_of
 from labeltree.label_tree_estimator import LabelTreeEstimator
-from labeltree.rivals.softmax.learner import SoftmaxLearner
+from labeltree.training.linear_learner import LinearLearner
+from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.parameters import check_estimator
 from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeSource, check_tree
-from labeltree.validation import (
-    LARGEST_INTEGER,
-    Choice,
-    Constraint,
-    Flag,
-    Number,
-    WordOrMatrix,
-    check_parameters,
-    check_tree_weight,
-    n_threads,
-)
+from labeltree.validation import Choice, Constraint, WordOrMatrix, check_tree_weight
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "tree": Choice(TREE_WORDS, (LabelTree, TreeSource, list, tuple)),
     **TREE_CONSTRAINTS,
-    # None in a model that was saved without them
+    # None in a saved model whose label vectors were a matrix
     "label_vectors": WordOrMatrix(LABEL_VECTORS, optional=True),
-    "C": Number(0, 1e10, open_low=True),
-    "tol": Number(0, open_low=True),
-    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
-    "prune": Number(0),
-    "normalize": Flag(),
-    "bias": Flag(),
-    "search": Choice(("exact", "beam")),
-    "beam": Number(1, LARGEST_INTEGER, integer=True),
-    "missing_estimates": Choice(("path", "zero")),
-    "n_jobs": Number(integer=True, optional=True),
-    "verbose": Number(integer=True),
 }
 
 
@@ -50,88 +29,91 @@ _CONSTRAINTS: dict[str, Constraint] = {
 class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     """Classification into one of very many classes by hierarchical softmax.
 
-    Labels are the leaves of a tree. Every inner node estimates by softmax which of its children the example's label is
-    below; the probability of a label is the product along its path, and those of all labels sum to 1.
+    The labels are the leaves of a tree. Every inner node estimates by softmax which of its children the label is below.
+    The probability of a label is the product of these estimates along its path; the probabilities of all labels sum to
+    1.
 
-    An example with several labels is learned as if one of them had been picked at random: as one example for each,
-    weighing its share. What comes out is the probability that a label is the one picked. That keeps the order of
-    labels which are independent of each other, given the example; in general it does not, and `LabelTreeClassifier`
-    ranks them better. For multi-class data and a binary tree both are the same model.
+    An example with several labels counts as one example for each label, with equal shares of its weight. The model then
+    estimates the probability that a label is drawn if one label of the row is drawn at random. This keeps the order of
+    labels that are independent of each other, given the example. In general it does not keep it, and
+    `LabelTreeClassifier` ranks the labels better. For multi-class data and a binary tree both are the same model.
 
     Parameters
     ----------
     n_trees : int
-        Trees to train, each from another seed; their probabilities are averaged.
+        Number of trees; the model averages their probabilities. More trees are more precise, and cost time and memory
+        in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
-        How labels are arranged: the word of a tree builder (`labeltree.trees.TREE_WORDS`), or a tree or a taxonomy of
-        your own. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
+        How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
+        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
         or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
-        A node with more children than this gets nodes in between, by clustering its children into parts of equal size.
+        Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
+        size. Set it for a given hierarchy with wide levels.
     arity : int
-        The largest number of clusters that the labels of a node are split into. Of two children one logistic
-        classifier decides, whose negative is the other's.
+        Maximum number of clusters that the labels of a node are split into. A node with two
+        children has one logistic classifier, and the negative of its weights for the other child.
     max_leaves : int
-        A node with at most so many labels has them as its children ("complete" and "huffman" trees have no such limit).
+        Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
     max_depth : int, optional
-        The largest number of edges from the root to a label; a node one edge above that has all its labels as children.
-        For the same trees as `max_leaves`.
+        Maximum number of edges from the root to a label; nodes at the last level get all their labels as children.
+        "complete" and "huffman" trees ignore it.
     frequent_share : float
-        In clustered trees, a label that at least this share of a node's examples have is a leaf right below that node,
-        beside the clusters of the others; 0 for none.
+        Share of a node's examples from which a label is frequent. In clustered trees, a frequent label becomes a child
+        of that node, next to the clusters of the other labels. Use 0 for no such labels.
     collapse : int
-        So many layers of a tree that is built are merged into one: 3 makes a tree of arity 8 of binary clusters.
+        Merge this many layers of the tree into one. For example, 3 turns a binary tree into a tree of arity 8.
     label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
-        What labels are clustered by, as for `LabelTreeClassifier`.
+        The vectors that clustering compares, as in `LabelTreeClassifier`.
     label_vector_prune : float
-        Entries below this are dropped from label vectors that are made of examples; not to be confused with `prune`.
+        Threshold below which entries of computed label vectors are dropped. A larger value makes clustering faster.
     C : float
-        The weight of the examples against the penalty, half the sum of the squared weights. An example with several
-        labels is divided among them, so that this is larger than for label trees.
+        Weight of the examples against the penalty, half the sum of the squared weights. The default is larger than for
+        label trees, because the labels of an example share its weight.
     tol : float
-        A node is trained until no example violates its optimality conditions by more than half of this, in units of
-        the score.
+        Tolerance of the stopping criterion: training of a node stops when no example violates its optimality conditions
+        by more than half of this, in units of the score.
     max_iter : int
-        The largest number of passes over the examples of a node.
+        Maximum number of passes over the examples of a node.
     prune : float
-        Weights below this are dropped after training. Weights of dense features are all kept.
+        Threshold below which weights are dropped after training; weights of dense features are all kept.
     normalize : bool
-        Scale every row of X to unit length, in training and prediction; of a row with sparse and dense features each
-        part to half of it, by squares.
+        Scale every row of X to unit length, in training and prediction; of a pair, the sparse and the dense part get
+        the same length. Turn it off if the length of rows matters.
     bias : bool
         Add a feature that is 1 in every row.
     search : {"exact", "beam"}
-        How the k best labels are found: exactly, or by keeping only the `beam` best nodes of every level.
+        Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level.
     beam : int
-        The width of the beam.
+        Width of the beam. A wider beam is slower and more exact.
     tree_weight : sequence of float, optional
-        How much each tree counts in the average of their probabilities, 1 by default.
+        Weight of each tree in the average of their probabilities, 1 by default.
     missing_estimates : {"path", "zero"}
-        Of several trees, each proposes its own k best labels. What a tree says about a label that only others
-        proposed: its probability, found by walking the label's path, or 0, which is faster and less exact.
+        With several trees, the estimate of a tree for a label that only other trees propose. "path" computes the
+        probability along the path of the label; "zero" takes 0, which is faster and less exact.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it. A node is
-        trained by one thread, so that a flat tree gains nothing from more.
+        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
+        One thread trains a node, so more threads do not speed up a flat tree.
     random_state : int, RandomState or None
-        The seed. The same seed gives the same model, bit for bit.
+        Seed of the training. The same integer gives the same model, bit for bit.
     verbose : int
-        Above 0: show progress; 0: show it on a terminal only; below 0: never.
+        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
 
     Attributes
     ----------
     classes_ : array of shape (n_labels,)
-        The labels as they were given: of a matrix its column numbers.
+        The labels of y; the column numbers if y is a matrix.
     tree_, trees_ : LabelTree, list of LabelTree
-        The first tree, and all.
+        The first tree, and all trees.
     weights_ : list of BlockWeights
         The trained weights of each tree.
     training_report_ : list of dict
-        Per tree: columns that were learned, how many of them `max_iter` stopped, nodes that are constant, rows visited
-        and the most passes over the rows that a node took.
+        Counts for each tree: trained columns, columns stopped by `max_iter`, constant nodes, rows visited, and the
+        maximum number of passes over the rows of a node.
     n_iter_ : int
-        The most passes over its rows that a node took.
+        Maximum number of passes over the rows of a node.
     label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_, dense_features_
-        As of `LabelTreeClassifier`.
+        As in `LabelTreeClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -175,9 +157,7 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
-        check_parameters(self, _CONSTRAINTS)
-        check_random_state(self.random_state)
-        n_threads(self.n_jobs)  # raises for 0
+        check_estimator(self, _CONSTRAINTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
 
@@ -185,14 +165,15 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
         return "softmax"
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
-        learner = SoftmaxLearner(
+        """Return the plan of the training."""
+        settings = SolverSettings(
             C=float(self.C),
             tol=self.tol,
             max_iter=self.max_iter,
             bias=float(self.bias),
             prune=self.prune,
         )
+        learner = LinearLearner(settings, "softmax", kernel=_native.train_softmax)
         recipes = recipe_of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
         return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)

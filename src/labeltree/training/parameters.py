@@ -1,0 +1,45 @@
+"""The constraints of parameters that several estimators have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+from labeltree.validation import (
+    LARGEST_INTEGER,
+    Choice,
+    Constraint,
+    Flag,
+    Number,
+    check_parameters,
+    n_threads,
+)
+
+COMMON_CONSTRAINTS: dict[str, Constraint] = {
+    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
+    "C": Number(0, 1e10, open_low=True),
+    "tol": Number(0, open_low=True),
+    "max_iter": Number(1, LARGEST_INTEGER, integer=True),
+    "learning_rate": Number(0, 1e10, open_low=True, optional=True),
+    "epochs": Number(1, LARGEST_INTEGER, integer=True),
+    "regularization": Number(0, 1e10, optional=True),
+    "alpha": Number(0, 1),
+    "prune": Number(0),
+    "normalize": Flag(),
+    "bias": Flag(),
+    "search": Choice(("exact", "beam")),
+    "beam": Number(1, LARGEST_INTEGER, integer=True),
+    "missing_estimates": Choice(("path", "zero")),
+    "normalize_siblings": Flag(),
+    "n_jobs": Number(integer=True, optional=True),
+    "verbose": Number(integer=True),
+}
+
+
+def check_estimator(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
+    """Raise `ValueError` for the first invalid parameter; `constraints` add to the common ones, or replace them."""
+    check_parameters(estimator, {**COMMON_CONSTRAINTS, **constraints})
+    check_random_state(estimator.random_state)
+    n_threads(estimator.n_jobs)  # raises for 0
