@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.small_models import NAMES, small_data, small_model
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier, metrics
-from labeltree.calibration.scored_pairs import NodeScores, scores_of_trees
 from labeltree.labels.reading import LabelRows
 from labeltree.metrics.label_sets import LabelSets
 from labeltree.metrics.outcomes import Outcomes
+from labeltree.model.node_scores import NodeScores
 from labeltree.report import Report, measure_report
 from labeltree.report.curves import rank_curve
 from labeltree.report.frequency import frequency_bands
@@ -65,7 +65,7 @@ def node_probabilities(model: LabelTreeClassifier, X: Any) -> tuple[LabelTree, A
         only = LabelRows(
             np.arange(n_rows + 1), np.full(n_rows, label, dtype=np.int32), model.classes_, "lists"
         )
-        scores = scores_of_trees(model, X, only, 0)[0]
+        scores = model.model_.forest.node_scores(model.model_.read(X), only, model.make_search(), 0)[0]
         n_asked = len(scores.node) // n_rows
         row = np.repeat(np.arange(n_rows), n_asked)
         said[row, scores.node] = scores.probability
