@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.training.choice_of_c import choose_regularization
 from labeltree.training.examples import Examples
@@ -28,8 +27,8 @@ class LinearLearner(NodeLearner):
         Function from scores to probabilities.
     choose : {"auto", "auto_per_level"}, optional
         Choose C on the first tree, one for all levels or one for each; None uses the C of the settings.
-    kernel : callable
-        The function of the kernel that trains all nodes of a tree.
+    kernel : str
+        The name of the kernel's function that trains all nodes of a tree.
     scores : dict, optional
         The scores of all C that were tried.
     """
@@ -37,7 +36,7 @@ class LinearLearner(NodeLearner):
     settings: SolverSettings
     link: str
     choose: str | None = None
-    kernel: Callable[..., dict[str, Any]] = _native.train_blocks
+    kernel: str = "train_blocks"
     scores: dict[float, Any] | None = None
 
     def train(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,13 +87,14 @@ def train_tree(
     settings: SolverSettings,
     seed: int,
     run: Run,
-    kernel: Callable[..., dict[str, Any]] = _native.train_blocks,
+    kernel: str = "train_blocks",
 ) -> tuple[BlockWeights, dict[str, int]]:
-    """Train all nodes with this function of the kernel; return the weights and a report."""
+    """Train all nodes with the kernel's function of this name; return the weights and a report."""
+    train = getattr(_native, kernel)
     options = settings.options(seed, run.n_threads, tree)
     arrays = run.phase(
         f"training {tree.n_nodes:,} nodes",
-        lambda progress: kernel(tree.native, examples.native, options, progress),
+        lambda progress: train(tree.native, examples.native, options, progress),
     )
     report = arrays.pop("report")
     return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from labeltree import _native
 from labeltree.classifier import recipe_of
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.training.linear_learner import LinearLearner
@@ -173,7 +172,7 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
             bias=float(self.bias),
             prune=self.prune,
         )
-        learner = LinearLearner(settings, "softmax", kernel=_native.train_softmax)
+        learner = LinearLearner(settings, "softmax", kernel="train_softmax")
         recipes = recipe_of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
         return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)
