@@ -14,6 +14,7 @@ from labeltree.model.block_weights import BlockWeights
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import Search
 from labeltree.model.kernel_forest import KernelForest
+from labeltree.model.label_forest import LabelForest
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
@@ -21,7 +22,7 @@ from labeltree.trees import LabelTree
 NEGATIVE_NODES = 1_000_000
 
 
-class LinearForest(KernelForest):
+class LinearForest(LabelForest, KernelForest):
     """Label trees whose nodes are columns of the kernel's blocks.
 
     Parameters
@@ -39,10 +40,6 @@ class LinearForest(KernelForest):
         Fuse multiplications and additions of dense features where the processor can. Answers are faster, and may differ
         in their last bits between processors.
     """
-
-    has_label_trees = True
-    has_node_scores = True
-    gives_probabilities = True
 
     def __init__(
         self,
@@ -91,26 +88,6 @@ class LinearForest(KernelForest):
         maps = self.calibration
         first = None if maps is None else Calibration(maps.method, maps.trees[:1])
         return LinearForest(self.weights[:1], self.n_features, self.link, None, first)
-
-    @property
-    def exact_best(self) -> bool:
-        """Whether one tree is asked: the best on average need not be the best of any one tree."""
-        return len(self.weights) == 1
-
-    @property
-    def n_labels(self) -> int:
-        return self.weights[0].tree.n_labels
-
-    @property
-    def n_trees(self) -> int:
-        return len(self.weights)
-
-    @property
-    def trees(self) -> list[LabelTree]:
-        return [of_tree.tree for of_tree in self.weights]
-
-    def shapes(self) -> list[LabelTree]:
-        return self.trees
 
     def verify(self) -> None:
         """Check the inside of every block; raises `ModelFileError` if one is damaged."""

@@ -13,15 +13,15 @@ from labeltree.exchange.scores import path_products
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.forest import RowAnswer, Search, TopAnswer
+from labeltree.model.label_forest import LabelForest
 from labeltree.model.node_scores import NodeScores
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
-from labeltree.trees import LabelTree
 
 #: Number of rows that are searched together. More rows make fewer calls of estimators, but need more memory.
 ROWS_PER_BATCH = 8192
 
 
-class EstimatorForest:
+class EstimatorForest(LabelForest):
     """Trees of node estimators.
 
     Parameters
@@ -31,10 +31,6 @@ class EstimatorForest:
     tree_weight : sequence of float, optional
         Weight of each tree in the mean of their probabilities, 1 by default.
     """
-
-    has_label_trees = True
-    has_node_scores = True
-    gives_probabilities = True
 
     def __init__(self, weights: Sequence[NodeEstimators], tree_weight: Sequence[float] | None = None) -> None:
         self.weights = list(weights)
@@ -51,26 +47,6 @@ class EstimatorForest:
     def first_tree(self) -> EstimatorForest:
         """Return the first tree alone."""
         return EstimatorForest(self.weights[:1])
-
-    @property
-    def exact_best(self) -> bool:
-        """Whether there is one tree; the best label on average may not be the best of any of several trees."""
-        return len(self.weights) == 1
-
-    @property
-    def n_labels(self) -> int:
-        return self.weights[0].tree.n_labels
-
-    @property
-    def n_trees(self) -> int:
-        return len(self.weights)
-
-    @property
-    def trees(self) -> list[LabelTree]:
-        return [nodes.tree for nodes in self.weights]
-
-    def shapes(self) -> list[LabelTree]:
-        return self.trees
 
     def top_k(
         self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
