@@ -1,5 +1,5 @@
 # Everything happens in .venv, where the package is installed as a user would install it.
-# `make test PYTHON=python3.12` chooses the interpreter; another one than last time makes .venv anew.
+# `make test PYTHON=python3.12` chooses the interpreter; a different one than last time rebuilds .venv.
 PYTHON ?= python3
 ARGS ?=
 DATA ?= ../shared/data

@@ -25,7 +25,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 HELD_OUT = 0.2
 SEED = 0
 
-#: The processor's time of a batch is that of the fastest of so many.
+#: Number of times that each batch is predicted. The fastest one gives the processor time.
 REPEATS = 5
 
 

@@ -15,7 +15,7 @@ CACHE = Path(__file__).parent.parent / "build" / "benchmarks"
 _SYNTHETIC = re.compile(r"extreme-(\d+[km]?)(?:-(\d+[km]?))?")
 _UNITS = {"k": 1_000, "m": 1_000_000}
 
-#: Of a set without a split of its own every so many-th row is tested on.
+#: In a data set that has no split, every `TEST_EVERY`-th row is a test row.
 TEST_EVERY = 5
 
 

@@ -39,7 +39,7 @@ class Inputs:
 
 
 def _kept(source: Path, name: str, write: Callable[[Path], None]) -> Path:
-    """The path of a file made of `source`, anew whenever that has changed."""
+    """Return the path of a file made from `source`, and write the file again if `source` has changed."""
     facts = source.stat()
     folder = CACHE / "inputs" / f"{source.parent.name}-{source.stem}-{facts.st_size}-{facts.st_mtime_ns}"
     path = folder / name

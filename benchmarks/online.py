@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def learn(system: str, stream: Inputs, passes: int, limit_s: float) -> Run:
-    """Let a system learn the stream in so many passes, and ask it about the test rows."""
+    """Train a system on the stream for `passes` passes, and predict the test rows."""
     run = Run(system, 1, limit_s)
     told = {"passes": passes, "n_trees": 1, "threads": 1, "seed": 0}
     with tempfile.TemporaryDirectory() as folder:

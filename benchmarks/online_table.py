@@ -25,7 +25,7 @@ Rows = Mapping[tuple[str, int], Row]
 
 
 def rates(figures: Mapping[str, float], n_examples: int) -> dict[str, float]:
-    """Examples per second, and per second of CPU time, of a run that learned so many."""
+    """Return examples per second, and per second of CPU time, of a run that learned `n_examples` examples."""
     train_s = figures["train_s"]
     learn_s = figures.get("learn_s", train_s)
     # What of training is not learning takes as much CPU time as any second of it.

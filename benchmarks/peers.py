@@ -76,7 +76,7 @@ PEERS: dict[str, Peer] = {
         ensembles=True,
         reads_text=True,
         messages=("tree_s", "Building tree", "Saving tree"),
-        note="squared hinge, C = 1; saves as it trains; of several trees, reads every one anew in every call",
+        note="squared hinge, C = 1; saves as it trains; with several trees, reads every tree again in every call",
     ),
     "napkinxc-hsm": Peer(
         _NAPKINXC,

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("data", nargs="?", default="eurlex57k", help="a set in LABELTREE_DATA, or a folder")
     parser.add_argument("--n-trees", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeat", type=int, default=3, help="the medians of so many runs are shown; 3")
+    parser.add_argument("--repeat", type=int, default=3, help="number of runs, whose medians are shown; 3")
     parser.add_argument("--only", choices=["phases", "instructions"], help="leave the other out")
     options = parser.parse_args(arguments)
     console = Console(width=max(Console().width, 100))

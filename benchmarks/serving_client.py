@@ -110,7 +110,7 @@ def read_requests(path: Path) -> list[bytes]:
 async def ask(
     host: str, port: int, requests: list[bytes], connections: int, seconds: float, most: int | None
 ) -> Tally:
-    """Ask over several connections for some seconds, or until so many were answered."""
+    """Send requests over several connections for `seconds` seconds, or until `most` of them are answered."""
     until = time.perf_counter() + seconds
     tally = Tally(last_answer=time.perf_counter())
 
@@ -160,7 +160,7 @@ def main() -> int:
     parser.add_argument("requests", type=Path)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--most", type=int, help="stop after so many answers")
+    parser.add_argument("--most", type=int, help="maximum number of answers")
     options = parser.parse_args()
     requests = read_requests(options.requests)
     loop = uvloop.new_event_loop()

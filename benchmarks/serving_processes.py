@@ -80,7 +80,7 @@ class Server:
         return sums
 
     def reload(self, model: str) -> dict[str, Any]:
-        """Have a model loaded anew."""
+        """Make the server load a model again."""
         answer = httpx.post(
             f"{self.url}/v1/models/{model}/reload", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60
         )

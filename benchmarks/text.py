@@ -104,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("data", nargs="*", default=list(FILES), help="sets in LABELTREE_DATA, or files")
     parser.add_argument("--terms", nargs="+", choices=SETTINGS, default=["words", "hashed words"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--texts", type=int, help="take only so many")
-    parser.add_argument("--repeat", type=int, default=3, help="the best of so many times counts")
+    parser.add_argument("--texts", type=int, help="maximum number of texts")
+    parser.add_argument("--repeat", type=int, default=3, help="number of runs; the fastest counts; 3")
     options = parser.parse_args(arguments)
     console = Console(width=TABLE_WIDTH)
     for name in options.data:

@@ -26,7 +26,7 @@ from labeltree import LabelTreeClassifier, OneVsRestClassifier
 
 K = 5
 
-#: So many labels the tree proposes to a model that ranks them anew.
+#: Number of labels that the tree proposes to the model that ranks them.
 SHORTLIST = 20
 
 _ABOUT = f"""\

@@ -23,7 +23,7 @@ TABLE = Table(
     ],
     data=("eurlex57k", "tate", "bibtex", "delicious"),
     notes=[
-        "The Hamming loss is multiplied by the number of labels, as in the paper: so many labels of a row are wrong.",
+        "The Hamming loss is multiplied by the number of labels, as in the paper: it counts the wrong labels of a row.",
         "Thresholds are tuned on 30% of the training rows with a model of the others; training time is of that model "
         "and of the one that is then trained on all.",
         "Prediction is of the labels that reach the threshold.",

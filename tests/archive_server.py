@@ -63,7 +63,7 @@ class Site:
     pages: dict[str, bytes] = field(default_factory=dict)
     #: Answers to be given first, before files are: a status, or a function of the handler.
     first: list[int | Callable[[Any], None]] = field(default_factory=list)
-    #: Connections that are to be cut off after so many bytes.
+    #: Numbers of bytes after which the next connections are cut off.
     cuts: list[int] = field(default_factory=list)
     knows_ranges: bool = True
     validator: str | None = '"1"'

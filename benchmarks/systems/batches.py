@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-#: So many batches are predicted, or as many as have `MOST_SAMPLED_ROWS` rows together, but `FEWEST_SAMPLES`.
+#: The maximum number of batches, the maximum number of their rows together, and the minimum number of batches. The
+#: minimum wins.
 MOST_SAMPLES, MOST_SAMPLED_ROWS, FEWEST_SAMPLES = 50, 5_000, 5
 
 

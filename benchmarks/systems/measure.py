@@ -18,14 +18,14 @@ from batches import time_batches
 
 K = 5
 
-#: Single rows are asked so many, and so many seconds, at most: some read their trees anew for every call.
+#: The maximum number of single rows, and of seconds for them: some systems read their trees again in every call.
 MOST_SINGLE_ROWS, MOST_SINGLE_SECONDS = 2000, 10
 
 
 class System:
     """One system under test. `job` has the paths and numbers that `benchmarks/runner.py` sets."""
 
-    #: So many rows are handed over at once in batch prediction; None for all.
+    #: Number of rows in one call of batch prediction; None for all rows.
     batch_rows = None
 
     def __init__(self, job):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.trees import LabelTree
 
-#: P@1 is that of so many examples, the last ones at every so many; of all before if there were fewer.
+#: P@1 is computed after every `STEP` examples, over the last `WINDOW` examples, or over all if there are fewer.
 WINDOW, STEP = 4_000, 1_000
 
 _PREFIX = "P@1 at "

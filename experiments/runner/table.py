@@ -26,7 +26,7 @@ BASELINE: Mapping[str, Any] = {
     "search": "exact",
 }
 
-#: Of batch training, which incremental solvers know nothing of; so many passes the paper allows Parabel.
+#: Parameters of batch training only; incremental solvers do not have them. The paper gives Parabel 20 passes.
 BASELINE_OF_DESCENT: Mapping[str, Any] = {"tol": 0.1, "max_iter": 20}
 
 #: The weight of the examples: of the logistic loss the middle of what the paper tunes over, as our preset of napkinXC.
@@ -118,7 +118,7 @@ class Table:
     notes : sequence of str
         What else must be known to read it.
     batch_sizes : sequence of int
-        Also measure prediction with so many rows at a time.
+        Also measure prediction in batches of these numbers of rows.
     costs : mapping
         What the columns of costs are called.
     ranking : sequence of str

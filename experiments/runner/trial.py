@@ -26,7 +26,7 @@ from labeltree import OnlineLabelTreeClassifier
 _Model: TypeAlias = Any
 
 K = 5
-#: All test rows are predicted so many times; the quickest counts, which other work on the machine disturbs least.
+#: Number of times that all test rows are predicted. The fastest counts: other work on the machine disturbs it least.
 REPEATS = 3
 
 

@@ -33,8 +33,8 @@ struct FeatureRow {
 };
 
 // A read-only view. Some range of the features, the first or the last ones, may be dense: they are handled
-// without indices. Rows come out as FeatureRow, scaled to unit length if asked, of which the sparse and the
-// dense part get an equal share: what is done to the rows in training is thereby done to them in prediction.
+// without indices. Rows come out as FeatureRow, scaled to unit length if asked. The sparse and the dense part
+// then get an equal share of the length. Training and prediction thereby treat the rows in the same way.
 // The arrays belong to the caller, who has checked them. Which features are dense is the same for all forms
 // that X may have, and so are the rows.
 class FeatureMatrix {

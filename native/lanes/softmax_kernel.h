@@ -25,7 +25,7 @@ struct alignas(64) LaneArray {
   }
 };
 
-// The classes of a softmax: `n_chunks` times `Lanes` floats, of which the first `n_used` are classes. One
+// The classes of a softmax: `n_chunks` times `Lanes` floats. The first `n_used` of them are classes. One
 // chunk is by far the most frequent; if `IsOne` says so, loops are unrolled and numbers kept in registers.
 template <int Lanes, bool IsOne>
 class ClassLanes {

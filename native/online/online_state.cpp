@@ -264,7 +264,7 @@ class BlockWriter {
 FrozenTree freeze(const OnlineTree& tree, float prune, const std::vector<int32_t>& position,
                   int32_t n_labels) {
   require(static_cast<int32_t>(position.size()) == tree.n_labels() && tree.n_labels() > 0,
-          "a position for each label, of which there must be one");
+          "expected at least one label, and one position for each label");
   std::vector<uint8_t> used(n_labels, 0);
   for (const int32_t p : position) {
     require(p >= 0 && p < n_labels && !used[p], "two labels have one position");

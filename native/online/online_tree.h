@@ -116,8 +116,8 @@ class OnlineTree {
   bool has_room(size_t n_children) const;
   void insert_node(int32_t node);
   void add_leaf(int32_t node, int32_t label);
-  // Undoes what was done for the labels from n_before on, of which the last may be done by half; sizes[i] is
-  // how many nodes there were before the i-th of them.
+  // Removes the labels from n_before on. The last of them may be only half inserted. sizes[i] is the number
+  // of nodes before the i-th of them was inserted.
   void retract(int32_t n_before, const std::vector<int32_t>& sizes);
   // Undo the last ones.
   void retract_leaf();

@@ -642,7 +642,7 @@ class TextCounter:
 
     def finish(self, part: int, fewest_texts: int, most_texts: int) -> tuple:
         """
-        How many texts have each term, and how often; only terms of so many texts, in their order.
+        Return the numbers of texts and of occurrences of the terms that fewest_texts to most_texts texts have, in the order of the terms.
         """
 
     def select(self, part: int, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:

@@ -228,8 +228,8 @@ def _check_pair(
         begin, end = dense_features or (0, 0)
         raise ValueError(
             f"X is a pair of {sparse.shape[1]} sparse and {dense.shape[1]} dense features, but "
-            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, of which "
-            + (f"those from {begin} to {end - 1} are dense" if end > begin else "none are dense")
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input, "
+            + (f"and features {begin} to {end - 1} must be dense" if end > begin else "none of them dense")
         )
 
     def make(X: Any) -> _native.FeatureMatrix:

@@ -44,7 +44,7 @@ def test_fasttext_gets_labels_and_words(files):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_files_are_made_once_and_anew_when_the_source_changes(files, form):
+def test_files_are_made_once_and_again_when_the_source_changes(files, form):
     path = files.path(form)
     assert files.path(form) == path
     assert [p.name for p in path.parent.iterdir()] == [path.name]

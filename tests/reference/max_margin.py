@@ -92,7 +92,7 @@ def fully_corrective(
     corrections: int = 1,
     seed: int = 0,
 ) -> Matrix:
-    """Fully corrective block-coordinate Frank-Wolfe: W after so many passes over the rows.
+    """Fully corrective block-coordinate Frank-Wolfe: W after `passes` passes over the rows.
 
     A row in its turn takes in the label that violates its margin most, and its own that are part of a violation; then
     all labels that it has taken in step together. Passes without anything taken in follow.

@@ -41,7 +41,7 @@ def shrunk(sums: Array, l1: float) -> Array:
 def active_rows(
     X: Array, sign: Array, cost: Array, l1: float, *, searches: int, rounds: int = 10, seed: int = 0
 ) -> Array:
-    """The weights after so many searches for violations of the margin, each followed by rounds of dual steps."""
+    """Return the weights after `searches` searches for margin violations, each followed by rounds of dual steps."""
     rng = np.random.default_rng(seed)
     sums, alpha = np.zeros(X.shape[1]), np.zeros(len(X))
     nonzero = [np.flatnonzero(row) for row in X]

@@ -29,7 +29,7 @@ def cheapest_paths(counts: list[int], arity: int) -> int:
     descending = sorted(counts, reverse=True)
 
     def depths(n_left: int, least: int, room: int) -> Iterator[list[int]]:
-        """Depths of `n_left` leaves, ascending, `least` at first, with room for so many nodes at that depth."""
+        """Depths of `n_left` leaves, ascending, `least` at first, with room for `room` nodes at that depth."""
         if n_left == 0:
             yield []
         elif room > 0 and least <= n:
@@ -41,7 +41,7 @@ def cheapest_paths(counts: list[int], arity: int) -> int:
 
 
 def collapsed(nested: Any, layers: int) -> Any:
-    """Nested lists in which so many levels are one: leaves on the way come first, level by level."""
+    """Return nested lists with every `layers` levels merged into one: leaves on the way come first, level by level."""
     if not isinstance(nested, list):
         return nested
     children, level = [], [nested]

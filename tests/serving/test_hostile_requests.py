@@ -84,7 +84,7 @@ RAW = {
     "a header with a line break in it": (head("X-Evil: a\nb: c", "Content-Length: 2") + b"{}", b"4"),
     "a null byte in a header": (head("X-Evil: a\0b", "Content-Length: 2") + b"{}", b"400"),
     "a null byte in the path": (b"GET /v1/models/sm\0all HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
-    "a method that is none": (b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", b"4"),
+    "an unknown method": (b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", b"4"),
     "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 100, b"400"),
 }
 

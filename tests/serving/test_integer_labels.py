@@ -24,7 +24,7 @@ def numbers(tmp_path: Path) -> Path:
 
 
 def test_the_smallest_and_the_largest_are_learned_as_they_are(numbers: Path) -> None:
-    for n_known in (2, 4):  # and a server that is started anew has them
+    for n_known in (2, 4):  # a restarted server has them too
         with serving(settings(numbers)) as (client, _):
             assert client.get("/v1/models/online/labels").json()["total"] == n_known
             assert send(client, {"row": ROW, "labels": [SMALLEST, LARGEST]}).status_code == 200

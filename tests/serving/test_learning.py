@@ -42,7 +42,7 @@ def test_examples_are_learned_as_by_the_model(path: Path) -> None:
         assert client.get("/v1/models/online/labels?query=only").json()["total"] == 6
         assert client.get("/v1/models/online/tree").json()["n_labels"] == expected.n_labels_
         assert state(service.registry["online"].model) == state(expected)
-    # A server that stops saves the model; nothing is left to be learned anew.
+    # A server that stops saves the model; nothing is left to learn again.
     assert state(OnlineLabelTreeClassifier.load(path)) == state(expected)
     assert [part.read_bytes() for part in journal_of(path).glob("*.jsonl")] == [b""]
 

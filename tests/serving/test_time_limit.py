@@ -1,4 +1,4 @@
-"""A limit on time that is none on anything else."""
+"""`TimeLimit` stops late work and leaves everything else alone."""
 
 from __future__ import annotations
 

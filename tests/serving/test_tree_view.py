@@ -23,7 +23,7 @@ def test_a_tree_is_looked_through_once(models: dict[str, Path]) -> None:
         assert "_counts_of_nodes" in vars(TreeView.of(served, 0))  # what takes longest
 
 
-def test_a_new_version_is_looked_through_anew(tmp_path: Path) -> None:
+def test_a_new_version_gets_a_new_view(tmp_path: Path) -> None:
     small_model().save(tmp_path / "small")
     with serving(Settings({"small": tmp_path / "small"}, tokens=Tokens([TOKEN]))) as (client, _):
         before = client.get("/v1/models/small/tree").json()["count"]

@@ -54,7 +54,7 @@ def trained(n_rows: int) -> LabelTreeClassifier:
 
 
 def decided_model(metric: ThresholdMetric, method: str, n_rows: int) -> LabelTreeClassifier:
-    """A model that was trained on so many rows, and decides by half as many others."""
+    """Return a model trained on `n_rows` rows, with thresholds tuned on half as many other rows."""
     X, y = known().draw(n_rows // 2, np.random.default_rng(1))
     return trained(n_rows).decide_for(metric, X, y, method=method)
 

@@ -1,4 +1,4 @@
-"""Training of the nodes: as good as other solvers on every node of a tree, whatever the block looks like."""
+"""Training of the nodes: it reaches the optimum of other solvers on every node of a tree, for any block."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def trained(
 def assert_optimal(
     model: LabelTreeClassifier, W: np.ndarray, X: Any, y: Any, *, gap: float = GAP, **weights: Any
 ) -> int:
-    """Every node with two classes is as good as another solver's solution; returns how many there are."""
+    """Assert that every node with two classes reaches another solver's optimum; return the number of nodes."""
     problems = node_problems(model.tree_, X, y, normalize=model.normalize, bias=model.bias, **weights)
     for problem in problems:
         best = problem.optimum(model.loss, model.C)

@@ -58,7 +58,7 @@ def test_probabilities_become_the_true_ones(world, link, method):
         bayes, rel=0.01 if method == "isotonic" else 0.001
     )
     assert expected_calibration_error(outcome, before.ravel()) > 0.015
-    # What the true probabilities themselves have, of so many rows, is about 0.0015.
+    # The error of the true probabilities themselves, on 20,000 rows, is about 0.0015.
     assert expected_calibration_error(outcome, after.ravel()) < 0.004
     assert np.abs(after - truth).mean() < (0.006 if method == "isotonic" else 0.002)
 
@@ -353,7 +353,7 @@ def test_a_calibration_can_be_taken_away():
     assert np.array_equal(model.predict_topk(X).probabilities, before)
 
 
-def test_training_anew_forgets_the_calibration():
+def test_training_again_removes_the_calibration():
     model = small_model().calibrate(X, y)
     before = small_model().predict_topk(X).probabilities
     assert np.array_equal(model.fit(*small_data(0)).predict_topk(X).probabilities, before)

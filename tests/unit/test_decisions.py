@@ -161,7 +161,7 @@ def above_dense(model: Any, X: Any) -> NDArray[Any]:
     return (model.predict_proba(X) >= model.decision_.threshold).astype(int)
 
 
-def test_allowed_and_denied_labels_are_heeded() -> None:
+def test_allowed_and_denied_labels_are_respected() -> None:
     model = batch_model().fit(*TRAINED).decide_for("macro_f1", *VALID)
     everything = model.predict(VALID[0]).toarray()
     everything[:, [0, 3]] = 0
@@ -170,7 +170,7 @@ def test_allowed_and_denied_labels_are_heeded() -> None:
 
 @pytest.mark.parametrize("make", MODELS)
 @pytest.mark.parametrize("name", ["micro_f1", "macro_f1", "recall@2"])
-def test_a_decision_survives_pickling_but_not_training_anew(make: Any, name: str) -> None:
+def test_a_decision_survives_pickling_but_not_training_again(make: Any, name: str) -> None:
     model = make().fit(*TRAINED).decide_for(name, *VALID)
     copied = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copied.predict(VALID[0]).toarray(), model.predict(VALID[0]).toarray())

@@ -144,11 +144,11 @@ def test_pairs_that_are_none() -> None:
     with pytest.raises(ValueError, match=r"X\[0\] contains infinity"):
         model.fit((words * np.inf, embedding), y)
     model.fit((words, embedding), y)
-    with pytest.raises(ValueError, match="of which those from 60 to 71 are dense"):
+    with pytest.raises(ValueError, match="and features 60 to 71 must be dense"):
         model.predict((words, embedding[:, 1:]))
     with pytest.raises(ValueError, match="X has 60 features, but LabelTreeClassifier is expecting 72"):
         model.predict(words)
-    with pytest.raises(ValueError, match="expecting 60 features as input, of which none are dense"):
+    with pytest.raises(ValueError, match="expecting 60 features as input, none of them dense"):
         LabelTreeClassifier(**SHAPE).fit(words, y).predict((words, embedding))
     # A tuple of two rows is an array as ever.
     assert LabelTreeClassifier().fit(([1.0, 0.0], [0.0, 1.0]), ["a", "b"]).n_features_in_ == 2

@@ -49,7 +49,7 @@ def test_costs_are_those_of_brute_force(tree: LabelTree, data: st.DataObject) ->
 
 @pytest.mark.native
 def test_a_sure_model_asks_as_many_nodes_as_are_told() -> None:
-    """One label a row and features that give it away: search opens nothing but the label's path."""
+    """One label a row and features that give it away: search opens only the label's path."""
     labels = np.arange(200) % 20
     X, y = sp.csr_matrix(np.eye(20)[labels]), sp.csr_matrix(np.eye(20)[labels])
     for tree in (LabelTree.flat(20), random_tree(20, 2, 2, random_state=0), huffman_tree(np.arange(20), 3)):

@@ -245,9 +245,9 @@ def test_parameters_that_would_be_ignored(parameter: dict[str, Any]) -> None:
 
 
 def test_every_parameter_either_applies_or_is_refused() -> None:
-    heeded = {name for panel in ("The tree", "The search for labels", "The run") for name in PANELS[panel]}
-    heeded |= {"normalize", "node_estimator"}
-    assert set(LINEAR_PARAMETERS) == set(LabelTreeClassifier().get_params()) - heeded
+    applied = {name for panel in ("The tree", "The search for labels", "The run") for name in PANELS[panel]}
+    applied |= {"normalize", "node_estimator"}
+    assert set(LINEAR_PARAMETERS) == set(LabelTreeClassifier().get_params()) - applied
 
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def test_named_features_are_as_good_as_numbers(kind: str) -> None:
         atol=1e-6,
     )
     assert named.n_features_in_ == len({name for row in rows for name in row})
-    # A name that was never learned changes nothing but the length of the row.
+    # A name that was never learned changes only the length of the row.
     unscaled = online(normalize=False, **KINDS[kind]).partial_fit(rows, y)
     np.testing.assert_allclose(
         unscaled.predict_topk([{**row, "never seen": 5.0} for row in rows]).probabilities,

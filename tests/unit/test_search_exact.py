@@ -71,7 +71,7 @@ def test_the_k_best(drawn: Drawn, k: int) -> None:
 
 @given(models_and_rows(), st.integers(1, 14))
 def test_cost_of_the_k_best(drawn: Drawn, k: int) -> None:
-    """No more node classifiers are asked than in algorithm 4, but for nodes as good as the k-th label."""
+    """Search asks no more node classifiers than algorithm 4, except nodes as probable as the k-th label."""
     model, X = drawn
     tree = model.tree_
     _, probabilities, evaluations = model.predict_topk(X, k, return_evaluations=True)

@@ -39,7 +39,7 @@ def trained(
 def assert_optimal(
     model: LabelTreeClassifier, W: np.ndarray, X: Any, y: Any, *, sample_weight: Any = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Every node with two classes is as good as liblinear's solution; returns the weights of both."""
+    """Assert that every node with two classes reaches liblinear's optimum; return the weights of both."""
     problems = node_problems(
         model.tree_, X, y, normalize=model.normalize, bias=model.bias, sample_weight=sample_weight
     )

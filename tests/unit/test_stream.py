@@ -32,7 +32,7 @@ from labeltree.data import (
 
 
 class InPieces(io.RawIOBase):
-    """A file that gives so many bytes at a time, as a pipe does."""
+    """A file that returns one piece for each read, as a pipe does."""
 
     def __init__(self, pieces: list[bytes]) -> None:
         self._pieces = list(pieces)

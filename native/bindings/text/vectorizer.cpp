@@ -219,7 +219,8 @@ void bind_vectorizer(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(terms.n_texts)), to_numpy(std::move(terms.n_times)));
           },
           nb::arg("part"), nb::arg("fewest_texts"), nb::arg("most_texts"),
-          "How many texts have each term, and how often; only terms of so many texts, in their order.")
+          "Return the numbers of texts and of occurrences of the terms that fewest_texts to most_texts texts "
+          "have, in the order of the terms.")
       .def(
           "select", [](TextCounter& c, size_t part, Array<uint8_t> keep) { c.select(part, as_span(keep)); },
           nb::arg("part"), nb::arg("keep").noconvert(), "Keep only some of the terms.")

@@ -129,7 +129,7 @@ def _differences(
 
 
 def nearest_of_the_best(start: float, tried: dict[float, FloatMatrix]) -> list[float]:
-    """Return for each column of the losses the C nearest to `start` that is as good as the best."""
+    """Return, for each column of the losses, the C nearest to `start` that is within the error of the best."""
     chosen = []
     for column in range(tried[start].shape[1]):
         _, differences = _differences(tried, column)
