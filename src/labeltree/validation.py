@@ -297,11 +297,12 @@ def check_threshold(threshold: Any) -> None:
 
 
 def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
-    """Return one finite number above 0 for each tree."""
+    """Return one finite number above 0 for each tree; so is their sum."""
     is_sequence = isinstance(tree_weight, list | tuple | np.ndarray)
     weight = np.asarray(tree_weight, dtype=np.float64) if is_sequence else np.empty(0)
-    if weight.shape != (n_trees,) or not (np.isfinite(weight) & (weight > 0)).all():
+    if weight.shape != (n_trees,) or not (weight > 0).all() or not sum(weight.tolist()) < np.inf:
         raise ValueError(
-            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, got {tree_weight!r}"
+            f"tree_weight must be {n_trees} finite numbers above 0, one for each tree, with a finite sum, "
+            f"got {tree_weight!r}"
         )
     return [float(value) for value in weight]

@@ -56,7 +56,8 @@ def test_the_kernel_does_not_believe_in_trees(child_begin, label, n_labels):
         ([0, 1, 2], [-1, 0], "a label is out of range"),
         ([0, 1, 3], [0, 1], "label_indptr must lie within label_indices"),
         ([0, 2, 1], [0, 1], "label_indptr must not decrease"),
-        ([-1, 1, 2], [0, 1], "label_indptr must not be negative"),
+        ([-1, 1, 2], [0, 1], "label_indptr must begin with 0"),
+        ([1, 1, 2], [99, 1], "label_indptr must begin with 0"),  # the first label is in no row
         ([0, 1], [0], "X and y must have the same number of rows"),
     ],
 )
@@ -64,6 +65,18 @@ def test_the_loss_of_labels_that_are_none(indptr, indices, message):
     features = small_model(n_trees=1).model_.read(small_data()[0][:2])
     with pytest.raises(ValueError, match=message):
         _native.Examples(features, np.array(indptr), np.array(indices, dtype=np.int32), 12)
+
+
+def test_there_are_no_fewer_than_no_labels():
+    features = small_model(n_trees=1).model_.read(small_data()[0][:2])
+    with pytest.raises(ValueError, match="n_labels must not be negative"):
+        _native.Examples(features, np.zeros(3, dtype=np.int64), np.zeros(0, dtype=np.int32), -1)
+
+
+@pytest.mark.parametrize("sizes", [(-1, 5, 0), (3, -1, 0), (3, 5, -1)])
+def test_columns_are_merged_into_a_block_that_is_there(sizes):
+    with pytest.raises(ValueError, match="must not be negative"):
+        _native.merge_columns([], [], *sizes)
 
 
 def test_the_loss_of_rows_with_other_dense_features():

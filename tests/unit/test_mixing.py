@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from tests.small_models import NAMES as UNSORTED
 from tests.small_models import small_data
@@ -212,9 +215,68 @@ def test_members_that_cannot_be_mixed_are_refused():
         mix([tree, fewer])
     with pytest.raises(ValueError, match=rf"model 2, a LabelTreeClassifier, also knows .*{NAMES[0]}"):
         mix([fewer, tree])
-    for weights in ([1.0], [0.0, 0.0], [1.0, -1.0], [np.nan, 1.0], 1.0):
+    with pytest.raises(NotFittedError, match=r"model 2, a LabelTreeClassifier, is not fitted yet"):
+        mix([tree, LabelTreeClassifier()])
+    odd = LabelTreeClassifier(**SHAPE).fit(X, [[float("nan")] if i % 2 else [1.0] for i in range(X.shape[0])])
+    with pytest.raises(ValueError, match=r"model 1, a LabelTreeClassifier, has the label nan"):
+        mix([odd, odd])
+    for weights in ([1.0], [0.0, 0.0], [1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0], [1e308, 1e308], 1.0):
         with pytest.raises(ValueError, match="weights must be 2 finite numbers"):
             mix([tree, tree], weights)
+
+
+def test_what_becomes_of_its_members_does_not_change_it(tmp_path):
+    X, y = small_data()
+    tree, votes = (
+        LabelTreeClassifier(**SHAPE).fit(X, y),
+        FastXMLClassifier(n_trees=5, random_state=0).fit(X, y),
+    )
+    mixed = mix([tree, votes])
+    expected = mixed.predict_topk(X, 3).probabilities
+
+    def check() -> None:
+        mixed.save(tmp_path / "mix")
+        for model in (mixed, load(tmp_path / "mix"), pickle.loads(pickle.dumps(mixed)), copy.copy(mixed)):
+            np.testing.assert_array_equal(model.predict_topk(X, 3).probabilities, expected)
+
+    tree.set_params(link="exp2", search="beam", beam=1)
+    mixed.members_[0].set_params(link="exp2")
+    mixed.members_.append(tree)
+    check()
+    tree.fit(X, [["other"]] * X.shape[0])
+    votes.fit(X[:, :5], y)
+    check()
+
+
+def test_thresholds_of_another_model_are_refused(mixed):
+    X, y = small_data()
+    other = mix(mixed.members_[:2]).decide_for("macro_f1", X, y)
+    for n in (3, 20):
+        other.decision_ = replace(other.decision_, threshold=np.full(n, 0.5, dtype=np.float32))
+        with pytest.raises(ValueError, match=f"label_threshold must have one entry per label: .* got {n}"):
+            other.predict(X)
+
+
+def test_a_class_that_nobody_could_load_is_not_saved(tmp_path):
+    class OwnClassifier(LabelTreeClassifier):
+        pass
+
+    X, y = small_data()
+    own = mix([OwnClassifier(**SHAPE).fit(X, y), members()[0]])
+    with pytest.raises(ValueError, match="model 1 of the mix is of the class OwnClassifier"):
+        own.save(tmp_path / "mix")
+    assert not (tmp_path / "mix").exists()
+
+
+def test_a_damaged_member_is_a_fault_of_the_file(tmp_path):
+    X, y = small_data()
+    tree = LabelTreeClassifier(**SHAPE).fit(X, y)
+    tree.weights_[0].arrays["feature"][:] = 10**6  # as a damaged file would have them
+    broken = mix([tree, tree])
+    with pytest.raises(ModelFileError, match="model 1, a LabelTreeClassifier: block"):
+        broken.explain(X[0], NAMES[0])
+    with pytest.raises(ModelFileError, match="model 1 of the mix: block"):
+        broken.save(tmp_path / "mix")
 
 
 def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
@@ -251,6 +313,7 @@ def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
         (lambda d: d.update(members=5), "'members' must be of type list"),
         (lambda d: d["members"].__setitem__(0, 1), "member 1 must be a JSON object"),
         (lambda d: d["members"][0].update(weight="1"), "member 1 must be a JSON object with a weight"),
+        (lambda d: d["members"][0].update(weight=True), "member 1 must be a JSON object with a weight"),
         (lambda d: d["members"][0].update(weight=-1.0), "weights must be 2 finite numbers"),
         (lambda d: d["members"][0].update(format_version=7), "format_version must be from 1 to 6"),
         (lambda d: d["members"][1].update(estimator="MixedModel"), "not a MixedModel"),

@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 from tests.small_models import small_data, small_model
 
-from labeltree import ModelFileError
+from labeltree import (
+    HierarchicalSoftmaxClassifier,
+    LabelTreeClassifier,
+    ModelFileError,
+    OneVsRestClassifier,
+    OnlineLabelTreeClassifier,
+    PfastreXMLClassifier,
+)
 from labeltree.model_file import document, load
 
 X, _ = small_data()
@@ -238,3 +245,27 @@ def test_files_can_be_read_by_those_who_may_read_the_directory(old, tmp_path):
     mask = os.umask(0)
     os.umask(mask)
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()} == {0o666 & ~mask}
+
+
+@pytest.mark.parametrize(
+    ("cls", "wrong"),
+    [
+        (LabelTreeClassifier, {"C": -1}),
+        (LabelTreeClassifier, {"search": "nonsense"}),
+        (LabelTreeClassifier, {"n_jobs": 0}),
+        (OneVsRestClassifier, {"max_iter": 0}),
+        (HierarchicalSoftmaxClassifier, {"beam": 0}),
+        (PfastreXMLClassifier, {"gamma": -1.0}),
+        (OnlineLabelTreeClassifier, {"arity": -1}),
+    ],
+)
+def test_a_model_that_could_not_be_opened_again_is_not_saved(cls, wrong, old, tmp_path):
+    old.save(tmp_path / "model")
+    model = cls(random_state=0).fit(*small_data())
+    right = {name: model.get_params()[name] for name in wrong}
+    model.set_params(**wrong)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        model.save(tmp_path / "model")
+    assert is_model(tmp_path / "model", old)
+    model.set_params(**right).save(tmp_path / "model")
+    assert is_model(tmp_path / "model", model)

@@ -169,7 +169,9 @@ def test_trees_of_a_trained_model_differ_and_their_average_is_better() -> None:
     assert precision(three) >= precision(one)
 
 
-@pytest.mark.parametrize("wrong", [[1.0], [1.0, 0.0], [1.0, float("nan")], [[1.0, 1.0]], [1, -1]])
+@pytest.mark.parametrize(
+    "wrong", [[1.0], [1.0, 0.0], [1.0, float("nan")], [[1.0, 1.0]], [1, -1], [1e308, 1e308]]
+)
 def test_there_must_be_a_positive_weight_for_each_tree(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"tree_weight must be 2 finite numbers above 0, one for each tree"):
         LabelTreeClassifier(2, tree_weight=wrong).fit(*documents(20, 10, 4))

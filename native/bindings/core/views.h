@@ -59,7 +59,8 @@ inline LabelMatrixView label_view(const Array<int64_t>& indptr, const Array<int3
 
 // Whoever walks up from the leaves of labels looks them up unchecked.
 inline void check_labels(const LabelMatrixView& labels, size_t n_indices, int32_t n_labels) {
-  require(labels.indptr[0] >= 0, "label_indptr must not be negative");
+  require(n_labels >= 0, "n_labels must not be negative");
+  require(labels.indptr[0] == 0, "label_indptr must begin with 0");
   for (int64_t row = 0; row < labels.n_rows; ++row) {
     require(labels.indptr[row] <= labels.indptr[row + 1], "label_indptr must not decrease");
   }

@@ -68,6 +68,7 @@ def convert(
 def _convert_model(source: Path, target: Path, weights: options.WeightType) -> None:
     from labeltree.cli.console import standard_output, titled
     from labeltree.cli.figures import bytes_text, directory_bytes
+    from labeltree.kinds import kind_of
     from labeltree.model_file import load, save
 
     before = directory_bytes(source)
@@ -76,6 +77,11 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
         raise ValueError(
             f"{source} is an online model, which needs all its state to learn more; freeze it in Python: "
             "OnlineLabelTreeClassifier.load(...).freeze().save(...)"
+        )
+    if kind_of(type(model)).section != "linear_trees":
+        raise ValueError(
+            f"{source} is a {type(model).__name__}, whose weights have one type only; models of label-tree, softmax "
+            "and one-vs-rest can be converted"
         )
     save(model, target, weights=weights)
     after = bytes_text(directory_bytes(target))

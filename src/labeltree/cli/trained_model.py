@@ -29,7 +29,15 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
         setattr(model, name, value)
     if hasattr(model, "check_parameters"):
         refuse_wrong(partial(model.check_parameters, training=False))
+    else:  # a mix, which has no parameters but this one
+        refuse_wrong(partial(_check_n_jobs, model))
     return model
+
+
+def _check_n_jobs(model: Any) -> None:
+    from labeltree.validation import n_threads
+
+    n_threads(model.n_jobs)  # raises for 0
 
 
 def check_has_label_tree(model: Any) -> None:

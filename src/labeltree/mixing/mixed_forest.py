@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.explanation import Explanation, FeatureNames
@@ -41,6 +42,11 @@ class Member:
         """Return the member's own search for the labels of a question."""
         order = np.argsort(self.position)  # from the member's positions to those of the mix
         arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
+        for name, values in arrays.items():
+            if values is not None and len(values) != len(order):
+                raise ValueError(
+                    f"{name} must have one entry per label: expected {len(order)}, got {len(values)}"
+                )
         given: dict[str, Any] = {
             name: None if values is None else np.ascontiguousarray(values[order])
             for name, values in arrays.items()
@@ -173,6 +179,8 @@ class MixedForest:
             position = int(member.position[label])
             try:
                 parts.append(forest.explain(part, position, member.asked(search), n_features, names))
+            except ModelFileError as error:  # of a damaged file
+                raise ModelFileError(f"{member.name}: {error}") from error
             except ValueError as error:
                 raise ValueError(f"{member.name}: {error}") from None
         mean = float(np.average([part.probability for part in parts], weights=self.weights))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from labeltree.metrics.names import Metric
 from labeltree.mixing.mixed_forest import Member, MixedForest
@@ -55,7 +57,7 @@ class MixedModel(Questions):
     Attributes
     ----------
     members_ : list
-        The models.
+        The models, as they were when they were mixed: copies, which share their trained weights with the originals.
     weights_ : list of float
         How much each of them counts.
     classes_, label_counts_, n_samples_fit_, n_features_in_, feature_names_in_
@@ -67,10 +69,11 @@ class MixedModel(Questions):
     def __init__(
         self, models: Sequence[Any], weights: Sequence[float] | None = None, n_jobs: int | None = None
     ) -> None:
-        self.members_ = check_members(models)
+        # Copies: whoever trains a member again, or sets its parameters, does not change what the mix says or saves.
+        self._members = [copy(model) for model in check_members(models)]
         self.n_jobs = n_jobs
-        first = self.members_[0].model_
-        members = [_member(number, model, first) for number, model in enumerate(self.members_, 1)]
+        first = self._members[0].model_
+        members = [_member(number, model, first) for number, model in enumerate(self._members, 1)]
         forest = MixedForest(members, check_weights(weights, len(members)))
         self._model = _MixedModel(
             forest,
@@ -84,7 +87,7 @@ class MixedModel(Questions):
 
     def __getstate__(self) -> dict[str, Any]:
         return {
-            "models": self.members_,
+            "models": self._members,
             "weights": self.weights_,
             "n_jobs": self.n_jobs,
             "decision": self.decision_,
@@ -96,13 +99,18 @@ class MixedModel(Questions):
         self.decision_ = decision
 
     @property
+    def members_(self) -> list[Any]:
+        """The models, as they were when they were mixed."""
+        return [copy(model) for model in self._members]
+
+    @property
     def weights_(self) -> list[float]:
         """How much each model counts."""
         forest: Any = self.model_.forest
         return list(forest.weights)
 
     def __repr__(self) -> str:
-        names = ", ".join(type(model).__name__ for model in self.members_)
+        names = ", ".join(type(model).__name__ for model in self._members)
         return f"MixedModel([{names}], weights={[round(weight, 4) for weight in self.weights_]})"
 
     def weigh_for(self, metric: str | Metric, X_valid: Any, y_valid: Any) -> MixedModel:
@@ -174,10 +182,16 @@ def check_members(models: Sequence[Any]) -> list[Any]:
             raise ValueError(f"{name}, is not a model of this library: pass trained classifiers")
         if isinstance(member, MixedModel):
             raise ValueError(f"{name}, is a mix itself: mix its members_ instead")
+        if not member.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"{name}, is not fitted yet: call its 'fit' before mixing, or load a saved model"
+            )
         if member.model_.learns:
             raise ValueError(f"{name}, goes on learning, and a mix does not: pass model.freeze()")
         if not member.model_.forest.gives_probabilities:
             raise ValueError(f"{name}, gives scores that are no probabilities: they cannot be averaged")
+        if any(label != label for label in member.classes_.tolist()):
+            raise ValueError(f"{name}, has the label nan, which is equal to no label of another model")
     first = set(members[0].classes_.tolist())
     for number, member in enumerate(members[1:], 2):
         other = set(member.classes_.tolist())
@@ -196,10 +210,10 @@ def check_weights(weights: Sequence[float] | None, n_members: int) -> list[float
     if weights is None:
         return [1.0] * n_members
     given = np.asarray(weights, dtype=np.float64) if np.ndim(weights) == 1 else np.empty(0)
-    if given.shape != (n_members,) or not (np.isfinite(given) & (given >= 0)).all() or not given.any():
+    if given.shape != (n_members,) or not (given >= 0).all() or not 0 < sum(given.tolist()) < np.inf:
         raise ValueError(
             f"weights must be {n_members} finite numbers of at least 0, one for each model and not all 0, "
-            f"got {weights!r}"
+            f"with a finite sum, got {weights!r}"
         )
     return [float(weight) for weight in given]
 

@@ -120,6 +120,8 @@ nb::dict merge_into(const std::vector<ColumnChunkView>& chunks, const std::vecto
 
 nb::dict merge(const std::vector<nb::dict>& chunks, const std::vector<int32_t>& always, int32_t n_labels,
                int64_t n_features, int64_t n_dense) {
+  require(n_labels >= 0 && n_features >= 0 && n_dense >= 0,
+          "n_labels, n_features and n_dense must not be negative");
   for (const int32_t label : always) require(label >= 0 && label < n_labels, "a label is out of range");
   std::vector<ColumnChunkView> views;
   for (const nb::dict& chunk : chunks) {

@@ -21,8 +21,12 @@ def write(draft: Draft, estimator: Any, model: Model) -> None:
     """Add everything but the forest."""
     labels, tensors = label_tensors.encode_labels(model.names.classes)
     tensors["count"] = Tensor.of(model.label_counts)
+    encoded = parameters.encode(estimator.stored_parameters(), model.forest.n_trees)
+    # What was set after training may be wrong: the file could not be opened.
+    trees = list(model.forest.trees) if model.forest.has_label_trees else []
+    parameters.estimator_of(type(estimator), encoded, trees)
     draft.add(
-        parameters=parameters.encode(estimator.stored_parameters(), model.forest.n_trees),
+        parameters=encoded,
         n_features=int(model.n_features),
         n_labels=len(model.names),
         n_samples_fit=model.n_samples_fit,
@@ -59,9 +63,7 @@ class Batch:
 
     def estimator(self, cls: type[Any], trees: list[Any]) -> Any:
         """Return the untrained estimator."""
-        estimator = cls(**parameters.decode(cls, self.parameters, trees))
-        estimator.check_parameters(training=False)
-        return estimator
+        return parameters.estimator_of(cls, self.parameters, trees)
 
     def model(self, estimator: Any, forest: Forest, dense_features: tuple[int, int]) -> Model:
         """Return the model with this forest."""

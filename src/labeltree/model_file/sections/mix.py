@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from labeltree.errors import ModelFileError
+from labeltree.kinds import kind_named
 from labeltree.model_file.document import Draft, Stored
 from labeltree.model_file.sections import decision
 
@@ -18,8 +20,15 @@ def write(draft: Draft, model: Any) -> None:
 
     members = []
     for number, (member, weight) in enumerate(zip(model.members_, model.weights_, strict=True), 1):
+        name = type(member).__name__
+        if kind_named(name) is None:  # nobody could load it
+            raise ValueError(
+                f"model {number} of the mix is of the class {name}, which labeltree does not have: use pickle"
+            )
         try:
             own = draft_of(member)
+        except ModelFileError as error:  # it was loaded from a damaged file
+            raise ModelFileError(f"model {number} of the mix: {error}") from error
         except ValueError as error:
             raise ValueError(f"model {number} of the mix: {error}") from error
         members.append({"weight": weight, "format_version": own.version, **own.ordered()})
@@ -32,7 +41,7 @@ def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
     members, weights = [], []
     for number, entry in enumerate(entries, 1):
         where = f"member {number}"
-        if not isinstance(entry, dict) or not isinstance(entry.get("weight"), int | float):
+        if not isinstance(entry, dict) or type(entry.get("weight")) not in (int, float):
             raise ValueError(f"{where} must be a JSON object with a weight, got {str(entry)[:100]}")
         version = entry.get("format_version")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version < VERSION:

@@ -35,6 +35,7 @@ _N_EXAMPLES = 3
 
 def write(draft: Draft, estimator: Any) -> None:
     """Add a model. A copy is taken while nobody learns; learning may go on while the copy is written."""
+    estimator.check_parameters(training=False)  # what was set after training may be wrong
     model: GrowingModel = estimator.growing_model()
     with model.reading():
         state = model.tree.state()

@@ -87,6 +87,13 @@ def decode(cls: type[Any], stored: Mapping[str, Any], trees: list[LabelTree]) ->
     return decoded
 
 
+def estimator_of(cls: type[Any], stored: Mapping[str, Any], trees: list[LabelTree]) -> Any:
+    """Return the untrained estimator; raises `ValueError` for a parameter that `fit` would not accept."""
+    estimator = cls(**decode(cls, stored, trees))
+    estimator.check_parameters(training=False)
+    return estimator
+
+
 def check_names(cls: type[Any], stored: Mapping[str, Any]) -> None:
     """Raise `ValueError` for a parameter that the class does not have."""
     unknown = stored.keys() - set(cls._get_param_names())
