@@ -73,7 +73,7 @@ def forest() -> tuple[Any, Linked]:
 
 def enumeration() -> tuple[Any, Linked]:
     trees, array = forest()
-    row = small_model(n_trees=1)._features(small_data()[0][:1])
+    row = small_model(n_trees=1).model_.read(small_data()[0][:1])
     return _native.Enumeration(trees, row, 0, _native.Search(1)), array
 
 
