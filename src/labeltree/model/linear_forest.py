@@ -62,9 +62,8 @@ class LinearForest(LabelForest, KernelForest):
         ]
         self.native = _native.Forest(self.stores, self.tree_weight)
 
-    def answering(self, link: str, tree_weight: Sequence[float] | None) -> LinearForest:
-        """Return the forest with this link and these weights of its trees: itself if nothing changes."""
-        tree_weight = [1.0] * len(self.weights) if tree_weight is None else tree_weight
+    def answering(self, link: str, tree_weight: Sequence[float]) -> LinearForest:
+        """Return the forest with this link and these weights of its trees; this forest if nothing changes."""
         if link == self.link and tree_weight == self.tree_weight:
             return self
         return LinearForest(self.weights, self.n_features, link, tree_weight, self.calibration)
