@@ -27,7 +27,7 @@ from labeltree.training.parameters import check_estimator
 from labeltree.training.plan import Run
 from labeltree.training.presets import preset
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
-from labeltree.training.tree_plan import TreePlan, builder
+from labeltree.training.tree_plan import TreePlan, tree_grower
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
@@ -267,9 +267,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
-        if (
-            training
-        ):  # a parameter that the solver of a saved model does not use may have had another default then
+        # A saved model may come from a version where an unused parameter had another default.
+        if training:
             check_solver_parameters(self, _DEFAULTS)
 
     def link_of(self, loss: str) -> str:
@@ -287,8 +286,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
             None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
         )
         if self.node_estimator is not None:
-            nodes = EstimatorLearner(self.node_estimator, self.n_jobs)
-            return EstimatorPlan(recipes, seeds, nodes, "", tree_weight)
+            trainer = EstimatorLearner(self.node_estimator, self.n_jobs)
+            return EstimatorPlan(recipes, seeds, trainer, "", tree_weight)
         choose = self.C if isinstance(self.C, str) else None
         settings = self._solver_settings()
         if choose is not None and chosen is not None:
@@ -414,7 +413,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         with phases(self.verbose) as shown:
             return shown.run(
                 recipe.describe(labels.n_labels),
-                builder(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
+                tree_grower(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
             )
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
