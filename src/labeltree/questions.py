@@ -21,7 +21,7 @@ from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Features, Search, TopAnswer
 from labeltree.model.model import Model
 from labeltree.model.top_labels import TopLabels
-from labeltree.validation import check_count, check_threshold, n_threads
+from labeltree.validation import check_count, check_same_rows, check_threshold, n_threads
 
 #: Up to this many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
 DENSE_CLASSES = 1000
@@ -454,10 +454,7 @@ def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float)
     """Return the labels of each row with at least the probability `floor`, beside the true ones."""
     features = model.read(X)
     truth, n_unknown = read_truth(y, model.names)
-    if features.n_rows != truth.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {features.n_rows} and {truth.n_rows})"
-        )
+    check_same_rows(features.n_rows, truth.n_rows)
     n_labels = len(model.names)
     indptr, labels, values = model.forest.above(features, search.replace(k=n_labels, threshold=floor))
     scores = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows
-from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.candidates import as_top, by_thresholds, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer, TreeShape
 from labeltree.model.model import Model
@@ -149,14 +149,7 @@ class MixedForest:
         return weighted_mean(parts, self.weights)
 
     def enumerate(self, features: MixedFeatures, search: Search) -> Iterator[tuple[int, float]]:
-        """Return labels above one half, then above a quarter, and so on down to all."""
-        n_given = 0
-        for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
-            wanted = search.replace(k=self.n_labels, threshold=threshold)
-            _, labels, probabilities = self.above(features, wanted)
-            # Labels above the last threshold come first, in the same order.
-            yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
-            n_given = len(labels)
+        return by_thresholds(lambda wanted: self.above(features, wanted), self.n_labels, search)
 
     def explain(
         self,

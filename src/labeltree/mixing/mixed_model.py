@@ -98,7 +98,8 @@ class MixedModel(Questions):
     @property
     def weights_(self) -> list[float]:
         """How much each model counts."""
-        forest: Any = self.model_.forest
+        forest = self.model_.forest
+        assert isinstance(forest, MixedForest)
         return list(forest.weights)
 
     def __repr__(self) -> str:
@@ -130,7 +131,9 @@ class MixedModel(Questions):
         from labeltree.mixing.weighing import best_weights
 
         chosen = best_weights(self.model_, metric, X_valid, y_valid, self.make_search())
-        return self.adopt(self.model_.weighed(chosen))  # type: ignore[attr-defined] # of a mix
+        model = self.model_
+        assert isinstance(model, _MixedModel)
+        return self.adopt(model.weighed(chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +142,8 @@ class _MixedModel(Model):
 
     @property
     def takes_text(self) -> bool:
-        reader: Any = self.reader
-        return bool(reader.takes_text)
+        assert isinstance(self.reader, MixedReader)
+        return self.reader.takes_text
 
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
@@ -151,9 +154,9 @@ class _MixedModel(Model):
 
     def weighed(self, weights: Sequence[float]) -> _MixedModel:
         """Return the mix with other weights, and without a decision."""
-        forest: Any = self.forest
+        assert isinstance(self.forest, MixedForest)
         return _MixedModel(
-            MixedForest(forest.members, weights),
+            MixedForest(self.forest.members, weights),
             self.reader,
             self.names,
             self.label_kind,
