@@ -275,13 +275,13 @@ class LabelTreeClassifier(LabelTreeEstimator):
         return choose_link(self.link, loss, LOSSES[loss].links)
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
+        """Return the plan of the training."""
         return self._plan_of(recipe_of(self).for_each(self.n_trees), self.seeds(self.n_trees))
 
     def _plan_of(
         self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
     ) -> TreePlan:
-        """How to train some trees; a C that was `chosen` before is not chosen again."""
+        """Return the plan for some trees; `chosen` is the C that an earlier training chose."""
         tree_weight = (
             None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
         )
@@ -318,11 +318,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
     def add_trees(
         self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
     ) -> LabelTreeClassifier:
-        """Train more trees and add them to a trained model, whose trees stay as they are.
+        """Train more trees and add them to a trained model, whose trees do not change.
 
-        With the same examples, `n_trees` and trees added later make the same model as training all of them at once, if
-        `random_state` is an integer. `n_trees`, `tree` and, if it is set, `tree_weight` (1 for the new ones) become
-        those of all trees.
+        With the same examples and an integer `random_state`, the model is the same as if all trees had been trained at
+        once. The parameters `n_trees`, `tree` and `tree_weight` are updated; a new tree has the weight 1.
 
         Parameters
         ----------
@@ -375,7 +374,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         return self
 
     def _with_more_trees(self, n_trees: int, tree: Any, old: Any) -> LabelTreeClassifier:
-        """A copy with parameters for this many trees more."""
+        """Return a copy with parameters for `n_trees` more trees."""
         check_count("n_trees", n_trees)
         for name in ("loss", "normalize"):
             if getattr(self, name) != getattr(self, f"{name}_"):
@@ -465,7 +464,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
 
 def recipe_of(estimator: Any) -> TreeRecipe:
-    """Return how the tree parameters of an estimator build a tree."""
+    """Return the recipe that the tree parameters of an estimator describe."""
     return TreeRecipe(**{field.name: getattr(estimator, field.name) for field in fields(TreeRecipe)})
 
 

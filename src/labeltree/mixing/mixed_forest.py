@@ -27,7 +27,7 @@ class Member:
         What messages call it.
     model : Model
     search : Search
-        Its beam and the like; k, thresholds and labels come from each question.
+        Its options, such as the beam; k, thresholds and labels come from each question.
     position : array of shape (n_labels,)
         The member's position of each label of the mix.
     """
@@ -68,15 +68,15 @@ class MixedFeatures:
 class MixedForest:
     """Members that are asked together.
 
-    Each member proposes its k best labels without a threshold, and every proposed label's mean asks all members: means
-    are exact for labels that some member proposed. `above` and `enumerate` miss nothing, since a mean never exceeds the
-    largest of its parts.
+    For `top_k`, each member proposes its k best labels, without a threshold. All members are then asked for the
+    probability of every proposed label, so its mean is exact; a label that no member proposes is missed. `above` and
+    `enumerate` miss no label, because a mean never exceeds the largest of its parts.
 
     Parameters
     ----------
     members : sequence of Member
     weights : sequence of float
-        How much each member counts.
+        Weight of each member in the mean.
     """
 
     has_label_trees = False
@@ -98,7 +98,7 @@ class MixedForest:
 
     @property
     def trees(self) -> list[LabelTree]:
-        raise AttributeError("a mix has no label tree of its own: its members may have")
+        raise AttributeError("a mix has no label tree of its own: look at the trees of its members_")
 
     def shapes(self) -> list[TreeShape]:
         return [shape for member in self.members for shape in member.model.forest.shapes()]

@@ -23,8 +23,8 @@ def mix(models: Sequence[Any], weights: Sequence[float] | None = None) -> MixedM
     ----------
     models : sequence of trained models of this library
         Two or more, over the same set of labels: label trees, also with scikit-learn in their nodes, hierarchical
-        softmax, 1-vs-all, FastXML, frozen online trees. A model that is calibrated stays so. Refused are PfastreXML,
-        whose scores are no probabilities, and online models that are not frozen.
+        softmax, one-vs-rest, FastXML, frozen online trees. Calibrated models stay calibrated. PfastreXML is refused,
+        because its scores are not probabilities, and so are online models that are not frozen.
     weights : sequence of float, optional
         How much each model counts, 1 by default. `MixedModel.weigh_for` chooses weights.
 

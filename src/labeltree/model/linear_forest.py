@@ -69,7 +69,7 @@ class LinearForest(LabelForest, KernelForest):
         return LinearForest(self.weights, self.n_features, link, tree_weight, self.calibration)
 
     def unfused(self) -> LinearForest:
-        """Return the forest with answers that are the same on every processor, for what training depends on."""
+        """Return the forest without fused operations: training that uses its answers is the same on every processor."""
         return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, fused=False)
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
