@@ -27,7 +27,7 @@ from labeltree.training.parameters import check_estimator
 from labeltree.training.plan import Run
 from labeltree.training.presets import preset
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
-from labeltree.training.tree_plan import TreePlan, builder
+from labeltree.training.tree_plan import TreePlan, tree_grower
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
@@ -267,28 +267,27 @@ class LabelTreeClassifier(LabelTreeEstimator):
         check_node_estimator(self, _DEFAULTS)
         if self.tree_weight is not None:
             check_tree_weight(self.tree_weight, self.n_trees)
-        if (
-            training
-        ):  # a parameter that the solver of a saved model does not use may have had another default then
+        # A saved model may come from a version where an unused parameter had another default.
+        if training:
             check_solver_parameters(self, _DEFAULTS)
 
     def link_of(self, loss: str) -> str:
         return choose_link(self.link, loss, LOSSES[loss].links)
 
     def make_plan(self) -> TreePlan:
-        """Return how to train, by the parameters."""
+        """Return the plan of the training."""
         return self._plan_of(recipe_of(self).for_each(self.n_trees), self.seeds(self.n_trees))
 
     def _plan_of(
         self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
     ) -> TreePlan:
-        """How to train some trees; a C that was `chosen` before is not chosen again."""
+        """Return the plan for some trees; `chosen` is the C that an earlier training chose."""
         tree_weight = (
             None if self.tree_weight is None else self.weight_of_trees(self.n_trees)[-len(recipes) :]
         )
         if self.node_estimator is not None:
-            nodes = EstimatorLearner(self.node_estimator, self.n_jobs)
-            return EstimatorPlan(recipes, seeds, nodes, "", tree_weight)
+            trainer = EstimatorLearner(self.node_estimator, self.n_jobs)
+            return EstimatorPlan(recipes, seeds, trainer, "", tree_weight)
         choose = self.C if isinstance(self.C, str) else None
         settings = self._solver_settings()
         if choose is not None and chosen is not None:
@@ -319,11 +318,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
     def add_trees(
         self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
     ) -> LabelTreeClassifier:
-        """Train more trees and add them to a trained model, whose trees stay as they are.
+        """Train more trees and add them to a trained model, whose trees do not change.
 
-        With the same examples, `n_trees` and trees added later make the same model as training all of them at once, if
-        `random_state` is an integer. `n_trees`, `tree` and, if it is set, `tree_weight` (1 for the new ones) become
-        those of all trees.
+        With the same examples and an integer `random_state`, the model is the same as if all trees had been trained at
+        once. The parameters `n_trees`, `tree` and `tree_weight` are updated; a new tree has the weight 1.
 
         Parameters
         ----------
@@ -376,7 +374,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         return self
 
     def _with_more_trees(self, n_trees: int, tree: Any, old: Any) -> LabelTreeClassifier:
-        """A copy with parameters for this many trees more."""
+        """Return a copy with parameters for `n_trees` more trees."""
         check_count("n_trees", n_trees)
         for name in ("loss", "normalize"):
             if getattr(self, name) != getattr(self, f"{name}_"):
@@ -414,7 +412,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         with phases(self.verbose) as shown:
             return shown.run(
                 recipe.describe(labels.n_labels),
-                builder(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
+                tree_grower(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
             )
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
@@ -466,7 +464,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
 
 def recipe_of(estimator: Any) -> TreeRecipe:
-    """Return how the tree parameters of an estimator build a tree."""
+    """Return the recipe that the tree parameters of an estimator describe."""
     return TreeRecipe(**{field.name: getattr(estimator, field.name) for field in fields(TreeRecipe)})
 
 

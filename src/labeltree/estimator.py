@@ -23,7 +23,7 @@ _Self = TypeVar("_Self", bound="Estimator")
 
 
 class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
-    """Parameters, and once it is trained a model. A kind of estimator says how it checks its parameters and is fit."""
+    """The base class of all classifiers: it has parameters and, after training, a model."""
 
     normalize: bool
     random_state: Any
@@ -31,7 +31,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def check_parameters(self, training: bool = True) -> None:
-        """Raise `ValueError` unless all parameters are valid; if not `training`, valid for a trained model."""
+        """Raise `ValueError` for an invalid parameter; ``training=False`` skips checks that only training needs."""
 
     @abstractmethod
     def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
@@ -48,11 +48,11 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         method: str | OFO = "auto",
         floor: float = 0.01,
     ) -> _Self:
-        """Train on all examples, and decide for a metric by a model that was trained on some of them.
+        """Train on all examples, with thresholds for a metric that are tuned on held-out rows.
 
-        Some of the rows, drawn at random, are set aside; a model is trained on the others and `decide_for` tunes
-        thresholds on the rows that were set aside. Then a model is trained on all rows, with these thresholds. Where no
-        thresholds need tuning, no rows are set aside.
+        A random part of the rows is held out. A first model is trained on the other rows, and its `decide_for` tunes
+        thresholds on the held-out rows. The final model is trained on all rows and gets these thresholds. If the metric
+        needs no tuning, no rows are held out.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         X, y, sample_weight
             As for `fit`.
         holdout : float
-            The share of the rows that is set aside.
+            Share of the rows that is held out.
         method, floor
             As for `decide_for`.
 
@@ -86,7 +86,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _for_some_rows(self: _Self) -> _Self:
-        """An untrained copy, for the rows that are not set aside."""
+        """Return an untrained copy for the first training of `fit_for`, which has only some of the rows."""
         copied: _Self = clone(self)
         return copied
 
@@ -104,7 +104,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int:
-        """The maximum number of passes over its rows that a problem took."""
+        """The maximum number of passes over the rows of a problem."""
         return max([1, *(report.get("n_passes", 1) for report in self.training_report_)])
 
     @property
@@ -128,7 +128,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         self._model = self.model_.reading_texts(vectorizer)
 
     def _fact(self, name: str) -> Any:
-        """A fitted attribute that not every training has."""
+        """Return a fitted attribute that only some trainings have."""
         facts = self.model_.training.facts
         if name not in facts:
             raise AttributeError(
@@ -137,7 +137,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         return facts[name]
 
     def stored_parameters(self) -> dict[str, Any]:
-        """Return the parameters to save: those that only training reads as they were then."""
+        """Return the parameters to save; those that the trained weights depend on as they were in training."""
         return {**self.get_params(deep=False), **self.model_.training.parameters}
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,4 +1,4 @@
-"""`LabelTreeEstimator`: what estimators have in common that learn label trees in batches."""
+"""`LabelTreeEstimator`: the base class of estimators that train label trees on batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Self = TypeVar("_Self", bound="LabelTreeEstimator")
 
 
 class LabelTreeEstimator(Estimator):
-    """Label trees, with what only they can be asked. Class attributes are parameters that some estimators fix."""
+    """An estimator of label trees. The class attributes are defaults for estimators without these parameters."""
 
     fit = fit
 
@@ -38,7 +38,7 @@ class LabelTreeEstimator(Estimator):
 
     @property
     def model_(self) -> Model:
-        """The trained model: its forest, labels, features and decision. It answers as the parameters say now."""
+        """The trained model: its forest, labels, features and decision. It uses the current parameters."""
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
@@ -61,14 +61,14 @@ class LabelTreeEstimator(Estimator):
 
     @abstractmethod
     def link_of(self, loss: str) -> str:
-        """Return the link of a loss; raises `ValueError` if the parameter `link` does not go with it."""
+        """Return the link for a loss; raise `ValueError` if the parameter `link` does not fit the loss."""
 
     @abstractmethod
     def make_plan(self) -> Plan:
-        """Return how to train, by the parameters."""
+        """Return the plan of the training."""
 
     def weight_of_trees(self, n_trees: int) -> list[float]:
-        """Return how much each tree counts in the mean."""
+        """Return the weight of each tree in the mean."""
         return [1.0] * n_trees if self.tree_weight is None else check_tree_weight(self.tree_weight, n_trees)
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class LabelTreeEstimator(Estimator):
 
     @property
     def calibration_(self) -> Calibration:
-        """The maps that replace the link, once `calibrate` was called."""
+        """The maps that replace the link, after `calibrate`."""
         forest: Any = self.model_.forest
         calibration: Calibration | None = getattr(forest, "calibration", None)
         if calibration is None:
@@ -129,9 +129,10 @@ class LabelTreeEstimator(Estimator):
         X, y
             Held-out examples, in any form that `fit` takes, with labels that the model knows.
         method : {"isotonic", "platt"}
-            Fit a map of any shape that never descends, which fits best; or a sigmoid, which keeps all scores apart.
+            "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which keeps different
+            scores different.
         random_state : int
-            The seed of the sample of negative nodes, where there are many millions.
+            Seed of the sample of negative nodes, which is drawn if there are more than a million of them.
 
         Examples
         --------
@@ -172,12 +173,12 @@ class LabelTreeEstimator(Estimator):
         return {name: value for name, value in stored.items() if name in self._get_param_names()}
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        """Return the parameters that hold for the trained weights, whatever is set later."""
+        """Return the parameters that the trained weights depend on; setting them later has no effect."""
         loss = getattr(self, "loss", None)  # not every estimator has one
         return {"normalize": bool(self.normalize), **({} if loss is None else {"loss": loss})}
 
     def seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
-        """Return a seed for each tree. An integer `random_state` gives the same ones to trees that are added later."""
+        """Return the seeds of trees. With an integer `random_state`, `n_before` seeds of earlier trees are skipped."""
         n_skipped = n_before if isinstance(self.random_state, Integral) else 0
         random = check_random_state(self.random_state)
         seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()

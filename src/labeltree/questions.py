@@ -21,19 +21,19 @@ from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Features, Search, TopAnswer
 from labeltree.model.model import Model
 from labeltree.model.top_labels import TopLabels
-from labeltree.validation import check_count, check_threshold, n_threads
+from labeltree.validation import check_count, check_same_rows, check_threshold, n_threads
 
-#: Up to this many labels `predict_proba` is a dense array if y was one, as scikit-learn's tools expect.
+#: Maximum number of labels for which `predict_proba` returns a dense array (if y was dense or 1-d).
 DENSE_CLASSES = 1000
 
-#: Of several trees, `predict` compares this many classes of each to find the best on average.
+#: With several trees, `predict` finds the best class on average among this many of the best classes of each tree.
 POOLED_CLASSES = 100
 
 _Self = TypeVar("_Self", bound="Questions")
 
 
 class Questions:
-    """The questions. They need a trained model in `_model`, and the parameter `n_jobs`."""
+    """A base class with all questions. A subclass has the parameter `n_jobs`, and its trained model in `_model`."""
 
     n_jobs: int | None
     _model: Any
@@ -49,12 +49,12 @@ class Questions:
         return model
 
     def adopt(self: _Self, model: Any) -> _Self:
-        """Answer from this model from now on, as if it had been trained here."""
+        """Take over a trained model, as if `fit` had made it; return this object."""
         self._model = model
         return self
 
     def make_search(self, k: int = 1, **wanted: Any) -> Search:
-        """Return the kernel's `Search` for k labels, with what the parameters say about searching."""
+        """Return a `Search` for k labels with the options that the parameters set; `wanted` has other options."""
         return Search(k, n_threads=n_threads(self.n_jobs), **wanted)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -121,13 +121,13 @@ class Questions:
         deny: Collection[Any] | None = None,
         return_evaluations: bool = False,
     ) -> Any:
-        """Return the k most probable labels of every row, or with weights the k that are worth most.
+        """Return the k best labels of every row: by probability, or by weight times probability.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         k : int
-            The number of labels for each row. Where there are fewer labels than k, all of them are returned.
+            Number of labels for each row; all labels if there are fewer than k.
         label_weight : {"propensity"}, array of shape (n_labels,), dict or None
             Rank labels by weight times probability; with one tree and exact search this is exact. Weights are finite
             and at least 0, in the order of `classes_`, or by label, where labels that are left out weigh 1. Labels of
@@ -138,17 +138,17 @@ class Questions:
         allow, deny : collections of labels, optional
             Consider only the allowed labels, and none of the denied ones.
         return_evaluations : bool
-            Also return how many node classifiers were asked for every row.
+            Also return the number of node classifiers that were evaluated for each row.
 
         Returns
         -------
         TopLabels
             `labels` and `probabilities`, each (n_rows, k), best first; with `return_evaluations` a tuple of these two
-            and the counts. Probabilities are those of the labels, whatever they weigh.
+            and the counts. Weights do not change the probabilities.
 
         Examples
         --------
-        Where to name a kitten is worth three times as much as to name a cat:
+        If "kitten" is worth three times as much as "cat":
 
         >>> from labeltree import LabelTreeClassifier
         >>> X = [[1, 0], [0, 1]] * 4
@@ -200,11 +200,12 @@ class Questions:
         allow, deny : collections of labels, optional
             Consider only the allowed labels, and none of the denied ones.
         return_evaluations : bool
-            Also return how many node classifiers were asked for every row.
+            Also return the number of node classifiers that were evaluated for each row.
 
         Returns
         -------
         scipy.sparse.csr_matrix or array of shape (n_rows, n_labels), float32
+            With `return_evaluations`, a tuple of this and the counts.
         """
         model = self.model_
         if top_k is not None:
@@ -239,10 +240,11 @@ class Questions:
     def predict(
         self, X: Any, *, allow: Collection[Any] | None = None, deny: Collection[Any] | None = None
     ) -> Any:
-        """Return the labels of every row, in the form y had.
+        """Return the labels of every row, in the form of the y of the training.
 
-        A sparse or dense 0/1 matrix, or lists of labels (most probable first), with all labels of probability 0.5 or
-        more, or with the labels that `decision_` chooses; or, after training on a 1-d y, the most probable class.
+        After training on a matrix or on lists, these are the labels that `decision_` chooses: by default those with a
+        probability of at least 0.5. Lists have the most probable label first. After training on a 1-d y, it is the most
+        probable class.
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ class Questions:
     def iter_labels(
         self, x: Any, *, allow: Collection[Any] | None = None, deny: Collection[Any] | None = None
     ) -> Iterator[tuple[Any, float]]:
-        """Return an iterator over the labels of one row, most probable first: k need not be known beforehand.
+        """Return an iterator over the labels of one row, most probable first. Use it if k is not known in advance.
 
         Exact for any number of trees. Each step costs only what it takes to find the next label.
         """
@@ -347,7 +349,7 @@ class Questions:
         method: str | OFO = "auto",
         floor: float = 0.01,
     ) -> _Self:
-        """Choose the labels that `predict` returns so that a metric is largest; saved with the model, as `decision_`.
+        """Choose the labels that `predict` returns so that a metric is largest. The choice, `decision_`, is saved.
 
         Probabilities do not change, nor do `predict_topk` and `predict_proba`. For metrics at k `predict` returns the k
         most probable labels, or for propensity-scored ones ("psprecision@k") the k best by probability times inverse
@@ -367,7 +369,7 @@ class Questions:
             "exact": the best on the validation rows. "ofo": by online F-measure optimisation, for F-beta and Jaccard;
             a `labeltree.decisions.OFO` sets its options. "auto": "fixed" if possible, else "exact".
         floor : float
-            Ignore labels with a smaller probability in tuning: no tuned threshold is below.
+            Smallest threshold that tuning considers. Tuning ignores labels with a smaller probability.
 
         Examples
         --------
@@ -454,10 +456,7 @@ def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float)
     """Return the labels of each row with at least the probability `floor`, beside the true ones."""
     features = model.read(X)
     truth, n_unknown = read_truth(y, model.names)
-    if features.n_rows != truth.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {features.n_rows} and {truth.n_rows})"
-        )
+    check_same_rows(features.n_rows, truth.n_rows)
     n_labels = len(model.names)
     indptr, labels, values = model.forest.above(features, search.replace(k=n_labels, threshold=floor))
     scores = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))

@@ -197,14 +197,6 @@ def take_rows(X: Any, rows: ArrayLike) -> Any:
     return tuple(_safe_indexing(part, rows) for part in X) if is_pair(X) else _safe_indexing(X, rows)
 
 
-def adopt_features(estimator: BaseEstimator, checked: BaseEstimator) -> None:
-    """Copy the number and names of the features that `check_features` recorded in another estimator."""
-    vars(estimator).pop("feature_names_in_", None)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if name in vars(checked):
-            setattr(estimator, name, getattr(checked, name))
-
-
 def _check_pair(
     estimator: BaseEstimator, X: tuple[Any, Any], normalize: bool, reset: bool, dense_features: DenseRange
 ) -> _native.FeatureMatrix:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelRows
-from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.candidates import as_top, by_thresholds, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer, TreeShape
 from labeltree.model.model import Model
@@ -28,7 +28,7 @@ class Member:
         What messages call it.
     model : Model
     search : Search
-        Its beam and the like; k, thresholds and labels come from each question.
+        Its options, such as the beam; k, thresholds and labels come from each question.
     position : array of shape (n_labels,)
         The member's position of each label of the mix.
     """
@@ -74,15 +74,15 @@ class MixedFeatures:
 class MixedForest:
     """Members that are asked together.
 
-    Each member proposes its k best labels without a threshold, and every proposed label's mean asks all members: means
-    are exact for labels that some member proposed. `above` and `enumerate` miss nothing, since a mean never exceeds the
-    largest of its parts.
+    For `top_k`, each member proposes its k best labels, without a threshold. All members are then asked for the
+    probability of every proposed label, so its mean is exact; a label that no member proposes is missed. `above` and
+    `enumerate` miss no label, because a mean never exceeds the largest of its parts.
 
     Parameters
     ----------
     members : sequence of Member
     weights : sequence of float
-        How much each member counts.
+        Weight of each member in the mean.
     """
 
     has_label_trees = False
@@ -104,7 +104,7 @@ class MixedForest:
 
     @property
     def trees(self) -> list[LabelTree]:
-        raise AttributeError("a mix has no label tree of its own: its members may have")
+        raise AttributeError("a mix has no label tree of its own: look at the trees of its members_")
 
     def shapes(self) -> list[TreeShape]:
         return [shape for member in self.members for shape in member.model.forest.shapes()]
@@ -155,14 +155,7 @@ class MixedForest:
         return weighted_mean(parts, self.weights)
 
     def enumerate(self, features: MixedFeatures, search: Search) -> Iterator[tuple[int, float]]:
-        """Return labels above one half, then above a quarter, and so on down to all."""
-        n_given = 0
-        for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
-            wanted = search.replace(k=self.n_labels, threshold=threshold)
-            _, labels, probabilities = self.above(features, wanted)
-            # Labels above the last threshold come first, in the same order.
-            yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
-            n_given = len(labels)
+        return by_thresholds(lambda wanted: self.above(features, wanted), self.n_labels, search)
 
     def explain(
         self,

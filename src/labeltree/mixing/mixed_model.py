@@ -25,8 +25,8 @@ def mix(models: Sequence[Any], weights: Sequence[float] | None = None) -> MixedM
     ----------
     models : sequence of trained models of this library
         Two or more, over the same set of labels: label trees, also with scikit-learn in their nodes, hierarchical
-        softmax, 1-vs-all, FastXML, frozen online trees. A model that is calibrated stays so. Refused are PfastreXML,
-        whose scores are no probabilities, and online models that are not frozen.
+        softmax, one-vs-rest, FastXML, frozen online trees. Calibrated models stay calibrated. PfastreXML is refused,
+        because its scores are not probabilities, and so are online models that are not frozen.
     weights : sequence of float, optional
         How much each model counts, 1 by default. `MixedModel.weigh_for` chooses weights.
 
@@ -106,7 +106,8 @@ class MixedModel(Questions):
     @property
     def weights_(self) -> list[float]:
         """How much each model counts."""
-        forest: Any = self.model_.forest
+        forest = self.model_.forest
+        assert isinstance(forest, MixedForest)
         return list(forest.weights)
 
     def __repr__(self) -> str:
@@ -138,7 +139,9 @@ class MixedModel(Questions):
         from labeltree.mixing.weighing import best_weights
 
         chosen = best_weights(self.model_, metric, X_valid, y_valid, self.make_search())
-        return self.adopt(self.model_.weighed(chosen))  # type: ignore[attr-defined] # of a mix
+        model = self.model_
+        assert isinstance(model, _MixedModel)
+        return self.adopt(model.weighed(chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +150,8 @@ class _MixedModel(Model):
 
     @property
     def takes_text(self) -> bool:
-        reader: Any = self.reader
-        return bool(reader.takes_text)
+        assert isinstance(self.reader, MixedReader)
+        return self.reader.takes_text
 
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
@@ -159,9 +162,9 @@ class _MixedModel(Model):
 
     def weighed(self, weights: Sequence[float]) -> _MixedModel:
         """Return the mix with other weights, and without a decision."""
-        forest: Any = self.forest
+        assert isinstance(self.forest, MixedForest)
         return _MixedModel(
-            MixedForest(forest.members, weights),
+            MixedForest(self.forest.members, weights),
             self.reader,
             self.names,
             self.label_kind,

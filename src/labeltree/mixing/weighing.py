@@ -15,10 +15,11 @@ from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.cut_off import CutOffMetric
 from labeltree.metrics.names import Metric, get_metric
-from labeltree.mixing.mixed_forest import MixedForest
+from labeltree.mixing.mixed_forest import MixedFeatures, MixedForest
 from labeltree.model.candidates import as_top, pooled, ranked, weighted_mean
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
+from labeltree.validation import check_same_rows
 
 #: Every member proposes this many labels for each row.
 PROPOSED = 100
@@ -78,18 +79,15 @@ def _with_share(weights: list[float], member: int, share: float) -> list[float] 
 
 
 def _candidates(model: Model, X: Any, y: Any, search: Search) -> _Candidates:
-    forest: Any = model.forest
-    mixed: MixedForest = forest
-    features = model.read(X)
+    mixed, features = model.forest, model.read(X)
+    assert isinstance(mixed, MixedForest)
+    assert isinstance(features, MixedFeatures)
     truth, n_unknown = read_truth(y, model.names)
-    if features.n_rows != truth.n_rows:
-        raise ValueError(
-            f"X and y must have the same number of rows (inconsistent: {features.n_rows} and {truth.n_rows})"
-        )
+    check_same_rows(features.n_rows, truth.n_rows)
     n_labels = len(model.names)
     rows, labels = [], []
     wanted = search.replace(k=min(PROPOSED, n_labels))
-    for member, part in zip(mixed.members, features.parts, strict=True):  # type: ignore[attr-defined]
+    for member, part in zip(mixed.members, features.parts, strict=True):
         found, _ = member.model.forest.top_k(part, member.asked(wanted))
         row, column = np.nonzero(found >= 0)
         rows.append(row)
@@ -98,7 +96,7 @@ def _candidates(model: Model, X: Any, y: Any, search: Search) -> _Candidates:
     row, label = np.divmod(pairs, n_labels)
     parts = [
         member.model.forest.pairs(part, row, member.position[label], member.asked(search))
-        for member, part in zip(mixed.members, features.parts, strict=True)  # type: ignore[attr-defined]
+        for member, part in zip(mixed.members, features.parts, strict=True)
     ]
     return _Candidates(model, pairs, parts, features.n_rows, truth, n_unknown, search)
 

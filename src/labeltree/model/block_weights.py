@@ -54,9 +54,6 @@ class BlockWeights:
         The range of dense features: the first one, and the one after the last.
     """
 
-    # A class attribute, for old pickles of models without dense features.
-    dense_features: tuple[int, int] = (0, 0)
-
     def __init__(
         self, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,18 @@ def ranked(
     kept = kept[np.arange(len(kept)) - begin[rows[kept]] < search.k]
     indptr = np.searchsorted(rows[kept], np.arange(n_rows + 1))
     return indptr, labels[kept].astype(np.int32), mean[kept]
+
+
+def by_thresholds(
+    above: Callable[[Search], RowAnswer], n_labels: int, search: Search
+) -> Iterator[tuple[int, float]]:
+    """Yield the labels of the only row, best first: those above 1/2, then those above 1/4, and so on until all."""
+    n_given = 0
+    for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
+        _, labels, probabilities = above(search.replace(k=n_labels, threshold=threshold))
+        # The labels above the previous threshold come first, in the same order.
+        yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
+        n_given = len(labels)
 
 
 def as_top(answer: RowAnswer, k: int) -> TopAnswer:

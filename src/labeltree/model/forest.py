@@ -14,7 +14,7 @@ from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
-#: How to search: the kernel's own value object. Every question takes one.
+#: The options of a search, an object of the kernel. Every question takes one.
 Search: TypeAlias = _native.Search
 
 #: The best labels of every row: positions and probabilities, each of shape (n_rows, k), filled up with -1 and 0.
@@ -38,28 +38,29 @@ class TreeShape(Protocol):
 
 
 class Features(Protocol):
-    """Rows as one forest reads them; only the forest knows more."""
+    """Rows in the form that a forest reads. Each kind of forest has its own form."""
 
     @property
     def n_rows(self) -> int: ...
 
 
 class Forest(Protocol):
-    """Trained trees, or anything that can answer these questions. Labels are positions in `classes_`.
+    """Anything trained that answers these questions. Labels are positions in `classes_`.
 
     A forest never changes while it answers: any number of threads may ask it at once.
 
     Attributes
     ----------
     has_label_trees : bool
-        Whether labels are the leaves of trees, which `trees` then lists.
+        Whether the labels are the leaves of trees, and `trees` lists these trees.
     has_node_scores : bool
-        Whether `node_scores` can ask single nodes.
+        Whether `node_scores` returns scores rather than raising `ValueError`.
     gives_probabilities : bool
         Whether answers are probabilities, rather than scores that only rank.
     exact_best : bool
-        Whether `top_k` with k = 1 is sure to find the best label.
+        Whether `top_k` finds the same best label with k = 1 as with a larger k.
     n_labels, n_trees : int
+        The numbers of labels and of trees.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""`KernelForest`: the questions that a forest of the kernel answers by itself."""
+"""`KernelForest`: the questions that forests pass on to the kernel."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from labeltree.trees import LabelTree
 
 
 class LabelForest:
-    """A base class for forests of label trees. `weights` has the trained nodes of each tree, which have the tree."""
+    """A base class for forests of label trees. `weights` has an object per tree: the tree and its trained nodes."""
 
     has_label_trees = True
     has_node_scores = True
@@ -18,7 +18,7 @@ class LabelForest:
 
     @property
     def exact_best(self) -> bool:
-        """Whether one tree is asked: the best on average need not be the best of any one tree."""
+        """Whether there is one tree: the best label on average need not be the best of any tree."""
         return len(self.weights) == 1
 
     @property

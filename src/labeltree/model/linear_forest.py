@@ -62,15 +62,14 @@ class LinearForest(LabelForest, KernelForest):
         ]
         self.native = _native.Forest(self.stores, self.tree_weight)
 
-    def answering(self, link: str, tree_weight: Sequence[float] | None) -> LinearForest:
-        """Return the forest with this link and these weights of its trees: itself if nothing changes."""
-        tree_weight = [1.0] * len(self.weights) if tree_weight is None else tree_weight
+    def answering(self, link: str, tree_weight: Sequence[float]) -> LinearForest:
+        """Return the forest with this link and these weights of its trees; this forest if nothing changes."""
         if link == self.link and tree_weight == self.tree_weight:
             return self
         return LinearForest(self.weights, self.n_features, link, tree_weight, self.calibration)
 
     def unfused(self) -> LinearForest:
-        """Return the forest with answers that are the same on every processor, for what training depends on."""
+        """Return the forest without fused operations: training that uses its answers is the same on every processor."""
         return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, fused=False)
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:

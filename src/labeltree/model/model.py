@@ -1,4 +1,4 @@
-"""`Model`: everything that training leaves behind, and that answers, is saved, served and reported."""
+"""`Model`: the result of training."""
 
 from __future__ import annotations
 
@@ -155,5 +155,5 @@ class Model:
         return replace(self, decision=decision)
 
     def reading_texts(self, vectorizer: TextVectorizer) -> Model:
-        """Return the model with what turns texts into X."""
+        """Return the model with a vectorizer for texts."""
         return replace(self, vectorizer=vectorizer)

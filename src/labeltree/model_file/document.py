@@ -109,7 +109,7 @@ class Stored:
         The fields of ``model.json``, and those of its entry "files".
     estimator : str
         The name of the class.
-    draft_version : int
+    needed_version : int
         The first version of the format that can hold the sections that were read so far.
     """
 
@@ -121,7 +121,7 @@ class Stored:
         self.library_version = self.fields.take("library_version", str)
         self.estimator = self.fields.take("estimator", str)
         self.version = version
-        self.draft_version = 1
+        self.needed_version = 1
         self.directory = directory
         self.verify = verify
 
@@ -144,16 +144,16 @@ class Stored:
 
     def needs(self, version: int) -> None:
         """Note that a section came with this version of the format."""
-        self.draft_version = max(self.draft_version, version)
+        self.needed_version = max(self.needed_version, version)
 
     def finish(self) -> None:
         """Raise `ValueError` for fields that nobody took, and unless the sections are those of the version."""
         self.fields.finish()
         self.files.finish()
-        if self.draft_version != self.version:
+        if self.needed_version != self.version:
             raise ValueError(
                 f"model.json says format version {self.version}, but its sections are those of version "
-                f"{self.draft_version}"
+                f"{self.needed_version}"
             )
 
     def tensors(self, file: StoredFile) -> dict[str, Tensor]:

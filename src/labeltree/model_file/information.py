@@ -1,4 +1,4 @@
-"""What can be said about a saved model without opening it."""
+"""`ModelInfo`: the description of a saved model, read without loading the model."""
 
 from __future__ import annotations
 

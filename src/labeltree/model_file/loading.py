@@ -69,10 +69,8 @@ def open_model(stored: Stored, cls: type[Any] | None = None, **options: Any) -> 
 def section_in(stored: Stored) -> Any:
     """Return the section of the forest in a file, whatever class it names."""
     named = kind_named(stored.estimator)
-    kinds = [
-        *([] if named is None else [named]),
-        *KINDS,
-    ]  # other sections are imported only if they are needed
+    # The section that the class has comes first: the others are then not imported.
+    kinds = KINDS if named is None else (named, *KINDS)
     for kind in {kind.section: kind for kind in kinds}.values():
         section = section_of(kind)
         if section.FILES in stored.files or section.FILES in stored.fields:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree.exchange import GuidedSearch, NodeBlocks, node_targets
 from labeltree.exchange.scores import path_products
 from labeltree.labels.reading import LabelRows
-from labeltree.model.candidates import as_top, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.candidates import as_top, by_thresholds, pooled, ranked, row_of_each, weighted_mean
 from labeltree.model.forest import RowAnswer, Search, TopAnswer
 from labeltree.model.label_forest import LabelForest
 from labeltree.model.node_scores import NodeScores
@@ -83,15 +83,8 @@ class EstimatorForest(LabelForest):
         return probabilities
 
     def enumerate(self, features: EstimatorFeatures, search: Search) -> Iterator[tuple[int, float]]:
-        """Yield the labels above 1/2, then those above 1/4, and so on until all labels."""
         asked = [_Answers(nodes, features.X) for nodes in self.weights]
-        n_given = 0
-        for threshold in [*(0.5**i for i in range(1, 30)), 0.0]:
-            wanted = search.replace(k=self.n_labels, threshold=threshold)
-            _, labels, probabilities = self._all_above(asked, wanted)
-            # The labels above the previous threshold come first, in the same order.
-            yield from zip(labels[n_given:].tolist(), probabilities[n_given:].tolist(), strict=True)
-            n_given = len(labels)
+        return by_thresholds(lambda wanted: self._all_above(asked, wanted), self.n_labels, search)
 
     def explain(self, *_: Any) -> NoReturn:
         raise ValueError("explain needs linear node classifiers, but this model has a node_estimator")

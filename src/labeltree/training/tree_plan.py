@@ -71,7 +71,9 @@ class TreePlan:
         for number, (recipe, seed) in enumerate(zip(self.recipes, self.seeds, strict=True), 1):
             tree_run = replace(run, prefix=f"tree {number} of {n_trees}: " if n_trees > 1 else "", seconds={})
             started = time.perf_counter()
-            tree = tree_run.phase(recipe.describe(n_labels), builder(recipe, examples, seed, run.n_threads))
+            tree = tree_run.phase(
+                recipe.describe(n_labels), tree_grower(recipe, examples, seed, run.n_threads)
+            )
             built = time.perf_counter()
             trained, report = self.learner.train(tree, examples, seed, tree_run)
             nodes.append(trained)
@@ -88,8 +90,8 @@ class TreePlan:
         return LinearForest(nodes, examples.features.n_features, self.link, self.tree_weight), None
 
 
-def builder(
+def tree_grower(
     recipe: TreeRecipe, examples: Examples, seed: int, n_threads: int
 ) -> Callable[[_native.Progress], LabelTree]:
-    """Return the function that builds the tree of a recipe and reports to a `Progress`."""
+    """Return the function that grows the tree of a recipe; it reports to a `Progress`."""
     return partial(recipe.grow, examples.features, examples.labels, examples.sample_weight, seed, n_threads)

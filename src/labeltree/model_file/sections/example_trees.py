@@ -40,7 +40,7 @@ class _ExampleTrees:
         self.batch = batch.Batch(stored)
         self.dense_features = stored.fields.feature_range("dense_features", self.batch.n_features)
         self.file = stored.files.file(FILES, "example-trees")
-        stored.draft_version = VERSION
+        stored.needed_version = VERSION
         stored.finish()
 
     def trees(self) -> ExampleTrees:

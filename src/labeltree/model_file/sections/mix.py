@@ -11,6 +11,7 @@ from labeltree.model_file.sections import decision
 
 #: The field by which such a model is recognised.
 FILES = "members"
+#: Mixes came with this version of the format.
 VERSION = 7
 
 

@@ -24,6 +24,7 @@ from labeltree.online.settings import OnlineSettings
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "tree"
+#: Online trees came with this version of the format.
 VERSION = 3
 
 #: What stands in a file for a policy that is a callable.

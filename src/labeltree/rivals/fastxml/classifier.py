@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from labeltree.estimator import Estimator
 from labeltree.model.model import Model
 from labeltree.rivals.fastxml.example_trees import ExampleTrees
+from labeltree.rivals.fastxml.forest import ExampleForest
 from labeltree.rivals.fastxml.plan import ExampleTreePlan
 from labeltree.rivals.fastxml.tail import Propensities, Reranking
 from labeltree.training.fit import fit
@@ -146,9 +147,9 @@ class FastXMLClassifier(Estimator):
     @property
     def example_trees_(self) -> ExampleTrees:
         """The trees, as flat arrays."""
-        forest: Any = self.model_.forest
-        trees: ExampleTrees = forest.example_trees
-        return trees
+        forest = self.model_.forest
+        assert isinstance(forest, ExampleForest)
+        return forest.example_trees
 
     @property
     def dense_features_(self) -> tuple[int, int]:
@@ -240,7 +241,8 @@ class PfastreXMLClassifier(FastXMLClassifier):
     def model_(self) -> Model:
         """The trained model, with the current parameters `gamma` and `alpha`."""
         model = super().model_
-        forest: Any = model.forest
+        forest = model.forest
+        assert isinstance(forest, ExampleForest)
         answering = forest.answering(self.reranking())
         if answering is not forest:
             model = self._model = replace(model, forest=answering)

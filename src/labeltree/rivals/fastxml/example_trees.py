@@ -34,8 +34,8 @@ MEAN_ARRAYS = {
 }
 
 
-class TreeShape(NamedTuple):
-    """The size of a tree."""
+class ExampleTreeShape(NamedTuple):
+    """The size of a tree over examples."""
 
     n_nodes: int
     n_leaves: int
@@ -77,7 +77,7 @@ class ExampleTrees:
         """Return the kernel's forest; raise `ModelFileError` if the arrays contradict each other."""
         return _native.ExampleForest(dict(self.arrays), self.n_labels, self.n_features, gamma, alpha)
 
-    def shapes(self) -> list[TreeShape]:
+    def shapes(self) -> list[ExampleTreeShape]:
         """Return the number of nodes and leaves and the depth of each tree."""
         begin, child = self.arrays["tree_begin"].tolist(), self.arrays["child"]
         return [_shape(child[a:b], a) for a, b in pairwise(begin)]
@@ -118,12 +118,12 @@ class ExampleTrees:
         return len(np.unique(np.concatenate(found)))
 
 
-def _shape(child: NDArray[np.int32], first: int) -> TreeShape:
+def _shape(child: NDArray[np.int32], first: int) -> ExampleTreeShape:
     """Return the size of a tree from the children of its nodes, whose numbers begin at `first`."""
     is_inner = child > 0
     depth, begin, end = 0, 0, 1
     while True:
         children = child[begin:end][is_inner[begin:end]]
         if len(children) == 0:
-            return TreeShape(len(child), int((~is_inner).sum()), depth)
+            return ExampleTreeShape(len(child), int((~is_inner).sum()), depth)
         depth, begin, end = depth + 1, int(children[0]) - first, int(children[-1]) + 2 - first

@@ -12,7 +12,7 @@ from labeltree.labels.reading import LabelRows
 from labeltree.model.explanation import Explanation, FeatureNames, Step, strongest
 from labeltree.model.forest import Search
 from labeltree.model.kernel_forest import KernelForest
-from labeltree.rivals.fastxml.example_trees import ExampleTrees, TreeShape
+from labeltree.rivals.fastxml.example_trees import ExampleTrees, ExampleTreeShape
 from labeltree.rivals.fastxml.tail import Reranking, nearness, reranked
 from labeltree.trees import LabelTree
 
@@ -60,7 +60,7 @@ class ExampleForest(KernelForest):
     def trees(self) -> list[LabelTree]:
         raise AttributeError("these trees divide examples, not labels: there is no label tree")
 
-    def shapes(self) -> list[TreeShape]:
+    def shapes(self) -> list[ExampleTreeShape]:
         return self.example_trees.shapes()
 
     def verify(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.model.forest import Search
+from labeltree.model.linear_forest import LinearForest
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
@@ -42,7 +42,8 @@ class Negatives:
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
     """Train a `LabelTreeClassifier` with its defaults, and return its best labels for every training row."""
     plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
-    trained: Any = plan.train(examples, run).forest
+    trained = plan.train(examples, run).forest
+    assert isinstance(trained, LinearForest)
     # Not fused: the negatives, and so the model, must not depend on the processor.
     forest = trained.unfused()
     features = examples.features
