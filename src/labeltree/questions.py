@@ -65,7 +65,9 @@ class Questions:
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, in the order of their positions."""
-        return self.model_.names.classes
+        model = self.model_
+        with model.reading():
+            return model.names.classes
 
     @property
     def label_kind_(self) -> str:
@@ -75,7 +77,9 @@ class Questions:
     @property
     def label_counts_(self) -> NDArray[np.int64]:
         """The number of training rows with each label."""
-        return self.model_.label_counts
+        model = self.model_
+        with model.reading():
+            return model.label_counts
 
     @property
     def n_samples_fit_(self) -> int:
@@ -98,7 +102,9 @@ class Questions:
     @property
     def decision_(self) -> Decision:
         """Which labels `predict` returns."""
-        return self.model_.decision
+        model = self.model_
+        with model.reading():
+            return model.decision
 
     @decision_.setter
     def decision_(self, decision: Decision) -> None:
@@ -397,10 +403,13 @@ class Questions:
                     f"thresholds for {chosen.name} are tuned on validation rows: pass X_valid and y_valid, or train "
                     "with fit_for, which sets rows aside"
                 )
-            with model.reading():
-                return validation_pairs(model, X_valid, y_valid, self.make_search(), floor)
+            return validation_pairs(model, X_valid, y_valid, self.make_search(), floor)
 
-        self.decision_ = decide(chosen, tuning, model.label_counts, model.n_samples_fit, pairs)
+        # Under one lock: a model that learns meanwhile may have more labels than the thresholds.
+        with model.reading():
+            decision = decide(chosen, tuning, model.label_counts, model.n_samples_fit, pairs)
+            classes = model.names.classes
+        self._model = model.deciding(decision, classes)
         return self
 
     # -- files -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from tests.contract.problem import assert_same_answers, lists, problem
 from tests.documents import documents
 from tests.online_problem import KINDS, LEARNERS, assert_same_state, online
 
+from labeltree import OnlineLabelTreeClassifier
+
 
 @pytest.mark.native
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,3 +144,20 @@ def test_asking_while_learning_goes_on() -> None:
     if failures:
         raise failures[0]
     assert model.n_examples_ == 1500
+
+
+def test_labels_that_come_while_thresholds_are_tuned_have_the_median(monkeypatch) -> None:
+    """`decide_for` must not pair thresholds with labels that came after they were tuned."""
+    X, y = np.eye(4), [["a"], ["b"], ["a", "c"], ["b", "c"]]
+    model = OnlineLabelTreeClassifier(random_state=0).fit(X, y)
+    growing = model.model_
+    deciding = type(growing).deciding
+
+    def late(self, decision, classes=None):
+        model.partial_fit(X[:1], [["zebra"]])
+        return deciding(self, decision, classes)
+
+    monkeypatch.setattr(type(growing), "deciding", late)
+    model.decide_for("macro_f1", X, y)
+    assert len(model.decision_.threshold) == len(model.classes_) == 4
+    assert len(model.predict(X)) == 4

@@ -150,8 +150,8 @@ class Model:
             raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
         return features
 
-    def deciding(self, decision: Decision) -> Model:
-        """Return the model with another decision."""
+    def deciding(self, decision: Decision, classes: NDArray[Any] | None = None) -> Model:
+        """Return the model with another decision, which was made for these classes."""
         return replace(self, decision=decision)
 
     def reading_texts(self, vectorizer: TextVectorizer) -> Model:

@@ -79,6 +79,8 @@ class Draft:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a directory, atomically."""
+        if self.version not in FORMAT_VERSIONS:  # a kind or a section that `kinds.py` does not know of
+            raise ValueError(f"format version {self.version} could be written, but not read: see kinds.py")
         with ModelWriter(Path(path)) as writer:
             fields = _written(self.ordered(), writer)
             document = {"format": FORMAT, "format_version": self.version, **fields}

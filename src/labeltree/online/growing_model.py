@@ -100,15 +100,16 @@ class GrowingModel:
     @property
     def decision(self) -> Decision:
         """The labels that `predict` returns; labels newer than the decision have the median threshold."""
-        decision, labels = self._decided
+        decision, labels = decided = self._decided
         if labels is not None and labels is not self.labels.classes:
             decision = decision.for_labels(labels, self.labels.classes)
-            self._decided = decision, self.labels.classes
+            if self._decided is decided:  # else another thread has decided since
+                self._decided = decision, self.labels.classes
         return decision
 
-    def deciding(self, decision: Decision) -> GrowingModel:
-        """Replace the decision; return this model."""
-        self._decided = decision, self.labels.classes
+    def deciding(self, decision: Decision, classes: NDArray[Any] | None = None) -> GrowingModel:
+        """Replace the decision, which was made for these classes, by default those of now; return this model."""
+        self._decided = decision, self.labels.classes if classes is None else classes
         return self
 
     @property
