@@ -20,7 +20,7 @@ from labeltree.model.model import Model
 from labeltree.training.fit import fit
 from labeltree.training.plan import Plan
 from labeltree.trees import LabelTree
-from labeltree.validation import check_tree_weight
+from labeltree.validation import check_tree_weight, parameter_names
 
 _Self = TypeVar("_Self", bound="LabelTreeEstimator")
 
@@ -170,7 +170,7 @@ class LabelTreeEstimator(Estimator):
             "link": self.trained_link(),
             "n_trees": self.model_.forest.n_trees,
         }
-        return {name: value for name, value in stored.items() if name in self._get_param_names()}
+        return {name: value for name, value in stored.items() if name in parameter_names(type(self))}
 
     def kept_parameters(self) -> Mapping[str, Any]:
         """Return the parameters that the trained weights depend on; setting them later has no effect."""

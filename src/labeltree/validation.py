@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -134,6 +135,12 @@ def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mappi
     for name, constraint in constraints.items():
         if name in arguments and not constraint.accepts(arguments[name]):
             raise ValueError(f"{owner}: the parameter {name!r} must be {constraint}, got {arguments[name]!r}")
+
+
+@cache
+def parameter_names(cls: type[Any]) -> frozenset[str]:
+    """Return the names of the parameters of a class of estimators; scikit-learn inspects the signature each time."""
+    return frozenset(cls._get_param_names())
 
 
 def n_threads(n_jobs: int | None) -> int:

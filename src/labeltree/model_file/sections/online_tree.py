@@ -21,6 +21,7 @@ from labeltree.online.feature_space import FeatureSpace
 from labeltree.online.growing_model import GrowingModel
 from labeltree.online.label_table import LabelTable
 from labeltree.online.settings import OnlineSettings
+from labeltree.validation import parameter_names
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "tree"
@@ -153,7 +154,7 @@ def _features(stored: Stored, section: _OnlineTree, settings: OnlineSettings) ->
 def _settings(cls: type[Any], values: dict[str, Any]) -> OnlineSettings:
     """Settings, checked as a user's parameters are."""
     names = {field.name for field in dataclass_fields(OnlineSettings)}
-    given = {name: value for name, value in values.items() if name in cls._get_param_names()}
+    given = {name: value for name, value in values.items() if name in parameter_names(cls)}
     if values.get("solver") == "adagrad" and given.get("regularization") == 0:
         given["regularization"] = None
     seed = values.get("seed")

@@ -9,6 +9,7 @@ import numpy as np
 
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeSource
+from labeltree.validation import parameter_names
 
 #: The meaning of the link "auto" for each loss in models that did not save the link by name.
 _FIRST_LINKS = {"squared_hinge": "exp3", "logistic": "sigmoid"}
@@ -63,7 +64,7 @@ def _encode_tree(tree: Any, n_trees: int) -> Any:
 
 def decode(cls: type[Any], stored: Mapping[str, Any], trees: list[LabelTree]) -> dict[str, Any]:
     """Return the parameters of an estimator; raises `ValueError` for one that its class does not have."""
-    names = cls._get_param_names()
+    names = parameter_names(cls)
     check_names(cls, stored)
     decoded: dict[str, Any] = {}
     for name, value in stored.items():
@@ -96,7 +97,7 @@ def estimator_of(cls: type[Any], stored: Mapping[str, Any], trees: list[LabelTre
 
 def check_names(cls: type[Any], stored: Mapping[str, Any]) -> None:
     """Raise `ValueError` for a parameter that the class does not have."""
-    unknown = stored.keys() - set(cls._get_param_names())
+    unknown = stored.keys() - parameter_names(cls)
     if unknown:
         raise ValueError(f"{cls.__name__} has no parameter {min(unknown)[:100]!r}")
 
