@@ -138,7 +138,7 @@ def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mappi
 
 
 @cache
-def parameter_names(cls: type[Any]) -> frozenset[str]:
+def parameter_names(cls: Any) -> frozenset[str]:
     """Return the names of the parameters of a class of estimators; scikit-learn inspects the signature each time."""
     return frozenset(cls._get_param_names())
 
