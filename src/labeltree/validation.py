@@ -137,9 +137,13 @@ def check_arguments(owner: str, arguments: Mapping[str, Any], constraints: Mappi
             raise ValueError(f"{owner}: the parameter {name!r} must be {constraint}, got {arguments[name]!r}")
 
 
-@cache
 def parameter_names(cls: Any) -> frozenset[str]:
-    """Return the names of the parameters of a class of estimators; scikit-learn inspects the signature each time."""
+    """Return the names of the parameters of a class of estimators."""
+    return _inspected(cls)
+
+
+@cache  # scikit-learn inspects the signature each time
+def _inspected(cls: Any) -> frozenset[str]:
     return frozenset(cls._get_param_names())
 
 
