@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.small_models import N_FEATURES, small_data, small_model
 
-from labeltree import _native
+from labeltree import LabelTree, PfastreXMLClassifier, _native
 
 
 @pytest.mark.parametrize("link", ["exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"])
@@ -87,3 +87,17 @@ def test_the_loss_of_rows_with_other_dense_features():
     examples = _native.Examples(features, np.array([0, 1]), np.array([0], dtype=np.int32), 12)
     with pytest.raises(ValueError, match="X has other dense features than the model"):
         store.held_out_loss(examples, 1, loss)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("train", [_native.train_blocks, _native.train_softmax])
+def test_examples_of_other_labels_than_the_tree_has_are_refused(train) -> None:
+    X = _native.FeatureMatrix.dense(np.eye(3, dtype=np.float32), False)
+    examples = _native.Examples(X, np.arange(4), np.array([0, 1, 4], dtype=np.int32), 5)
+    with pytest.raises(ValueError, match="expected examples with 3 labels, got 5"):
+        train(LabelTree.flat(3).native, examples, _native.SolverOptions(), _native.Progress())
+
+
+def test_propensities_beyond_the_range_of_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="beyond the range of numbers: choose a smaller A"):
+        PfastreXMLClassifier(1, propensity_A=1e9, propensity_B=1e9).fit(*small_data())

@@ -71,4 +71,12 @@ inline void check_labels(const LabelMatrixView& labels, size_t n_indices, int32_
   }
 }
 
+// Whoever looks for the leaves of labels finds one for each.
+inline void check_labels_of(const Examples& examples, const LabelTreeView& tree) {
+  if (examples.n_labels != tree.n_labels) {
+    throw std::invalid_argument("expected examples with " + std::to_string(tree.n_labels) + " labels, got " +
+                                std::to_string(examples.n_labels));
+  }
+}
+
 }  // namespace labeltree

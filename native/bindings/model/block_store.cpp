@@ -94,10 +94,7 @@ BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link
 
 void check_examples(const BoundStore& s, const BoundExamples& examples) {
   check_features(examples.view.features, *s.store);
-  if (examples.view.n_labels != s.store->tree().n_labels) {
-    throw std::invalid_argument("expected examples with " + std::to_string(s.store->tree().n_labels) +
-                                " labels, got " + std::to_string(examples.view.n_labels));
-  }
+  check_labels_of(examples.view, s.store->tree());
 }
 
 FeatureRow make_query(const BoundStore& s, const BoundFeatures& features, int64_t row, int32_t block) {

@@ -99,8 +99,13 @@ def inverse_propensity_of_counts(
         raise ValueError(
             f"y_train must have at least {FEWEST_ROWS} rows to estimate propensities, got {n_rows}"
         )
-    scale = (math.log(n_rows) - 1) * (B + 1) ** A
-    weights: NDArray[np.float64] = 1 + scale * (np.asarray(counts) + B) ** -A
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = (math.log(n_rows) - 1) * np.float64(B + 1) ** A
+        weights: NDArray[np.float64] = 1 + scale * (np.asarray(counts, dtype=np.float64) + B) ** -A
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            f"propensities with A={A} and B={B} are beyond the range of numbers: choose a smaller A"
+        )
     return weights
 
 

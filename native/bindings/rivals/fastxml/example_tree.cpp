@@ -4,7 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,9 +21,17 @@ namespace {
 
 using Gains = std::optional<Array<double>>;
 
+// Rankings by gains that are no numbers would change for ever.
+void check_gains(const Array<double>& gain, const char* name) {
+  for (size_t i = 0; i < gain.size(); ++i) {
+    require(std::isfinite(gain.data()[i]), (std::string(name) + " must have finite numbers").c_str());
+  }
+}
+
 const double* gains_of_labels(const Gains& label_gain, int32_t n_labels) {
   if (!label_gain) return nullptr;
   require_length(label_gain->size(), n_labels, "label_gain", "label");
+  check_gains(*label_gain, "label_gain");
   return label_gain->data();
 }
 
@@ -67,6 +77,7 @@ void split_by_ranking(Array<int64_t> label_indptr, Array<int32_t> label_indices,
   const LabelMatrixView labels = label_view(label_indptr, label_indices, n_rows);
   check_labels(labels, label_indices.size(), n_labels);
   require(positive.size() == row_gain.size(), "positive: one entry per row");
+  check_gains(row_gain, "row_gain");
   std::vector<int32_t> rows(n_rows);
   for (int64_t i = 0; i < n_rows; ++i) rows[i] = static_cast<int32_t>(i);
   std::vector<uint8_t> sides(n_rows);

@@ -9,6 +9,7 @@ namespace {
 
 nb::dict train(const BoundTree& tree, const BoundExamples& examples, const SolverOptions& options,
                Progress& progress) {
+  check_labels_of(examples.view, tree.view);
   BlockArrays arrays;
   TrainingReport report;
   {
