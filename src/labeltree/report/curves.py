@@ -96,8 +96,8 @@ def threshold_curve(pairs: ValidationPairs, thresholds: FloatArray = THRESHOLDS)
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from labeltree.decisions.validation_pairs import read_scored_pairs
-    >>> pairs = read_scored_pairs(csr_array([[1, 0], [0, 1]]), csr_array([[0.9, 0.4], [0.0, 0.6]]))
+    >>> from labeltree.decisions.validation_pairs import read_validation_pairs
+    >>> pairs = read_validation_pairs(csr_array([[1, 0], [0, 1]]), csr_array([[0.9, 0.4], [0.0, 0.6]]))
     >>> curve = threshold_curve(pairs, np.array([0.3, 0.5, 0.7]))
     >>> curve.micro_f1.round(2), curve.wrong_per_row
     (array([0.8 , 1.  , 0.67]), array([0.5, 0. , 0.5]))
