@@ -22,7 +22,7 @@ WANTED_SHARE = 0.95
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="scripts/mutants",
-        description="Change the code in small wrong ways, and see whether tests notice. A run that was stopped resumes.",
+        description="Make small wrong changes to the code, and see whether tests notice. A stopped run resumes.",
     )
     parser.add_argument(
         "--sample", type=int, default=300, help="number of mutants, spread over folders; 0 for all"
@@ -34,7 +34,10 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--tests", nargs="+", default=[], help="only run test files that begin like this")
     parser.add_argument("--jobs", type=int, default=1, help="number of mutants that run at the same time")
     parser.add_argument(
-        "--budget", type=float, default=60, help="seconds of tests for one mutant; slower ones are left out"
+        "--budget",
+        type=float,
+        default=60,
+        help="CPU seconds of tests for one mutant; slower tests are left out",
     )
     parser.add_argument(
         "--list", action="store_true", help="list the mutants of the sample and their outcomes"

@@ -71,9 +71,9 @@ class Reach:
         self._records[test_file] = record
         return list(record["failed"])
 
-    def tests_of(self, mutant: Mutant) -> list[tuple[str, float, list[str]]]:
-        """The tests that reach a mutant: files with their time and tests, both quickest first."""
-        found = []
+    def tests_of(self, mutant: Mutant) -> dict[str, list[tuple[float, str]]]:
+        """The tests that reach a mutant: for each file their seconds and names."""
+        found = {}
         for file, record in self._records.items():
             if mutant.id not in record["identities"]:
                 continue
@@ -85,7 +85,20 @@ class Reach:
                 if name not in record["failed"] and (by_all or number in test["reached"])
             ]
             if tests:
-                found.append(
-                    (file, sum(seconds for seconds, _ in tests), [name for _, name in sorted(tests)])
-                )
-        return sorted(found, key=lambda entry: entry[1])
+                found[file] = tests
+        return found
+
+
+def quickest(
+    tests: dict[str, list[tuple[float, str]]], budget: float
+) -> tuple[list[tuple[str, list[str]]], float]:
+    """The quickest tests that fit into the budget, at least one: by file, and their seconds."""
+    every = sorted((seconds, file, name) for file, of_file in tests.items() for seconds, name in of_file)
+    chosen: dict[str, list[str]] = {}
+    total = 0.0
+    for seconds, file, name in every:
+        if chosen and total + seconds > budget:
+            break
+        chosen.setdefault(file, []).append(name)
+        total += seconds
+    return list(chosen.items()), total

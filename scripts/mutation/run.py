@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from mutation.mutant import Mutant
-from mutation.reach import Reach
+from mutation.reach import Reach, quickest
 from mutation.reached import ReachedTable
 from mutation.results import CAUGHT, Results
 from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
@@ -115,28 +115,20 @@ class Run:
             return False
         return outcome["outcome"] in CAUGHT or not self._new_tests(mutant)
 
-    def _new_tests(self, mutant: Mutant) -> list[tuple[str, float, list[str]]]:
+    def _new_tests(self, mutant: Mutant) -> dict[str, list[tuple[float, str]]]:
         """The tests that reach a mutant, without files that it survived as they are now."""
         survived = (self._results.get(mutant) or {}).get("survived", {})
-        return [
-            entry for entry in self._reach.tests_of(mutant) if survived.get(entry[0]) != fingerprint(entry[0])
-        ]
+        reaching = self._reach.tests_of(mutant)
+        return {file: tests for file, tests in reaching.items() if survived.get(file) != fingerprint(file)}
 
     def _run_one(self, worker: Worker, mutant: Mutant, again: bool) -> str:
-        entries = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
-        chosen: list[tuple[str, list[str]]] = []
-        seconds = 0.0
-        for file, time, tests in entries:
-            if not chosen or seconds + time <= self._budget:
-                chosen.append((file, tests))
-                seconds += time
+        tests = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
+        chosen, seconds = quickest(tests, self._budget)
         outcome = worker.run(mutant, chosen, seconds) if chosen else {"outcome": "survived", "seconds": 0.0}
         if outcome["outcome"] == "survived":
             earlier = {} if again else (self._results.get(mutant) or {}).get("survived", {})
-            outcome["survived"] = earlier | {file: fingerprint(file) for file, _, _ in entries}
-            outcome["left_out"] = [
-                entry[0] for entry in entries if entry[0] not in {file for file, _ in chosen}
-            ]
+            outcome["survived"] = earlier | {file: fingerprint(file) for file in tests}
+            outcome["n_left_out"] = sum(map(len, tests.values())) - sum(len(names) for _, names in chosen)
         self._results.add(mutant, outcome)
         return f"{outcome['outcome']} {mutant.id} {mutant.file}:{mutant.line} {outcome.get('by', '')}"
 

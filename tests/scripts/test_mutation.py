@@ -18,7 +18,7 @@ sys.path.insert(0, str(SCRIPTS))
 from mutation import cpp_source, python_source  # noqa: E402
 from mutation.kernel import KernelBuild  # noqa: E402
 from mutation.mutant import Mutant, identify, rewrite  # noqa: E402
-from mutation.reach import Reach  # noqa: E402
+from mutation.reach import Reach, quickest  # noqa: E402
 from mutation.reached import ReachedTable  # noqa: E402
 from mutation.results import Results, read_equivalent, summarise  # noqa: E402
 from mutation.sample import choose_sample  # noqa: E402
@@ -218,8 +218,11 @@ def test_what_a_test_reaches_is_recorded_again_when_it_changes(tmp_path: Path) -
     record["tests"] = {"slow": {"seconds": 2.0, "reached": [0]}, "quick": {"seconds": 1.0, "reached": [0]}}
     reach.path(file).write_text(json.dumps(record))
     assert reach.complete(file) == []
-    assert reach.tests_of(mutants[0]) == [(file, 3.0, ["quick", "slow"])]
-    assert reach.tests_of(mutants[1]) == []
+    tests = reach.tests_of(mutants[0])
+    assert tests == {file: [(2.0, "slow"), (1.0, "quick")]}
+    assert quickest(tests, budget=5) == ([(file, ["quick", "slow"])], 3.0)
+    assert quickest(tests, budget=0.5) == ([(file, ["quick"])], 1.0)
+    assert reach.tests_of(mutants[1]) == {}
     assert Reach(tmp_path, mutants).load(file)
     assert not Reach(tmp_path, mutants[1:]).load(file), "it reaches a file with other mutants than before"
     stored = json.loads(reach.path(file).read_text())
