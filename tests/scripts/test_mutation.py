@@ -23,6 +23,8 @@ from mutation.reached import ReachedTable  # noqa: E402
 from mutation.results import Results, read_equivalent, summarise  # noqa: E402
 from mutation.sample import choose_sample  # noqa: E402
 
+from labeltree import _native  # noqa: E402
+
 CPP = b"""
 #include <cstdio>
 #include <stdexcept>
@@ -173,6 +175,31 @@ def test_a_python_module_that_records_what_it_reaches_works_as_before(tmp_path: 
     with pytest.raises(ValueError, match="11 is too large!"):
         module["clip"](10)
     assert {by_identity[i].line for i in table.take()} == {6, 7}
+
+
+def test_a_process_imports_the_mutant_that_its_environment_names(tmp_path: Path) -> None:
+    file = "src/labeltree/decisions/exact_search.py"
+    source = (SCRIPTS.parent / file).read_bytes()
+    mutants = identify(file, source, python_source.find_places(source))
+    (mutant,) = (m for m in mutants if m.place.replacement == b"(0.5 + 1)" and m.place.function == "module")
+    ReachedTable.create(tmp_path / "reached")
+
+    def undecided(**environment: str) -> float:
+        paths = (SCRIPTS.parent / "src", SCRIPTS / "mutation" / "site")
+        environment |= {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment["LABELTREE_MUTANTS_KERNEL"] = str(_native.__file__)
+        command = [
+            sys.executable,
+            "-c",
+            "from labeltree.decisions.exact_search import UNDECIDED as u; print(u)",
+        ]
+        return float(subprocess.check_output(command, env={**os.environ, **environment}, text=True))
+
+    assert undecided(LABELTREE_MUTANT=mutant.id, LABELTREE_MUTANT_FILE=file) == 1.5
+    assert undecided(LABELTREE_MUTANT=mutant.id, LABELTREE_MUTANT_FILE="native/search/ranking.h") == 0.5
+    recording = {"LABELTREE_MUTANTS_FOLDERS": "src/labeltree/decisions"}
+    assert undecided(LABELTREE_MUTANTS_REACHED=str(tmp_path / "reached"), **recording) == 0.5
+    assert int(mutant.id, 16) in ReachedTable(tmp_path / "reached").take()
 
 
 def test_samples_are_spread_over_folders_and_contain_smaller_ones() -> None:
