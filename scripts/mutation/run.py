@@ -26,7 +26,8 @@ class Worker:
     """A process that forks a child for each request; see worker.py."""
 
     def __init__(self, folder: Path, kernel: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / "temporary"
+        temporary.mkdir(parents=True, exist_ok=True)
         self._log, self._table, self._kernel = folder / "log", folder / "reached", kernel
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("LABELTREE_MUTANT")
@@ -34,6 +35,8 @@ class Worker:
         environment |= {
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", SITE, ROOT / "scripts"))),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_DEBUG_TEMPROOT": str(temporary),
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
         }

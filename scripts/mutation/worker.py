@@ -20,11 +20,13 @@ from typing import Any
 LIBRARIES = """
 numpy scipy.sparse scipy.special scipy.stats joblib pandas sklearn.base sklearn.linear_model sklearn.preprocessing
 sklearn.feature_extraction.text sklearn.utils.estimator_checks pytest hypothesis hypothesis.strategies
-hypothesis.extra.numpy typer.testing rich.progress fastapi uvicorn httpx
+hypothesis.extra.numpy typer.testing rich.progress fastapi uvicorn httpx schemathesis
 """
 OPTIONS = ["-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
 # pytest and Hypothesis are imported before pytest starts.
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+# Other plugins, and the search for garbage at the end, take seconds (PYTEST_DISABLE_PLUGIN_AUTOLOAD is set).
+OPTIONS += ["-p", "_hypothesis_pytestplugin", "-p", "no:unraisableexception"]
 LARGEST_MEMORY = 16 << 30
 
 
