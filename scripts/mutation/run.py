@@ -16,7 +16,7 @@ from mutation.mutant import Mutant
 from mutation.reach import Reach, TestsOfFile, quickest
 from mutation.reached import ReachedTable
 from mutation.results import CAUGHT, Results
-from mutation.sources import PYTHON_FOLDERS, ROOT
+from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
 
 Item = TypeVar("Item")
 SITE = Path(__file__).parent / "site"
@@ -129,6 +129,10 @@ class Run:
 
     def _run_one(self, worker: Worker, mutant: Mutant, again: bool) -> str:
         tests = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
+        # A file that somebody edits meanwhile proves nothing.
+        tests = {
+            file: of_file for file, of_file in tests.items() if fingerprint(file) == self._reach.version(file)
+        }
         chosen = quickest(tests, self._budget)
         outcome = worker.run(mutant, chosen) if chosen else {"outcome": "survived", "seconds": 0.0}
         if outcome["outcome"] == "survived":
