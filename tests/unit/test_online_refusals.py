@@ -11,3 +11,10 @@ def test_scores_of_single_nodes() -> None:
     model = online().partial_fit(np.eye(2), [["a"], ["b"]])
     with pytest.raises(ValueError, match=r"freeze\(\) the model first"):
         model.model_.forest.node_scores(None, None, None, 0)
+
+
+def test_one_label_may_be_expected() -> None:
+    model = online(weights="hashed", memory_mb=1, expected_labels=1).partial_fit(np.eye(2), [["a"], ["a"]])
+    assert model.classes_.tolist() == ["a"]
+    with pytest.raises(ValueError, match="'expected_labels' must be"):
+        online(weights="hashed", memory_mb=1, expected_labels=0).partial_fit(np.eye(2), [["a"], ["a"]])
