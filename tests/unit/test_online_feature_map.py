@@ -17,7 +17,9 @@ def test_a_map_finds_all_that_was_put_in(seed: int) -> None:
     n_rows, n_features = 300, 4000
     rows = [np.sort(rng.choice(n_features, 60, replace=False)) for _ in range(n_rows)]
     indices = np.concatenate(rows)
-    X = sp.csr_matrix((rng.random(len(indices)), indices, np.arange(0, len(indices) + 1, 60)), (n_rows, n_features))
+    X = sp.csr_matrix(
+        (rng.random(len(indices)), indices, np.arange(0, len(indices) + 1, 60)), (n_rows, n_features)
+    )
     y = rng.integers(0, 4, (n_rows, 1)).tolist()
     models = [online(arity=4, weights=weights).partial_fit(X, y) for weights in ("map", "dense")]
     by_map, by_table = (model.predict_proba(X, top_k=None).toarray() for model in models)

@@ -18,7 +18,9 @@ def test_of_two_children_with_examples_below_one(missing: int) -> None:
     labels = rng.choice(present, 60)
     X = np.eye(4)[labels] + rng.normal(scale=0.1, size=(60, 4))
     y = sp.csr_matrix((np.ones(60, dtype=np.int8), (np.arange(60), labels)), shape=(60, 4))
-    model = HierarchicalSoftmaxClassifier(tree=LabelTree.from_nested([[0, 1], [2, 3]]), random_state=0).fit(X, y)
+    model = HierarchicalSoftmaxClassifier(tree=LabelTree.from_nested([[0, 1], [2, 3]]), random_state=0).fit(
+        X, y
+    )
     p = model.predict_proba(X, top_k=None).toarray()
     np.testing.assert_array_equal(p[:, missing], 0)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
@@ -31,7 +33,9 @@ def test_labels_without_examples_beside_a_child_that_is_always_right() -> None:
     labels = rng.choice([0, 1, 4], 60)
     X = np.eye(5)[labels] + rng.normal(scale=0.1, size=(60, 5))
     y = sp.csr_matrix((np.ones(60, dtype=np.int8), (np.arange(60), labels)), shape=(60, 5))
-    model = HierarchicalSoftmaxClassifier(tree=LabelTree.from_nested([[0, 1, 2], [3, 4]]), random_state=0).fit(X, y)
+    model = HierarchicalSoftmaxClassifier(
+        tree=LabelTree.from_nested([[0, 1, 2], [3, 4]]), random_state=0
+    ).fit(X, y)
     p = model.predict_proba(X, top_k=None).toarray()
     np.testing.assert_array_equal(p[:, [2, 3]], 0)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
