@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from labeltree.kinds import KINDS
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
+from labeltree.model_file.lock import ModelLock
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
 
@@ -77,11 +78,11 @@ class Draft:
             fields["files"] = _in_order(self.files, _FILE_ORDER)
         return _in_order(fields, _ORDER)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a directory, atomically."""
+    def write(self, path: str | os.PathLike[str], lock: ModelLock | None = None) -> None:
+        """Write the model to a directory, atomically; `lock` is the directory's, if the caller has it."""
         if self.version not in FORMAT_VERSIONS:  # a kind or a section that `kinds.py` does not know of
             raise ValueError(f"format version {self.version} could be written, but not read: see kinds.py")
-        with ModelWriter(Path(path)) as writer:
+        with ModelWriter(Path(path), lock) as writer:
             fields = _written(self.ordered(), writer)
             document = {"format": FORMAT, "format_version": self.version, **fields}
             writer.commit(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))

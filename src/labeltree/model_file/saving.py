@@ -9,19 +9,24 @@ from typing import Any
 import labeltree
 from labeltree.kinds import Kind, kind_of
 from labeltree.model_file.document import Draft
+from labeltree.model_file.lock import ModelLock
 
 
-def save(model: Any, path: str | os.PathLike[str], **options: Any) -> None:
+def save(
+    model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = None, **options: Any
+) -> None:
     """Write a trained model of any kind to a directory, atomically.
 
-    Whatever happens, the directory then holds the old model or the new one. One process at a time may save; readers,
-    and processes that have the old model open, are not disturbed.
+    Whatever happens, the directory then holds the old model or the new one. The directory is locked meanwhile: another
+    `save` waits for 5 seconds and then fails. Readers, and processes that have the old model open, are not disturbed.
 
     Parameters
     ----------
     model : a trained model of this library
     path : path of a directory
         Made if it does not exist. A directory that holds anything but a model is refused.
+    lock : ModelLock, optional
+        The lock of the directory, if the caller has it already.
     **options
         Options of the kind of model: `weights`, one of "float32", "bfloat16" and "int8", for label trees.
 
@@ -32,7 +37,8 @@ def save(model: Any, path: str | os.PathLike[str], **options: Any) -> None:
     ValueError
         If its labels or parameters are of a kind that the format does not have.
     ModelFileError
-        If there is something else at `path`, or the model was loaded from a damaged file.
+        If there is something else at `path`, if another process has locked it, or if the model was loaded from a
+        damaged file.
 
     Examples
     --------
@@ -46,7 +52,7 @@ def save(model: Any, path: str | os.PathLike[str], **options: Any) -> None:
     [['cat']]
     """
     # Everything that can be refused is refused before the directory is touched.
-    draft_of(model, **options).write(path)
+    draft_of(model, **options).write(path, lock)
 
 
 def draft_of(model: Any, **options: Any) -> Draft:
