@@ -96,7 +96,9 @@ def test_a_save_that_waits_in_vain_is_refused_and_changes_nothing(tmp_path: Path
     small_model(seed=0).save(path)
     before = {one.name: one.read_bytes() for one in path.iterdir()}
     with process(HOLDER, path) as holder:
-        refused = rf"process {holder.pid} on .* learns into this model \(labeltree learn\); wait until it is done"
+        refused = (
+            rf"process {holder.pid} on .* learns into this model \(labeltree learn\); wait until it is done"
+        )
         with pytest.raises(ModelFileError, match=refused):
             small_model(seed=1).save(path)
         (tmp_path / "link").symlink_to(path)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -68,6 +69,11 @@ def read_document(directory: Path) -> bytes:
     return text
 
 
+def version_of(document: bytes) -> str:
+    """Return the version of a model, the hash of ``model.json``: it names the hashes of all other files."""
+    return hashlib.sha256(document).hexdigest()
+
+
 def is_model(value: Any) -> bool:
     """Whether parsed JSON is a ``model.json`` of any version."""
     return isinstance(value, dict) and value.get("format") == "labeltree"
@@ -85,10 +91,18 @@ class ModelWriter:
     directory : path of a directory
     lock : ModelLock, optional
         The lock of the directory, if the caller has it already.
+    before_commit : callable, optional
+        Called with the version of the new model just before it replaces the old one.
     """
 
-    def __init__(self, directory: Path, lock: ModelLock | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        lock: ModelLock | None = None,
+        before_commit: Callable[[str], None] | None = None,
+    ) -> None:
         self.directory = directory
+        self._before_commit = before_commit
         self._written: set[str] = set()
         self._given_lock = lock
 
@@ -109,7 +123,9 @@ class ModelWriter:
         try:
             # All of our files, not only the last model's: an earlier save may have been killed. If this one was
             # interrupted, that may have been just after the commit: what counts is the disk.
-            self._remove_unused({path.name for path in self.directory.iterdir()} if kind is None else self._written)
+            self._remove_unused(
+                {path.name for path in self.directory.iterdir()} if kind is None else self._written
+            )
         finally:
             self._release()
 
@@ -131,11 +147,14 @@ class ModelWriter:
     def commit(self, document: str) -> None:
         """Replace ``model.json``: from now on the directory holds the new model."""
         temporary = self._temporary_name()
+        text = document.encode() + b"\n"
         with (self.directory / temporary).open("xb") as file:
-            file.write(document.encode() + b"\n")
+            file.write(text)
             _sync(file)
         # The tensor files must be there for good before anything names them.
         sync_folder(self.directory)
+        if self._before_commit is not None:
+            self._before_commit(version_of(text))
         os.replace(self.directory / temporary, self.directory / DOCUMENT_NAME)
         sync_folder(self.directory)
 

@@ -35,8 +35,8 @@ class ModelLock:
     """Lets nobody else change a model, until `release` or until the process ends. Readers need no lock.
 
     The system locks the file ``.lock`` in the directory, so a process that is killed leaves no lock behind. All paths
-    that lead to the directory lead to the same lock. Two threads of one process exclude each other, too. A child process
-    that is forked does not have the lock of its parent.
+    that lead to the directory lead to the same lock. Two threads of one process exclude each other, too. A child
+    process that is forked does not have the lock of its parent.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ModelLock:
     ...     ModelLock(Path(folder), "learns", wait_seconds=0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    labeltree.errors.ModelFileError: ...: process ... saves this model; wait until it is done, or choose another directory
+    labeltree.errors.ModelFileError: ...: process ... saves this model; wait until it is done, or choose another ...
     """
 
     def __init__(self, directory: Path, purpose: str, wait_seconds: float = WAIT_SECONDS) -> None:

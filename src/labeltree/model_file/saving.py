@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import labeltree
 from labeltree.kinds import Kind, kind_of
+from labeltree.model_file.directory import check_replaceable
 from labeltree.model_file.document import Draft
 from labeltree.model_file.lock import ModelLock
+from labeltree.model_file.waiting import check_nothing_waits
 
 
-def save(
-    model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = None, **options: Any
-) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = None, **options: Any) -> None:
     """Write a trained model of any kind to a directory, atomically.
 
     Whatever happens, the directory then holds the old model or the new one. The directory is locked meanwhile: another
@@ -37,8 +41,8 @@ def save(
     ValueError
         If its labels or parameters are of a kind that the format does not have.
     ModelFileError
-        If there is something else at `path`, if another process has locked it, or if the model was loaded from a
-        damaged file.
+        If there is something else at `path`, if another process has locked it, if examples wait in its journal, or if
+        the model was loaded from a damaged file.
 
     Examples
     --------
@@ -53,6 +57,16 @@ def save(
     """
     # Everything that can be refused is refused before the directory is touched.
     draft_of(model, **options).write(path, lock)
+
+
+@contextmanager
+def learning_into(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
+    """Lock a directory, and return a function that saves a model to it: again and again, and nobody else."""
+    directory = Path(path)
+    check_replaceable(directory)
+    with ModelLock(directory, "learns into this model") as lock:
+        check_nothing_waits(directory)
+        yield partial(save, path=directory, lock=lock)
 
 
 def draft_of(model: Any, **options: Any) -> Draft:

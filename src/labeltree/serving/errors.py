@@ -23,6 +23,7 @@ STATUSES = {
     500: ("internal_error", "The server failed."),
     503: ("overloaded", "The server is busy: retry after the number of seconds in Retry-After."),
     504: ("took_too_long", "The answer took too long."),
+    507: ("disk_full", "The disk is full: nothing was learned."),
 }
 
 #: The maximum number of mistakes in one message.
