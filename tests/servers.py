@@ -34,7 +34,7 @@ def serving(
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
             wait_until(lambda: server.started)
@@ -42,7 +42,8 @@ def serving(
                 yield client, service
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(60)
+            assert not thread.is_alive(), "the server does not stop"
 
 
 class ServerProcess:

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.servers import BEARER, TOKEN, serving
+from tests.servers import BEARER, TOKEN, serving, wait_until
 from tests.serving.conftest import LIMITS
 
 from labeltree.serving import Limits, Settings, Tokens
@@ -213,7 +213,7 @@ def test_an_answer_that_takes_too_long_is_given_up(models: dict[str, Path]) -> N
         model.predict_topk = lambda *a, **o: (time.sleep(0.5), predict_topk(*a, **o))[1]
         check_refusal(client.post(PREDICT, json={"rows": [ROW]}), 504, "took longer than 0.2 seconds")
         del model.predict_topk
-        assert client.post(PREDICT, json={"rows": [ROW]}).status_code == 200
+        wait_until(lambda: client.post(PREDICT, json={"rows": [ROW]}).status_code == 200)
 
 
 def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[str, Path]) -> None:
@@ -226,8 +226,7 @@ def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[
         model.predict_topk = lambda *a, **o: (may_end.wait(20), predict_topk(*a, **o))[1]
         with ThreadPoolExecutor(2) as pool:
             at_work = [pool.submit(client.post, PREDICT, json={"rows": [ROW] * 2}) for _ in range(2)]
-            while service.metrics.in_flight < 2:
-                pass
+            wait_until(lambda: service.metrics.in_flight >= 2)
             refused = client.post(PREDICT, json={"rows": [ROW]})
             alive = client.get("/healthz")
             may_end.set()
