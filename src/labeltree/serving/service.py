@@ -103,6 +103,10 @@ class Service:
         self.is_ready = True
         self.shared.set_ready(self.worker, True)
 
+    def begin_stop(self) -> None:
+        """Say that the server is about to stop, so that load balancers send no more requests."""
+        self.is_ready = False
+
     async def stop(self) -> None:
         """Finish the requests in progress, and save the models that learned."""
         self.is_ready = False

@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 
 from labeltree.serving.application import create_application
+from labeltree.serving.draining import DrainingServer, refuse_connections
 from labeltree.serving.logs import log_event, start_logs
 from labeltree.serving.service import Service
 from labeltree.serving.settings import Settings
@@ -26,7 +27,7 @@ KEEP_ALIVE_SECONDS = 30
 def serve(
     settings: Settings, listener: socket.socket, shared: SharedState | None = None, worker: int = 0
 ) -> None:
-    """Answer requests until SIGTERM or SIGINT; then finish the requests in progress and save what was learned.
+    """Answer requests until SIGTERM or SIGINT; then answer what has arrived and save what was learned.
 
     Parameters
     ----------
@@ -38,8 +39,9 @@ def serve(
     worker : int
         The number of this worker.
     """
+    service = Service(settings, shared, worker)
     config = uvicorn.Config(
-        create_application(Service(settings, shared, worker)),
+        create_application(service),
         log_config=None,
         access_log=False,  # the gate logs requests
         server_header=False,
@@ -50,7 +52,7 @@ def serve(
         ws="none",
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+    server = DrainingServer(config, listener, shared is None, service.begin_stop)
 
     def stop(number: int, frame: Any) -> None:
         """End the process before uvicorn handles signals; afterwards ignore the signal, which uvicorn raises again."""
@@ -67,7 +69,7 @@ def serve(
 def run_worker(settings: Settings, listener: socket.socket, shared: SharedState, worker: int) -> None:
     """Serve in a process that the supervisor started."""
     start_logs(quiet=not settings.log_requests)
-    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    threading.Thread(target=_stop_with_parent, args=(listener,), daemon=True).start()
     try:
         serve(settings, listener, shared, worker)
     except Exception as error:
@@ -75,9 +77,10 @@ def run_worker(settings: Settings, listener: socket.socket, shared: SharedState,
         sys.exit(1)
 
 
-def _stop_with_parent() -> None:
+def _stop_with_parent(listener: socket.socket) -> None:
     """Stop this worker when the supervisor ends, for whatever reason."""
     parent = parent_process()
     assert parent is not None
     parent.join()
+    refuse_connections(listener)
     os.kill(os.getpid(), signal.SIGTERM)
