@@ -64,7 +64,7 @@ server_router = APIRouter()
 )
 async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
-    predictions.check(body, service.settings.limits)
+    predictions.check(served, body, service.settings.limits)
     return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
 
 

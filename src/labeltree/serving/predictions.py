@@ -16,11 +16,13 @@ def n_rows(request: PredictRequest) -> int:
     return len(request.texts or request.rows or request.features or (request.text,))
 
 
-def check(request: PredictRequest, limits: Limits) -> None:
+def check(served: ServedModel, request: PredictRequest, limits: Limits) -> None:
     """Refuse a request that exceeds the limits."""
     for field in ("texts", "rows", "features"):
         limits.check_rows(field, getattr(request, field) or ())
     limits.check_count("k", request.k)
+    if n_rows(request) * request.k > limits.answer_labels:
+        limits.check_answer(n_rows(request), min(request.k, len(served.model.classes_)))
     if request.text is not None:
         limits.check_texts("text", (request.text,))
     limits.check_texts("texts", request.texts or ())

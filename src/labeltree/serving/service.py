@@ -10,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from labeltree.errors import ModelFileError
+from labeltree.serving.bodies import parse_large
 from labeltree.serving.errors import Refusal
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.journal import Journal, journal_of
@@ -58,6 +61,7 @@ class Service:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
         self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
         self._threads = ModelThreads(settings.limits.in_flight)
+        self._parser = ModelThreads(settings.limits.in_flight, 1)  # more would take turns with the event loop
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
 
@@ -94,9 +98,14 @@ class Service:
         if self._following is not None:
             self._following.cancel()
         self._threads.close()
+        self._parser.close()
         for learner in self.learners.values():
             await asyncio.to_thread(learner.close)
         self.log.flush()
+
+    async def parse(self, model: type[BaseModel], body: bytes) -> Any:
+        """Return a large body as a checked object, without holding up the event loop."""
+        return await self._parser.run(parse_large, model, body, self.settings.limits)
 
     async def ask(
         self,

@@ -15,12 +15,10 @@ import uvicorn
 
 from labeltree.serving.application import create_application
 from labeltree.serving.logs import log_event, start_logs
+from labeltree.serving.protocol import protocol_of
 from labeltree.serving.service import Service
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
-
-#: An idle connection is closed after this time.
-KEEP_ALIVE_SECONDS = 30
 
 
 def serve(
@@ -45,7 +43,7 @@ def serve(
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        **protocol_of(settings.limits),
         timeout_graceful_shutdown=max(1, round(settings.grace_seconds)),
         ws="none",
         lifespan="on",
