@@ -27,7 +27,7 @@ class LeanRoute(APIRoute):
         ``/v1/models/{name}/`` and a word.
     endpoint : async callable
         Takes the service, the exchange, the served model and the body, a pydantic model. Returns an object that becomes
-        JSON.
+        JSON, or JSON as bytes.
     **options
         Passed to `APIRoute`, for the description.
     """
@@ -58,4 +58,5 @@ class LeanRoute(APIRoute):
         else:
             body = await service.parse(self._body, exchange.body)
         served = service.registry[scope["path_params"]["name"]]
-        await exchange.answer(to_json(await self.endpoint(service, exchange, served, body)))
+        answer = await self.endpoint(service, exchange, served, body)
+        await exchange.answer(answer if isinstance(answer, bytes) else to_json(answer))

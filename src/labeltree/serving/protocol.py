@@ -17,6 +17,10 @@ except ImportError:  # httptools is not there for every platform
     HttpToolsProtocol = None  # type: ignore[assignment,misc]
 
 
+#: Maximum number of requests that a client may send before it has the answer to the first.
+MAX_PIPELINED = 64
+
+
 class _Watched:
     """What both protocols have in common. Little is done for each request: `Connections` looks from time to time."""
 
@@ -93,6 +97,10 @@ class WatchedH11(_Watched, H11Protocol):
     """Without httptools. h11 itself limits the size of heads, and `protocol_of` tells it how much."""
 
 
+class _StopError(Exception):
+    """Stops the parser, whose connection is closed."""
+
+
 if HttpToolsProtocol is not None:
 
     class WatchedHttpTools(_Watched, HttpToolsProtocol):
@@ -113,7 +121,7 @@ if HttpToolsProtocol is not None:
                 return
             self._loose_bytes += len(data)  # of a head or a trailer
             if self._loose_bytes > self.doors.limits.head_bytes and not self.transport.is_closing():
-                self._refuse_head()
+                self._stop(_too_large(self.doors.limits, self.url))
 
         def on_headers_complete(self) -> None:
             self._steps += 1
@@ -121,24 +129,25 @@ if HttpToolsProtocol is not None:
             if self._size + self._loose_bytes > limits.head_bytes:  # else there is nothing to add up
                 size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
                 if size > limits.head_bytes:
-                    self._refuse_head()
-            if not self._is_refused:
-                super().on_headers_complete()
+                    self._stop(_too_large(limits, self.url))
+                    raise _StopError
+            if len(self.pipeline) >= MAX_PIPELINED:
+                self._stop(Refusal(400, f"at most {MAX_PIPELINED} requests before the first answer"))
+                raise _StopError
+            super().on_headers_complete()
 
         def on_body(self, body: bytes) -> None:
             self._steps += 1
-            if not self._is_refused:
-                super().on_body(body)
+            super().on_body(body)
 
-        def on_message_complete(self) -> None:
+        def send_400_response(self, msg: str) -> None:
             if not self._is_refused:
-                super().on_message_complete()
+                super().send_400_response(msg)
 
-        def _refuse_head(self) -> None:
-            refusal = _too_large(self.doors.limits, self.url)
+        def _stop(self, refusal: Refusal) -> None:
             if self.waits_for_head:
                 self.refuse(refusal)
-            else:  # an answer is on its way: what comes now would be taken for a part of it
+            else:  # an answer is on its way, and this one would be taken for it
                 self._is_refused = True
                 self.transport.abort()
 

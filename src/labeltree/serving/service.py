@@ -34,6 +34,9 @@ _Result = TypeVar("_Result")
 SMALL_BYTES = 4096
 SMALL_SECONDS = 0.002
 
+#: An answer with more labels is large: it takes longer to write than to predict.
+LARGE_LABELS = 10_000
+
 
 class Service:
     """The part of the server that belongs to one worker process.
@@ -61,7 +64,8 @@ class Service:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
         self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
         self._threads = ModelThreads(settings.limits.in_flight)
-        self._parser = ModelThreads(settings.limits.in_flight, 1)  # more would take turns with the event loop
+        # One thread: what is large holds the GIL for long, and more would take turns with the event loop.
+        self._large = ModelThreads(settings.limits.in_flight, 1)
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
 
@@ -98,14 +102,14 @@ class Service:
         if self._following is not None:
             self._following.cancel()
         self._threads.close()
-        self._parser.close()
+        self._large.close()
         for learner in self.learners.values():
             await asyncio.to_thread(learner.close)
         self.log.flush()
 
     async def parse(self, model: type[BaseModel], body: bytes) -> Any:
         """Return a large body as a checked object, without holding up the event loop."""
-        return await self._parser.run(parse_large, model, body, self.settings.limits)
+        return await self._large.run(parse_large, model, body, self.settings.limits)
 
     async def ask(
         self,
@@ -114,8 +118,12 @@ class Service:
         n_rows: int,
         answer: Callable[..., _Result],
         *arguments: Any,
+        n_labels: int = 0,
     ) -> _Result:
-        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread."""
+        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread.
+
+        `n_labels` is the maximum number of labels in the answer.
+        """
         exchange.model, exchange.rows = served.name, n_rows
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
 
@@ -130,7 +138,8 @@ class Service:
             if is_small and served.small_seconds is not None and served.small_seconds < SMALL_SECONDS:
                 result = timed()
             else:
-                result = await self._threads.run(timed)
+                threads = self._large if n_labels > LARGE_LABELS else self._threads
+                result = await threads.run(timed)
         except ModelFileError as error:  # a block that was never read before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
