@@ -23,7 +23,7 @@ def mutate_bytes(rng: random.Random, content: bytes, others: list[bytes] | None 
     for _ in range(rng.choice([1, 1, 2, 4, 16])):
         at = rng.randrange(len(changed) + 1)
         n = rng.choice([1, 1, 2, 4, 8, 64])
-        match rng.randrange(9):
+        match rng.randrange(10):
             case 0 | 1 if changed:
                 changed[at % len(changed)] ^= 1 << rng.randrange(8)
             case 2:
@@ -43,6 +43,8 @@ def mutate_bytes(rng: random.Random, content: bytes, others: list[bytes] | None 
                 changed[at : at + n] = other[begin : begin + rng.choice([8, 100, 10_000])]
             case 8 if rng.random() < 0.2:
                 del changed[at:]
+            case 9 if rng.random() < 0.05:
+                changed[at:at] = rng.choice([b"[", b'{"":', b"9", b" "]) * 100_000
     return bytes(changed)
 
 
@@ -86,7 +88,7 @@ def replace_somewhere(rng: random.Random, value: Any) -> None:
         case 5 if isinstance(place[key], str):
             place[key] = random_text(rng) if rng.random() < 0.5 else place[key][: rng.randrange(len(place[key]) + 1)]
         case 6 if rng.random() < 0.1:
-            for _ in range(rng.choice([10, 1000, 3000])):
+            for _ in range(rng.choice([10, 100])):
                 place[key] = [place[key]]
         case _:
             place[key] = copy.deepcopy(rng.choice(VALUES))
