@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,7 @@ class Effort:
 class Runner:
     """How to run targets.
 
-    `limit` is the maximum time of a case in seconds. Workers of a sanitized build report to their standard error.
+    `limit` is the maximum time of a case in seconds of the processor. Workers of a sanitized build report to their standard error.
     """
 
     findings: Findings
@@ -80,7 +81,7 @@ class Runner:
                     number = report["number"]
                     effort.cases += 1
                     if report["finding"] is not None:
-                        _, case = pickle.loads((folder / "current").read_bytes())
+                        case = pickle.loads((folder / f"finding-{number}").read_bytes())
                         self.findings.add(
                             name, number, self.seed, case, report["finding"], report["details"]
                         )
@@ -104,7 +105,7 @@ def is_sanitized() -> bool:
 
 def crash_signature(text: str, code: int) -> str:
     """Return a line for a crash that is the same for all crashes with the same cause."""
-    if re.search(r"^Timeout \(", text, re.MULTILINE):
+    if code == -signal.SIGPROF or re.search(r"^Timeout \(", text, re.MULTILINE):
         ours = re.findall(r'File "[^"]*/(labeltree/[^"]+)", line (\d+)', text)
         return f"hang in {':'.join(ours[0]) if ours else 'foreign code'}"
     for pattern in (r"SUMMARY: (.*)", r"(\S+: runtime error: .*)"):

@@ -7,6 +7,7 @@ import json
 import pickle
 import random
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -66,20 +67,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=folder) as own:
         target = target_class(order["place"])(Path(own))
         corpus = Corpus(target.seeds(), order["corpus"] and Path(order["corpus"]))
-        limit = order["limit"]
-        faulthandler.dump_traceback_later(limit, exit=True)
-        cases = run_cases(target, corpus, order["seed"], order["first"], folder / "current")
-        for result in cases:
-            faulthandler.cancel_dump_traceback_later()
+        start_clock(order["limit"])
+        for result in run_cases(target, corpus, order["seed"], order["first"], folder / "current"):
+            start_clock(order["limit"])
             report = {"number": result.number, "finding": result.finding}
             if result.finding is not None:
                 report["details"] = result.details
+                (folder / f"finding-{result.number}").write_bytes(pickle.dumps(result.case))
             print(json.dumps(report), file=sys.__stdout__, flush=True)
             if time.monotonic() >= until or result.number + 1 == order["end"]:
                 break
-            # The C library's timer thread: it also ends a process that is stuck in the kernel.
-            faulthandler.dump_traceback_later(limit, exit=True)
         target.close()
+
+
+def start_clock(limit: float) -> None:
+    """End this process, with a traceback, after a time that no case needs: of the processor, or on a clock.
+
+    The processor's time comes first, because a busy machine proves nothing. The clock ends a process that waits.
+    """
+    faulthandler.register(signal.SIGPROF, all_threads=True, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    faulthandler.dump_traceback_later(10 * limit, exit=True)
 
 
 if __name__ == "__main__":
