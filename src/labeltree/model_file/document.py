@@ -48,6 +48,8 @@ _ORDER = (
     "members",
     "files",
 )
+#: An entry of a file, and the types of its fields.
+_ENTRY = {"name": str, "bytes": int, "sha256": str}
 _FILE_ORDER = ("trees", "example_trees", "tree", "labels", "columns", "feature_names", "decision")
 
 _Answer = TypeVar("_Answer")
@@ -212,15 +214,16 @@ class Stored:
 
 
 def _entries(value: Any) -> Iterator[dict[str, Any]]:
-    """All entries of files, wherever they are."""
-    if isinstance(value, dict):
-        if value.keys() == {"name", "bytes", "sha256"}:
-            yield value
-        for inner in value.values():
-            yield from _entries(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _entries(inner)
+    """All entries of files, wherever they are. Not recursive: the time of nested generators grows with the depth."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if value.keys() == _ENTRY.keys() and all(isinstance(value[key], _ENTRY[key]) for key in _ENTRY):
+                yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
 
 
 def read_consistently(

@@ -64,8 +64,11 @@ server_router = APIRouter()
 )
 async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
-    predictions.check(body, service.settings.limits)
-    return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
+    predictions.check(served, body, service.settings.limits)
+    n_rows = predictions.n_rows(body)
+    return await service.ask(
+        exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k
+    )
 
 
 @body_router.post(

@@ -26,7 +26,7 @@ Label = (
 )
 
 LARGEST_INDEX = 2**31 - 3  # X has fewer columns than an int32 has values
-LARGEST_VALUE = 3.4028234663852886e38  # of float32
+LARGEST_VALUE = 3.4e38  # that the kernel accepts: almost the largest of float32
 
 Index = Annotated[int, Field(ge=0, le=LARGEST_INDEX)]
 Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE)]

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from labeltree.errors import ModelFileError
 from labeltree.model_file.journal_lines import Receipt
 from labeltree.model_file.lock import ModelLock
 from labeltree.online.journaled_model import JournaledModel
+from labeltree.serving.bodies import parse_large
 from labeltree.serving.errors import Refusal
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.learner import Learner
@@ -33,6 +36,9 @@ _Result = TypeVar("_Result")
 #: than this many seconds: a thread would take longer.
 SMALL_BYTES = 4096
 SMALL_SECONDS = 0.002
+
+#: An answer with more labels is large: it takes longer to write than to predict.
+LARGE_LABELS = 10_000
 
 
 class Service:
@@ -61,6 +67,8 @@ class Service:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
         self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
         self._threads = ModelThreads(settings.limits.in_flight)
+        # One thread: what is large holds the GIL for long, and more would take turns with the event loop.
+        self._large = ModelThreads(settings.limits.in_flight, 1)
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
 
@@ -103,15 +111,24 @@ class Service:
         self.is_ready = True
         self.shared.set_ready(self.worker, True)
 
+    def begin_stop(self) -> None:
+        """Say that the server is about to stop, so that load balancers send no more requests."""
+        self.is_ready = False
+
     async def stop(self) -> None:
         """Finish the requests in progress, and save the models that learned."""
         self.is_ready = False
         if self._following is not None:
             self._following.cancel()
         self._threads.close()
+        self._large.close()
         for learner in self.learners.values():
             await asyncio.to_thread(learner.close)
         self.log.flush()
+
+    async def parse(self, model: type[BaseModel], body: bytes) -> Any:
+        """Return a large body as a checked object, without holding up the event loop."""
+        return await self._large.run(parse_large, model, body, self.settings.limits)
 
     async def ask(
         self,
@@ -120,8 +137,12 @@ class Service:
         n_rows: int,
         answer: Callable[..., _Result],
         *arguments: Any,
+        n_labels: int = 0,
     ) -> _Result:
-        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread."""
+        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread.
+
+        `n_labels` is the maximum number of labels in the answer.
+        """
         exchange.model, exchange.rows = served.name, n_rows
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
 
@@ -136,7 +157,8 @@ class Service:
             if is_small and served.small_seconds is not None and served.small_seconds < SMALL_SECONDS:
                 result = timed()
             else:
-                result = await self._threads.run(timed)
+                threads = self._large if n_labels > LARGE_LABELS else self._threads
+                result = await threads.run(timed)
         except ModelFileError as error:  # a block that was never read before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None

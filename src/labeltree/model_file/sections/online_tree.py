@@ -29,6 +29,9 @@ FILES = "tree"
 #: Online trees came with this version of the format.
 VERSION = 3
 
+#: `classes_` has an entry for each column of y, so a small file must not claim any number of them.
+MAX_COLUMNS = 100_000_000
+
 #: What stands in a file for a policy that is a callable.
 _CALLABLE = "callable"
 
@@ -48,8 +51,12 @@ def write(draft: Draft, estimator: Any) -> None:
         n_features, has_names = model.n_features, model.features.has_names
         names = model.features.names if has_names else model.feature_names
     _check_finite(state)
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"a model file holds at most {MAX_COLUMNS:,} columns of y, got {len(columns):,}")
     label_storage, label_tensors = encode_labels(labels)
-    column_storage, column_tensors = encode_labels(as_class_array(list(columns)))
+    column_storage, column_tensors = encode_labels(
+        np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
+    )
     draft.add(
         VERSION,
         parameters={name: _encode(name, value) for name, value in estimator.stored_parameters().items()},
@@ -105,7 +112,7 @@ class _OnlineTree:
         self.stream_start = fields.count("stream_start", 0, self.n_examples)
         self.label_kind: LabelKind = fields.choose("label_kind", get_args(LabelKind))
         self.labels = fields.take("labels", str)
-        self.n_columns = fields.count("n_columns", 0, LARGEST_COUNT)
+        self.n_columns = fields.count("n_columns", 0, MAX_COLUMNS)
         self.columns = fields.take("columns", str)
         self.decision = decision.take(stored)
         self.file = files.file(FILES, "online-tree")
@@ -130,11 +137,19 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
         if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
             raise ValueError("the tree has other numbers of labels or examples than model.json says")
-    features = _features(stored, section, settings)
+    features = _features(stored, section, settings.hashes_names)
     model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.names)))
     return estimator.adopt(model)
+
+
+def check(cls: type[Any], stored: Stored) -> None:
+    """Raise what `read` would raise, but for the parameters and the tree: `write` has checked them."""
+    section = _OnlineTree(stored)
+    labels = _labels(stored, section)
+    section.decision.read(len(labels.classes))
+    _features(stored, section, section.settings.get("weights") in ("hashed", "shared"))
 
 
 def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
@@ -146,24 +161,27 @@ def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
     columns: Any = range(section.n_columns)
     if section.column_file is not None:
         tensors = stored.tensors(section.column_file)
+        if section.columns == "positions":
+            raise ValueError("model.json says that columns are positions, which have no file")
         with blaming(section.column_file.name):
             columns = decode_labels(section.columns, tensors, section.n_columns).tolist()
-    if section.label_kind in ("csr", "dense") and not set(labels) <= set(columns):
+    known = columns if isinstance(columns, range) else set(columns)  # never a set of all numbers of a range
+    if section.label_kind in ("csr", "dense") and not all(label in known for label in labels):
         raise ValueError("a label is no column")
     return LabelTable(section.label_kind, labels, columns)
 
 
-def _features(stored: Stored, section: _OnlineTree, settings: OnlineSettings) -> FeatureSpace:
+def _features(stored: Stored, section: _OnlineTree, hashes_names: bool) -> FeatureSpace:
     names = None
     if section.name_file is not None:
         tensors = stored.tensors(section.name_file)
         with blaming(section.name_file.name):
-            n_names = 0 if section.named_features and settings.hashes_names else section.n_features
+            n_names = 0 if section.named_features and hashes_names else section.n_features
             names = decode_texts(tensors, n_names)
     elif section.named_features:
         raise ValueError("model.json says that features have names, but there are none")
     return FeatureSpace(
-        settings.hashes_names,
+        hashes_names,
         section.n_features,
         names=names.tolist() if names is not None and section.named_features else None,
         column_names=None if section.named_features else names,
