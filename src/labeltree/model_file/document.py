@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from labeltree.errors import ModelFileError
 from labeltree.kinds import KINDS
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
@@ -86,6 +87,7 @@ class Draft:
         path: str | os.PathLike[str],
         lock: ModelLock | None = None,
         before_commit: Callable[[str], None] | None = None,
+        check: Callable[[Stored], object] | None = None,
     ) -> None:
         """Write the model to a directory, atomically.
 
@@ -97,6 +99,8 @@ class Draft:
         before_commit : callable, optional
             Called with the version of the new model just before it replaces the old one. Without it, the caller knows
             nothing of the journal: the model is refused if examples wait there.
+        check : callable, optional
+            Called with the new model just before. If it raises `ValueError`, the old model stays.
         """
         if self.version not in FORMAT_VERSIONS:  # a kind or a section that `kinds.py` does not know of
             raise ValueError(f"format version {self.version} could be written, but not read: see kinds.py")
@@ -105,7 +109,15 @@ class Draft:
                 check_nothing_waits(Path(path))
             fields = _written(self.ordered(), writer)
             document = {"format": FORMAT, "format_version": self.version, **fields}
-            writer.commit(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+            text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+            if check is not None:
+                try:
+                    check(Stored.open(text.encode(), Path(path), verify=False))
+                except ValueError as error:
+                    raise ModelFileError(
+                        f"{path}: this model could not be opened again, so nothing was written: {error}"
+                    ) from error
+            writer.commit(text)
 
 
 def _in_order(values: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:

@@ -79,9 +79,10 @@ class ModelLock:
                     f"{directory}: {self._holder()}; wait until it is done, or choose another directory"
                 )
             time.sleep(_LOOK_SECONDS)
-        self._file.truncate(0)
-        self._file.write(f"process {os.getpid()} on {platform.node()} {purpose}".encode())
         _held.add(self)
+        with suppress(OSError):  # a full disk: then the message for others has no name
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()} on {platform.node()} {purpose}".encode())
 
     def check(self, directory: Path) -> None:
         """Raise unless this process has the lock, and it is the lock of this directory."""

@@ -42,7 +42,7 @@ def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = N
         If its labels or parameters are of a kind that the format does not have.
     ModelFileError
         If there is something else at `path`, if another process has locked it, if examples wait in its journal, or if
-        the model was loaded from a damaged file.
+        `load` would refuse the model, for instance because its weights are not finite.
 
     Examples
     --------
@@ -55,8 +55,12 @@ def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = N
     ...     load(f"{folder}/pets.labeltree").predict([[1.0, 0.0]])
     [['cat']]
     """
+    from labeltree.model_file.loading import open_model
+
     # Everything that can be refused is refused before the directory is touched.
-    draft_of(model, **options).write(path, lock)
+    draft = draft_of(model, **options)
+    is_mapped = not model.model_.learns  # opening an online model copies all of it: its section checks it before
+    draft.write(path, lock, check=partial(open_model, cls=type(model)) if is_mapped else None)
 
 
 @contextmanager

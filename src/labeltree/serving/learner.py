@@ -181,15 +181,18 @@ class Learner:
                     is_refused = isinstance(error, ValueError)
                     n_learned = journaled.n_examples - n_before
                     rest = f"the {n_learned} before it are learned" if n_learned else "nothing was learned"
-                    message = f"examples[{n_learned or self._unreadable(lesson)}] cannot be learned: {error}; {rest}"
+                    number = n_learned or self._unreadable(lesson)
+                    reason = str(error) or type(error).__name__
+                    message = f"examples[{number}] cannot be learned: {reason}; {rest}"
                     # After a fault of the kernel none of the following lessons is learned.
                     until = end if is_refused else len(examples)
                     journaled.refuse(record, begin + n_learned, until, message)
-                    self._answer(lesson, n_learned, message)
+                    receipt = self._receipt(lesson, n_learned, message)
+                    lesson.refuse(PartlyLearned(409 if is_refused else 503, receipt))
                     if not is_refused:
                         raise
                 else:
-                    self._answer(lesson, len(lesson.examples))
+                    lesson.learned.set_result(self._receipt(lesson, len(lesson.examples)))
                 begin = end
 
     def _unreadable(self, lesson: PendingLesson) -> int:
@@ -202,17 +205,14 @@ class Learner:
                 return i
         return 0
 
-    def _answer(self, lesson: PendingLesson, n_learned: int, refusal: str | None = None) -> None:
-        """Answer a request, and keep the answer if it has a key, unless nothing was learned: then it may try again."""
+    def _receipt(self, lesson: PendingLesson, n_learned: int, refusal: str | None = None) -> Receipt:
+        """Return the receipt of a request. It is kept if the request has a key, unless nothing was learned."""
         receipt = Receipt(lesson.key or "", lesson.body, n_learned, self._journaled.n_examples, refusal)
         with self._keys:
             if lesson.key is not None and n_learned:
                 self._journaled.remember(receipt)
             self._forget(lesson)
-        if refusal is not None:
-            lesson.refuse(PartlyLearned(receipt))
-        else:
-            lesson.learned.set_result(receipt)
+        return receipt
 
     def _cannot_write(self, error: OSError) -> Refusal:
         self._trouble = f"the journal cannot be written: {error.strerror or error}"

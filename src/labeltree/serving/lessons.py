@@ -64,10 +64,11 @@ def read_key(given: bytes | None) -> str | None:
 
 
 class PartlyLearned(Refusal):
-    """A request whose examples are learned up to one that the model cannot learn."""
+    """A request whose examples are learned up to one that the model cannot learn, which may be the first one."""
 
-    def __init__(self, receipt: Receipt) -> None:
-        super().__init__(409, receipt.refusal or "", "cannot_learn")
+    def __init__(self, status: int, receipt: Receipt) -> None:
+        code = "cannot_learn" if status == 409 else "learning_stopped"
+        super().__init__(status, receipt.refusal or "", code)
         self._learned = receipt.learned
 
     def response(self) -> Response:

@@ -199,7 +199,7 @@ class Service:
         if isinstance(outcome, Refusal):
             raise outcome
         if outcome.refusal is not None:  # that of an earlier request with the same key
-            raise PartlyLearned(outcome)
+            raise PartlyLearned(409, outcome)
         exchange.model_seconds = time.perf_counter() - started
         self.metrics.worked(served.name, len(examples), exchange.model_seconds)
         return outcome
