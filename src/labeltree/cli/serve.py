@@ -44,6 +44,13 @@ def serve(
         ),
     ] = None,
     watch: Annotated[bool, _models("Reload a model when its directory changes.", "--watch")] = False,
+    verify: Annotated[
+        bool,
+        _models(
+            "Compare all files with their checksums before a version is served, rather than while it is served.",
+            "--verify",
+        ),
+    ] = False,
     learn: Annotated[bool, _models("Let online models learn from requests.", "--learn")] = False,
     snapshot_every: Annotated[
         int,
@@ -103,6 +110,7 @@ def serve(
         cors_origins=tuple(cors_origin or ()),
         learn=learn,
         snapshot_every=snapshot_every,
+        verify=verify,
         watch_seconds=1.0 if watch else None,
         workers=workers,
         grace_seconds=grace,

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from labeltree.serving import explanations, predictions, schemas
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
@@ -200,9 +200,11 @@ async def healthz() -> schemas.StatusAnswer:
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
 async def readyz(service: Running) -> schemas.StatusAnswer:
-    """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
+    """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests."""
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
+    if broken := [served.name for served in service.registry if served.is_damaged]:
+        raise damaged(", ".join(broken))
     return schemas.StatusAnswer(status="ready")
 
 

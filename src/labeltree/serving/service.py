@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from labeltree.errors import ModelFileError
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.journal import Journal, journal_of
 from labeltree.serving.learner import Learner
@@ -23,6 +23,7 @@ from labeltree.serving.reloading import Reloader
 from labeltree.serving.schemas import Example
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
+from labeltree.serving.verification import Verifier
 
 _Result = TypeVar("_Result")
 
@@ -52,11 +53,13 @@ class Service:
         self.log = RequestLog(sys.stderr if settings.log_requests else None)
         self.metrics = Metrics(names, self.shared.counters, worker)
         n_requests = {name: self.shared.n_requests(name) for name in names}  # before the models are loaded
-        self.registry = Registry(settings.models)
+        # A model that learns is verified first: what it learns could not be taken back.
+        self.registry = Registry(settings.models, settings.verify or settings.learn)
         self.learners = self._start_learners() if settings.learn else {}
         for served in self.registry:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
-        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
+        self._verifier = Verifier(self.registry, self.shared, worker, self.metrics)
+        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics, self._verifier)
         self._threads = ModelThreads(settings.limits.in_flight)
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
@@ -83,8 +86,9 @@ class Service:
         return learners
 
     async def start(self) -> None:
-        """Begin to follow reload requests and changes of files."""
+        """Begin to verify models, and to follow reload requests and changes of files."""
         self._following = asyncio.create_task(self.reloader.follow(self.settings.watch_seconds))
+        self._verifier.start()
         self.is_ready = True
         self.shared.set_ready(self.worker, True)
 
@@ -97,6 +101,7 @@ class Service:
         self.is_ready = False
         if self._following is not None:
             self._following.cancel()
+        await asyncio.to_thread(self._verifier.stop)
         self._threads.close()
         for learner in self.learners.values():
             await asyncio.to_thread(learner.close)
@@ -112,6 +117,8 @@ class Service:
     ) -> _Result:
         """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread."""
         exchange.model, exchange.rows = served.name, n_rows
+        if served.is_damaged:
+            raise damaged(served.name)
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
 
         def timed() -> _Result:
