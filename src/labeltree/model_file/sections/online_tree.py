@@ -50,9 +50,9 @@ def write(draft: Draft, estimator: Any) -> None:
         stream_start = model.stream_start
         n_features, has_names = model.n_features, model.features.has_names
         names = model.features.names if has_names else model.feature_names
-    _check_finite(state)
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"a model file holds at most {MAX_COLUMNS:,} columns of y, got {len(columns):,}")
+    _check_finite(state)
     label_storage, label_tensors = encode_labels(labels)
     column_storage, column_tensors = encode_labels(
         np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
