@@ -72,7 +72,9 @@ def check_resumes(server: ServerProcess, path: Path, fill: Any, make_room: Any) 
         assert state(service.registry["online"].model) == state(expected)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux changes limits of other processes")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="only Linux changes limits of other processes"
+)
 def test_learning_resumes_when_files_may_grow_again(path: Path, tmp_path: Path) -> None:
     """With a limit on the size of files, which the system enforces as it does that of a disk."""
     with ServerProcess(path, "--learn", "--quiet", log=tmp_path / "log") as server:
@@ -160,7 +162,8 @@ def test_what_waits_while_the_disk_fails_is_refused_or_learned(
 
     def fail_once(journal: Journal, lines: bytes) -> None:
         if begun.is_set():
-            return write(journal, lines)
+            write(journal, lines)
+            return
         begun.set()
         assert failing.wait(30)
         full()

@@ -86,11 +86,7 @@ def _check_finite(state: Mapping[str, Any]) -> None:
         if values.dtype.kind != "f" or values.size == 0:
             continue
         lowest, highest = values.min(), values.max()  # NaN if one of the values is
-        if name == "square":
-            is_right = lowest >= 0
-        else:
-            is_right = np.isfinite(lowest) and np.isfinite(highest)
-        if not is_right:
+        if not (lowest >= 0 if name == "square" else np.isfinite(lowest) and np.isfinite(highest)):
             raise ModelFileError(
                 f"the model has values in '{name}' that are not finite, so it could not be opened again; nothing was "
                 "written: go back to an earlier version, and scale the features or lower the learning rate"
