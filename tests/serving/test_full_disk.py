@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers import ServerProcess, serving, wait_until
+from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
 from tests.serving.lessons import example, learned, send, settings, state
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.model_file.journal import Journal, journal_of
 from labeltree.online.journaled_model import JournaledModel
+from labeltree.serving import Settings, Tokens
 
 if sys.platform != "win32":
     import resource
@@ -215,8 +216,6 @@ def test_a_server_starts_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_readiness_tells_which_models_learn(path: Path, models: dict[str, Path]) -> None:
-    from labeltree.serving import Settings
-
     with serving(Settings({"online": path, "small": models["small"]})) as (client, _):
         assert client.get("/readyz").json() == {
             "status": "ready",
@@ -225,3 +224,10 @@ def test_readiness_tells_which_models_learn(path: Path, models: dict[str, Path])
                 "small": {"learns": False, "reason": "it is not an online model"},
             },
         }
+
+
+def test_readiness_names_no_models_to_strangers_if_all_need_a_token(models: dict[str, Path]) -> None:
+    secret = Settings({"small": models["small"]}, tokens=Tokens([TOKEN], for_all=True))
+    with serving(secret) as (client, _):
+        assert client.get("/readyz").json() == {"status": "ready", "models": {}}
+        assert client.get("/readyz", headers=BEARER).json()["models"].keys() == {"small"}
