@@ -43,11 +43,17 @@ class Asked:
         return self._model.predict_topk(*arguments)
 
 
-def test_every_kind_of_model_is_asked(models: dict[str, Path], tmp_path: Path, faults: Any) -> None:
+def test_every_kind_of_model_is_asked(
+    models: dict[str, Path], tmp_path: Path, faults: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warming, "ASK_SECONDS", 60.0)
     texts, labels = ["a boat at sea", "two cats"], [["sea"], ["cat"]]
     hashed = Tagger(LabelTreeClassifier(), TextVectorizer(n_features=64)).fit(texts, labels)
     words = Tagger(OneVsRestClassifier()).fit(texts, labels)
-    for name, model in {"hashed": hashed, "mix": labeltree.mix([hashed.classifier_, words.classifier_])}.items():
+    for name, model in {
+        "hashed": hashed,
+        "mix": labeltree.mix([hashed.classifier_, words.classifier_]),
+    }.items():
         model.save(tmp_path / name)
         models = {**models, name: tmp_path / name}
     for name, path in models.items():
