@@ -17,6 +17,7 @@ import uvicorn
 from tests.command_line import start
 
 from labeltree.serving import Service, Settings, create_application
+from labeltree.serving.protocol import protocol_of
 from labeltree.serving.running import listen
 from labeltree.serving.shared_state import SharedState
 
@@ -30,7 +31,13 @@ def serving(
 ) -> Iterator[tuple[httpx.Client, Service]]:
     """A server in a thread, with a client of it; with shared state it is one of several workers."""
     service = Service(settings, shared, worker)
-    config = uvicorn.Config(create_application(service), log_config=None, access_log=False, lifespan="on")
+    config = uvicorn.Config(
+        create_application(service),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        **protocol_of(settings.limits),
+    )
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

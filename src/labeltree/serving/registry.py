@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO
 
 from labeltree.errors import ModelFileError
 from labeltree.model_file import load
-from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
+from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document, version_of
 from labeltree.model_file.document import verify_files
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
@@ -163,7 +162,7 @@ class Registry:
         try:
             with blaming(path / DOCUMENT_NAME):
                 text = read_document(path)
-            if _hash(text) != version:
+            if version_of(text)[:12] != version:
                 return None
             verify_files(path, text, sha256_of)
         except ModelFileError:
@@ -204,11 +203,7 @@ def _load(name: str, path: Path, verify: bool) -> ServedModel:
 def _version(path: Path) -> str:
     """Return a hash of ``model.json``, which has the checksums of all other files."""
     with blaming(path / DOCUMENT_NAME):
-        return _hash(read_document(path))
-
-
-def _hash(text: bytes) -> str:
-    return hashlib.sha256(text).hexdigest()[:12]
+        return version_of(read_document(path))[:12]
 
 
 def _is_on_disk(version: str, path: Path) -> bool:

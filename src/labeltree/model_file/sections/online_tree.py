@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from labeltree import _native
+from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelKind, as_class_array
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
@@ -51,6 +52,7 @@ def write(draft: Draft, estimator: Any) -> None:
         names = model.features.names if has_names else model.feature_names
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"a model file holds at most {MAX_COLUMNS:,} columns of y, got {len(columns):,}")
+    _check_finite(state)
     label_storage, label_tensors = encode_labels(labels)
     column_storage, column_tensors = encode_labels(
         np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
@@ -76,6 +78,23 @@ def write(draft: Draft, estimator: Any) -> None:
     draft.files["columns"] = TensorPart("columns", column_tensors) if column_tensors else None
     draft.files["feature_names"] = None if name_tensors is None else TensorPart("feature-names", name_tensors)
     decision.write(draft, decided)
+
+
+def _check_finite(state: Mapping[str, Any]) -> None:
+    """Raise `ModelFileError` for weights that no reader accepts; without another copy of them."""
+    for name, values in state.items():
+        if values.dtype.kind != "f" or values.size == 0:
+            continue
+        lowest, highest = values.min(), values.max()  # NaN if one of the values is
+        if name == "square":
+            is_right = lowest >= 0
+        else:
+            is_right = np.isfinite(lowest) and np.isfinite(highest)
+        if not is_right:
+            raise ModelFileError(
+                f"the model has values in '{name}' that are not finite, so it could not be opened again; nothing was "
+                "written: go back to an earlier version, and scale the features or lower the learning rate"
+            )
 
 
 class _OnlineTree:
