@@ -63,9 +63,6 @@ def serve(
         if not server.started:
             raise SystemExit(0)
 
-    # What there is now stays: without this, the first full collection of garbage stops all requests for 0.1 s.
-    gc.collect()
-    gc.freeze()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     server.run(sockets=[listener])
