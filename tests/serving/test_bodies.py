@@ -14,7 +14,9 @@ from labeltree.serving.errors import Refusal
 from labeltree.serving.schemas import ExplainRequest, LearnRequest, PredictRequest
 
 ROW = {"indices": [1, 5, 9], "values": [0.5, -1.0, 2.0]}
-TEXTS = st.text(max_size=30) | st.sampled_from(['"', "\\", '\\"', '["a", {"b": ', "]}", "\\\\", "é\u2028", ","])
+TEXTS = st.text(max_size=30) | st.sampled_from(
+    ['"', "\\", '\\"', '["a", {"b": ', "]}", "\\\\", "é\u2028", ","]
+)
 NAMES = st.text(min_size=1, max_size=5)
 NUMBERS = st.floats(-1e6, 1e6) | st.integers(-9, 9)
 LABELS = TEXTS | st.integers(-9, 9)
@@ -62,7 +64,10 @@ def test_examples_and_explanations_are_put_together() -> None:
     examples = [{"text": f"a {i}", "labels": ["a", str(i)]} for i in range(100)]
     found = bodies.parse_large(LearnRequest, json.dumps({"examples": examples}).encode(), Limits())
     assert [example.text for example in found.examples] == [example["text"] for example in examples]
-    for one in ({"row": {"indices": list(range(100)), "values": [1.0] * 100}}, {"features": {"a": 1.0, "b": "c"}}):
+    for one in (
+        {"row": {"indices": list(range(100)), "values": [1.0] * 100}},
+        {"features": {"a": 1.0, "b": "c"}},
+    ):
         written = json.dumps({"label": "a", **one}).encode()
         assert bodies.parse_large(ExplainRequest, written, Limits()) == bodies.parse(ExplainRequest, written)
 
@@ -74,24 +79,42 @@ WRONG: list[tuple[str, int, str]] = [
     (json.dumps({"texts": ["a"] * 50, "x": [[]] * 50}), 422, "x: Extra inputs"),
     (json.dumps({"text": "a", "texts": ["a"] * 50}), 422, "got text, texts"),
     (json.dumps({"texts": ["a"] * 101}), 422, "texts: at most 100 in one request, got 101"),
-    (json.dumps({"rows": [{"indices": list(range(300)), "values": [1] * 300}]}), 422, "rows[0]: at most 500 values"),
-    (json.dumps({str(i): i for i in range(60)}), 422, "the body may have at most 50 fields"),
-    ('{"rows": [{"indices": [1], "values": [1], "values": [2]}%s]}' % (", {}" * 20), 422, "'values' is there twice"),
     (
-        '{"text": "a", "label_weight": {"x": 1, %s, "x": 2}}' % ", ".join(f'"{i}": 1' for i in range(50)),
+        json.dumps({"rows": [{"indices": list(range(300)), "values": [1] * 300}]}),
+        422,
+        "rows[0]: at most 500 values",
+    ),
+    (json.dumps({str(i): i for i in range(60)}), 422, "the body may have at most 50 fields"),
+    (
+        '{"rows": [{"indices": [1], "values": [1], "values": [2]}%s]}' % (", {}" * 20),
+        422,
+        "'values' is there twice",
+    ),
+    (
+        '{{"text": "a", "label_weight": {{"x": 1, {}, "x": 2}}}}'.format(
+            ", ".join(f'"{i}": 1' for i in range(50))
+        ),
         422,
         "the key 'x' is there twice",
     ),
-    ('{"texts": ["a"], "texts": [%s]}' % ", ".join(['"b"'] * 50), 422, "the key 'texts' is there twice"),
-    ('{"texts": [%s' % ", ".join(['"b"'] * 50), 400, "quotes and brackets do not match"),
+    (
+        '{{"texts": ["a"], "texts": [{}]}}'.format(", ".join(['"b"'] * 50)),
+        422,
+        "the key 'texts' is there twice",
+    ),
+    ('{{"texts": [{}'.format(", ".join(['"b"'] * 50)), 400, "quotes and brackets do not match"),
     ('{"texts": ["%s"]}' % ('a", "' * 20 + '"'), 400, "quotes and brackets do not match"),
-    ('{"texts": [%s}]' % ", ".join(['"b"'] * 50), 400, "the body is not JSON"),
-    ('{"texts": [%s,]}' % ", ".join(['"b"'] * 50), 400, "the body is not JSON"),
-    ('{"text": "a", "allow": [%s, ]}' % ", ".join(['"b"'] * 50), 400, "allow has a comma too many"),
-    ('{"text": "a", "allow": [, %s]}' % ", ".join(['"b"'] * 50), 400, "the body is not JSON"),
-    ('{"text": "a", "label_weight": {%s,}}' % ", ".join(f'"{i}": 1' for i in range(50)), 400, "a comma too many"),
-    ('{"texts": [%s,, "c"]}' % ", ".join(['"b"'] * 50), 400, "the body is not JSON"),
-    ('{"text": %s1%s}' % ("[" * 300, "]" * 300), 400, "nested more than 200 times"),
+    ('{{"texts": [{}}}]'.format(", ".join(['"b"'] * 50)), 400, "the body is not JSON"),
+    ('{{"texts": [{},]}}'.format(", ".join(['"b"'] * 50)), 400, "the body is not JSON"),
+    ('{{"text": "a", "allow": [{}, ]}}'.format(", ".join(['"b"'] * 50)), 400, "allow has a comma too many"),
+    ('{{"text": "a", "allow": [, {}]}}'.format(", ".join(['"b"'] * 50)), 400, "the body is not JSON"),
+    (
+        '{{"text": "a", "label_weight": {{{},}}}}'.format(", ".join(f'"{i}": 1' for i in range(50))),
+        400,
+        "a comma too many",
+    ),
+    ('{{"texts": [{},, "c"]}}'.format(", ".join(['"b"'] * 50)), 400, "the body is not JSON"),
+    ('{{"text": {}1{}}}'.format("[" * 300, "]" * 300), 400, "nested more than 200 times"),
     ("[" + ", ".join(["1"] * 50) + "]", 422, "should be an object"),
     ("}" + '"a"' * 50 + "{", 400, "quotes and brackets do not match"),
     ("1" * 100, 400, "do not match"),

@@ -62,7 +62,15 @@ def test_what_is_no_name_is_refused(name: str, models: dict[str, Path]) -> None:
 def test_every_route_but_health_checks_asks_for_the_host(models: dict[str, Path]) -> None:
     evil = {"Host": "evil.example:8000"}
     with serving(Settings({"small": models["small"]})) as (client, _):
-        for path in ("/", "/v1/models", "/v1/models/small/labels", "/metrics", "/openapi.json", "/docs", "/none"):
+        for path in (
+            "/",
+            "/v1/models",
+            "/v1/models/small/labels",
+            "/metrics",
+            "/openapi.json",
+            "/docs",
+            "/none",
+        ):
             refused = client.get(path, headers=evil)
             assert refused.status_code == 421, path
             assert refused.json()["error"]["code"] == "wrong_host"
@@ -83,7 +91,16 @@ def test_names_are_options_of_the_command(models: dict[str, Path], tmp_path: Pat
 
 
 def test_head_is_answered_wherever_get_is(models: dict[str, Path]) -> None:
-    paths = ["/", "/healthz", "/readyz", "/metrics", "/v1/models", "/v1/models/small", "/openapi.json", "/docs"]
+    paths = [
+        "/",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/v1/models",
+        "/v1/models/small",
+        "/openapi.json",
+        "/docs",
+    ]
     paths += ["/v1/models/small/labels?limit=3", "/v1/models/small/tree", "/page/index.html", "/none"]
     with serving(Settings({"small": models["small"]})) as (client, _):
         for path in paths:

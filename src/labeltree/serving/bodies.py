@@ -131,7 +131,8 @@ def _structure(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArr
 
 
 def _cut(begin: int, end: int, commas: NDArray[np.int64]) -> list[_Piece]:
-    pieces, first = [], 0
+    pieces: list[_Piece] = []
+    first = 0
     while True:
         # The last comma within a piece, or the next one if an element is longer.
         after = max(int(np.searchsorted(commas, begin + PIECE_BYTES)), first + 1)
@@ -198,5 +199,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> None:
 def _repeated(key: str) -> Refusal:
     shown = key if len(key) <= 60 else f"{key[:57]}…"
     return Refusal(422, f"the key {shown!r} is there twice in one object", "repeated_key")
-
-
