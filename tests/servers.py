@@ -41,7 +41,7 @@ def serving(
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
             wait_until(lambda: server.started)
@@ -49,18 +49,19 @@ def serving(
                 yield client, service
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(60)
+            assert not thread.is_alive(), "the server does not stop"
 
 
 class ServerProcess:
-    """`labeltree serve` in a process of its own, on a free port."""
+    """`labeltree serve` in a process of its own, on a free port if none is given."""
 
-    def __init__(self, *arguments: object, log: Path, tokens: str = TOKEN) -> None:
+    def __init__(self, *arguments: object, log: Path, tokens: str = TOKEN, port: int = 0) -> None:
         self.log = log
         with log.open("ab") as file:
             os.environ["LABELTREE_TOKENS"] = tokens
             try:
-                self.process = start("serve", *arguments, "--port", 0, stdout=subprocess.PIPE, stderr=file)
+                self.process = start("serve", *arguments, "--port", port, stdout=subprocess.PIPE, stderr=file)
             finally:
                 del os.environ["LABELTREE_TOKENS"]
         assert self.process.stdout is not None
@@ -78,6 +79,7 @@ class ServerProcess:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and wait for the end."""
+        self.client.close()  # the server would wait for its next request
         self.process.send_signal(number)
         return self.process.wait(30)
 

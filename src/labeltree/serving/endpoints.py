@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from labeltree.serving import explanations, predictions, schemas
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
@@ -93,22 +93,34 @@ async def explain(service: Running, exchange: Current, served: Served, body: sch
 @body_router.post(
     "/learn",
     response_model=schemas.LearnAnswer,
-    responses=_CHANGE,
+    responses={
+        **_CHANGE,
+        **error_answers(507),
+        202: {
+            "model": schemas.AcceptedAnswer,
+            "description": "The examples are on disk, and not learned yet.",
+        },
+    },
+    openapi_extra={"parameters": [schemas.IDEMPOTENCY_KEY]},
     tags=["changes"],
     summary="Learn examples",
     dependencies=_TOKEN,
 )
 async def learn(service: Running, exchange: Current, served: Served, body: schemas.LearnRequest) -> Any:
-    """Learn examples in their order. When the answer comes, they are learned and on disk."""
+    """Learn examples in their order. When the answer 200 comes, they are learned and on disk.
+
+    An answer 202 means that they are on disk and will be learned. After any other answer nothing is learned, except
+    that an answer 409 tells how many examples are learned before the one that cannot be.
+    """
     limits = service.settings.limits
     limits.check_rows("examples", body.examples)
     limits.check_texts("examples", [example.text or "" for example in body.examples])
-    n_examples = await service.learn(exchange, served, body.examples)
+    receipt = await service.learn(exchange, served, body.examples)
     return {
         "model": served.name,
-        "version": f"examples-{n_examples}",
-        "learned": len(body.examples),
-        "n_examples": n_examples,
+        "version": f"examples-{receipt.n_examples}",
+        "learned": receipt.learned,
+        "n_examples": receipt.n_examples,
         "n_labels": served.model.n_labels_,
     }
 
@@ -208,11 +220,20 @@ async def healthz() -> schemas.StatusAnswer:
 
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
-async def readyz(service: Running) -> schemas.StatusAnswer:
-    """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
+async def readyz(service: Running) -> schemas.ReadyAnswer:
+    """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests.
+
+    The answer tells of each model whether it learns, and if not, why.
+    """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
-    return schemas.StatusAnswer(status="ready")
+    if broken := [served.name for served in service.registry if served.is_damaged]:
+        raise damaged(", ".join(broken))
+    learning = {
+        name: schemas.Learning(learns=why_not is None, reason=why_not)
+        for name, why_not in service.learning().items()
+    }
+    return schemas.ReadyAnswer(status="ready", models=learning)
 
 
 @server_router.get(
