@@ -220,19 +220,23 @@ async def healthz() -> schemas.StatusAnswer:
 
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
-async def readyz(service: Running) -> schemas.ReadyAnswer:
+async def readyz(service: Running, exchange: Current) -> schemas.ReadyAnswer:
     """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests.
 
-    The answer tells of each model whether it learns, and if not, why.
+    The answer tells of each model whether it learns, and if not, why; with `--token-for-all` only if the request has a
+    token.
     """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
     if broken := [served.name for served in service.registry if served.is_damaged]:
         raise damaged(", ".join(broken))
-    learning = {
-        name: schemas.Learning(learns=why_not is None, reason=why_not)
-        for name, why_not in service.learning().items()
-    }
+    tokens = service.settings.tokens
+    learning = {}
+    if not tokens.for_all or tokens.accepts(exchange.headers.get(b"authorization", b"")):
+        learning = {
+            name: schemas.Learning(learns=why_not is None, reason=why_not)
+            for name, why_not in service.learning().items()
+        }
     return schemas.ReadyAnswer(status="ready", models=learning)
 
 
