@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from labeltree.cached import cached_property
 from labeltree.model_file import load
 from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
 from labeltree.serving.errors import Refusal
