@@ -32,12 +32,12 @@ X, Y = documents(300, 400, 100, seed=2)
 SECONDS = 2.0  # that a question takes
 
 
-class Interrupted(Exception):
+class StopError(Exception):
     pass
 
 
 def interrupt(*_: Any) -> None:
-    raise Interrupted
+    raise StopError
 
 
 def interrupted_after(call: Callable[[], Any]) -> float:
@@ -50,7 +50,7 @@ def interrupted_after(call: Callable[[], Any]) -> float:
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         call()
-    except Interrupted:
+    except StopError:
         return time.thread_time() - began
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -45,15 +45,18 @@ def test_a_refused_row_changes_nothing(settings: dict[str, Any], tmp_path: Path)
                 X[1, random.integers(6)] = value
                 twin = pickle.loads(pickle.dumps(model))
                 n_before = model.n_examples_
+                refusal = ""
                 try:
                     model.partial_fit(X, y)
                 except ValueError as error:
-                    n_learned = model.n_examples_ - n_before
-                    assert f"X, row {n_learned}: " in str(error)
+                    refusal = str(error)
+                n_learned = model.n_examples_ - n_before
+                if refusal:
+                    assert f"X, row {n_learned}: " in refusal
                     n_refused += 1
-                    if n_learned:
-                        twin.partial_fit(X[:n_learned], y[:n_learned])
-                    assert state(model) == state(twin)
+                if n_learned:
+                    twin.partial_fit(X[:n_learned], y[:n_learned])
+                assert state(model) == state(twin)
                 pickle.loads(pickle.dumps(model))  # checks all numbers, as load does
     assert n_refused > 3
     model.save(tmp_path / "model")
@@ -64,9 +67,7 @@ def test_the_refusal_says_what_to_do() -> None:
     model = OnlineLabelTreeClassifier(normalize=False, loss="squared_hinge").partial_fit(
         [[1.0, 2.0]], [["a"]]
     )
-    with pytest.raises(
-        ValueError, match="X, row 1: .*largest value is 1e\\+25 \\(feature 1\\).*normalize=True"
-    ):
+    with pytest.raises(ValueError, match=r"row 1: .*largest value is 1e\+25 \(feature 1\).*normalize=True"):
         model.partial_fit([[1.0, 2.0], [1.0, 1e25]], [["b"], ["c"]])
     assert model.classes_.tolist() == ["a", "b"]
     assert model.n_examples_ == 2
@@ -89,12 +90,12 @@ def test_names_of_a_refused_row_are_not_kept() -> None:
     "parameters",
     [
         *(
-            {"solver": s, "loss": l}
+            {"solver": s, "loss": x}
             for s in ("sgd", "adagrad", "fobos")
-            for l in ("logistic", "squared_hinge")
+            for x in ("logistic", "squared_hinge")
         ),
-        *({"loss": l} for l in ("logistic", "squared_hinge", "squared", "exponential")),
-        *({"penalty": "l1", "loss": l} for l in ("logistic", "squared_hinge")),
+        *({"loss": x} for x in ("logistic", "squared_hinge", "squared", "exponential")),
+        *({"penalty": "l1", "loss": x} for x in ("logistic", "squared_hinge")),
     ],
     ids=str,
 )
