@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from labeltree.cached import cached_property
 from labeltree.errors import ModelFileError
 from labeltree.model_file import load
 from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document, version_of
