@@ -15,7 +15,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix picture bench experiments profile sanitize fuzz develop tools browser clean
+.PHONY: help demo test check fix picture bench experiments profile sanitize fuzz mutants develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -51,6 +51,9 @@ sanitize: ## run the native tests under the address, undefined behaviour and thr
 
 fuzz: ## try random input under the sanitizers for SECONDS=300; ARGS="--target model-files" for one target
 	@scripts/sanitize address -m tests.fuzz --seconds $(SECONDS) $(ARGS)
+
+mutants: ## make small wrong changes to the code and print those that no test notices; ARGS="--help" lists options
+	@scripts/mutants $(ARGS)
 
 develop: tools ## install in place: edits count at once, C++ is built again on import
 	@$(pip) --no-build-isolation --editable . -Ceditable.rebuild=true -Ceditable.verbose=false -Cbuild-dir=build/editable

@@ -22,6 +22,16 @@ def complete(arity: int) -> Policy:
     return policy
 
 
+def first_open(arity: int) -> Policy:
+    """Algorithm 8 for any tree: the first node, in the order of their numbers, that is not full."""
+
+    def policy(tree: Any, label: Hashable) -> tuple[int, bool]:
+        v = next(v for v in range(tree.n_nodes) if len(tree.children(v)) < arity)
+        return v, tree.is_leaf(v)
+
+    return policy
+
+
 def descending(arity: int, choose: Callable[[Any, int], int]) -> Policy:
     """Go to a child chosen by `choose` while all children are there, and split the leaf if there are none."""
 

@@ -166,6 +166,51 @@ class OnlineTree(Tree):
         assert theta is not None, "the policy extends the tree at a node that it was said never to use again"
         return theta
 
+    def forget(self, labels: Iterable[Hashable]) -> None:
+        """Not in the paper: remove labels, and with them nodes that have no label, or one child, left.
+
+        The remaining nodes get new numbers, breadth first.
+        """
+        forgotten = set(labels)
+
+        def is_needed(v: int) -> bool:
+            label = self.label_of[v]
+            return (label is not None and label not in forgotten) or any(map(is_needed, self.children_of[v]))
+
+        def prune(v: int) -> None:
+            children = [child for child in self.children_of[v] if is_needed(child)]
+            if self.Theta[v] is None and len(children) < len(self.children_of[v]):
+                # The policy may extend a node that is no longer full: it needs an auxiliary classifier again.
+                sibling = self.H[children[0]]
+                self.Theta[v] = Classifier(penalty=sibling.penalty, n_seen=sibling.n_seen)
+            self.children_of[v] = children
+            if len(children) == 1:  # v takes the place of its only child
+                (only,) = children
+                for part in (self.children_of, self.label_of, self.Theta):
+                    part[v] = part[only]  # type: ignore[index]
+                prune(v)
+            else:
+                for child in children:
+                    prune(child)
+
+        if is_needed(self.root):
+            prune(self.root)
+        else:
+            self.children_of[self.root], self.label_of[self.root] = [], None
+            self.Theta[self.root] = self.A_online.new_classifier()
+        order = [self.root]
+        for v in order:  # which gets longer meanwhile
+            order += self.children_of[v]
+        number = {v: i for i, v in enumerate(order)}
+        children_of = [[number[child] for child in self.children_of[v]] for v in order]
+        self.label_of, self.H, self.Theta = (
+            [part[v] for v in order] for part in (self.label_of, self.H, self.Theta)
+        )
+        self.children_of, self.parent_of = children_of, [-1] * len(order)
+        for v, children in enumerate(children_of):
+            for child in children:
+                self.parent_of[child] = v
+
     def update_classifiers(self, x: Row, labels: Sequence[Hashable]) -> None:
         """Algorithm 11."""
         P, N = assign_to_nodes(self, labels)

@@ -40,12 +40,22 @@ def best_macro_value(value: Callable[[Dense, Dense], float], truth: Dense, score
     return float(np.mean([best_value(value, *column) for column in columns]))
 
 
-def ofo_micro(beta: float, truth: Dense, scores: Dense, a: float, b: float, epochs: int) -> float:
+def fewest_predictions(value: Callable[[Dense, Dense], float], truth: Dense, scores: Dense) -> int:
+    """How many predictions the best threshold makes: where several are equally good, the one with the fewest."""
+    best = best_value(value, truth, scores)
+    decisions = [(scores >= cut) & (scores > 0) for cut in [*np.unique(scores[scores > 0]), 2.0]]
+    return min(int(z.sum()) for z in decisions if value(truth, z.astype(float)) >= best - 1e-9)
+
+
+def ofo_micro(
+    beta: float, truth: Dense, scores: Dense, a: float, b: float, epochs: int, unknown: float = 0.0
+) -> float:
+    """`unknown` is the number of true labels of a row that the model does not know, on average."""
     for _ in range(epochs):
         for y, p in zip(truth, scores, strict=True):
             predicted = (p >= np.float32(a / b)) & (p > 0)
             a += float(np.sum(y * predicted))
-            b += float(np.sum(beta**2 * y + predicted))
+            b += float(np.sum(beta**2 * y + predicted)) + beta**2 * unknown
     return a / b
 
 

@@ -50,7 +50,7 @@ def connect(client: httpx.Client) -> socket.socket:
 
 
 def head(*lines: str) -> bytes:
-    return "\r\n".join([f"POST {PREDICT} HTTP/1.1", "Host: x", *lines, "", ""]).encode()
+    return "\r\n".join([f"POST {PREDICT} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode()
 
 
 def answer_to(client: httpx.Client, sent: bytes) -> bytes:
@@ -83,8 +83,8 @@ RAW = {
     ),
     "a header with a line break in it": (head("X-Evil: a\nb: c", "Content-Length: 2") + b"{}", b"4"),
     "a null byte in a header": (head("X-Evil: a\0b", "Content-Length: 2") + b"{}", b"400"),
-    "a null byte in the path": (b"GET /v1/models/sm\0all HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
-    "an unknown method": (b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", b"4"),
+    "a null byte in the path": (b"GET /v1/models/sm\0all HTTP/1.1\r\nHost: localhost\r\n\r\n", b"400"),
+    "an unknown method": (b"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"4"),
     "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 100, b"400"),
 }
 
@@ -158,7 +158,7 @@ NAMES = [
 def test_names_lead_only_to_models(client: httpx.Client, name: str, what: str) -> None:
     path = f"/v1/models/{name}/{what}"
     body = b'{"text": "a"}'
-    lines = [f"POST {path} HTTP/1.1", "Host: x", f"Authorization: {BEARER['Authorization']}"]
+    lines = [f"POST {path} HTTP/1.1", "Host: localhost", f"Authorization: {BEARER['Authorization']}"]
     lines += [f"Content-Length: {len(body)}", "Connection: close", "", ""]
     answer = answer_to(client, "\r\n".join(lines).encode() + body)
     assert answer[9:12] in (b"400", b"404", b"405", b"414"), answer[:200]
@@ -169,7 +169,7 @@ def test_names_lead_only_to_models(client: httpx.Client, name: str, what: str) -
 def test_labels_can_be_searched_for_anything(client: httpx.Client, query: str) -> None:
     answer = answer_to(
         client,
-        f"GET /v1/models/small/labels?query={query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(),
+        f"GET /v1/models/small/labels?query={query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(),
     )
     assert answer[9:12] in (b"200", b"400", b"414", b"422"), answer[:200]
 
@@ -186,7 +186,7 @@ def test_requests_may_come_before_the_answers(client: httpx.Client) -> None:
 
 def test_a_refusal_does_not_let_a_body_pass_for_a_request(client: httpx.Client) -> None:
     """What is hidden in a body that was refused unread is never answered."""
-    hidden = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for sent in (
         head("Content-Length: 200000") + hidden * 10,
         head("Connection: close", "Content-Type: text/plain", f"Content-Length: {len(hidden)}") + hidden,

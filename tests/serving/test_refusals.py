@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.servers import BEARER, TOKEN, serving
+from tests.servers import BEARER, TOKEN, serving, wait_until
 from tests.serving.conftest import LIMITS
 
 from labeltree.serving import Limits, Settings, Tokens
@@ -184,7 +184,7 @@ def test_bodies_that_are_too_large_are_refused_before_they_are_read(client: http
 def test_a_body_that_does_not_come_is_not_waited_for(models: dict[str, Path]) -> None:
     with serving(Settings(models, limits=Limits(seconds=0.3))) as (client, service):
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as connection:
-            head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{"
+            head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{"
             connection.sendall(head.encode())
             answer = b"".join(iter(lambda: connection.recv(4096), b""))
         assert answer.startswith(b"HTTP/1.1 408 ")
@@ -213,21 +213,21 @@ def test_an_answer_that_takes_too_long_is_given_up(models: dict[str, Path]) -> N
         model.predict_topk = lambda *a, **o: (time.sleep(0.5), predict_topk(*a, **o))[1]
         check_refusal(client.post(PREDICT, json={"rows": [ROW]}), 504, "took longer than 0.2 seconds")
         del model.predict_topk
-        assert client.post(PREDICT, json={"rows": [ROW]}).status_code == 200
+        wait_until(lambda: client.post(PREDICT, json={"rows": [ROW]}).status_code == 200)
 
 
 def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[str, Path]) -> None:
     import threading
     from concurrent.futures import ThreadPoolExecutor
 
-    with serving(Settings(models, limits=Limits(in_flight=2))) as (client, service):
+    limits = Limits(in_flight=2, client_share=1.0)
+    with serving(Settings(models, limits=limits)) as (client, service):
         model = service.registry["small"].model
         predict_topk, may_end = model.predict_topk, threading.Event()
         model.predict_topk = lambda *a, **o: (may_end.wait(20), predict_topk(*a, **o))[1]
         with ThreadPoolExecutor(2) as pool:
             at_work = [pool.submit(client.post, PREDICT, json={"rows": [ROW] * 2}) for _ in range(2)]
-            while service.metrics.in_flight < 2:
-                pass
+            wait_until(lambda: service.metrics.in_flight == 2)
             refused = client.post(PREDICT, json={"rows": [ROW]})
             alive = client.get("/healthz")
             may_end.set()

@@ -59,6 +59,42 @@ def test_every_node_of_a_tree_is_optimal(loss: str, C: float) -> None:
     assert report["n_unconverged"] == 0
 
 
+@pytest.mark.parametrize("tol", [0.2, 0.02])
+@pytest.mark.parametrize("C", [0.5, 5.0])
+def test_no_row_violates_the_conditions_of_an_optimum_by_more_than_the_tolerance(
+    tol: float, C: float
+) -> None:
+    """Rows that have not moved are passed over for a while; before a column has converged, all are asked again.
+
+    Each row has a feature of its own, whose weight tells the row's dual variable.
+    """
+    own = 0.5
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(40, 4)) * (rng.random((40, 4)) < 0.6)
+        X = sp.hstack([sp.csr_matrix(shared), own * sp.identity(40)]).tocsr().astype(np.float32)
+        y = sp.csr_matrix((rng.random((40, 5)) < 0.3).astype(np.int8))
+        model, W = trained(
+            X,
+            y,
+            loss="squared_hinge",
+            C=C,
+            tol=tol,
+            normalize=False,
+            bias=False,
+            tree=LabelTree.flat(5),
+            random_state=seed,
+        )
+        assert model.training_report_[0]["n_unconverged"] == 0
+        for problem in node_problems(model.tree_, X, y, normalize=False, bias=False):
+            w = W[problem.node]
+            rows = np.ravel(problem.X[:, 4:].argmax(axis=1))
+            alpha = problem.z * w[4 + rows] / own
+            gradient = problem.z * (problem.X @ w) - 1 + alpha / (2 * C)
+            violation = np.where(alpha == 0, np.minimum(gradient, 0), gradient)
+            assert np.abs(violation).max() <= tol / 2 + 1e-4
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize(("normalize", "bias"), [(False, True), (True, False), (False, False)])

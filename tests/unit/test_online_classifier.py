@@ -134,13 +134,15 @@ def test_asking_while_learning_goes_on() -> None:
     threads = [threading.Thread(target=ask, args=(question,)) for question in questions]
     for thread in threads:
         thread.start()
-    for begin in range(50, 1500, 50):
-        model.partial_fit(X[begin : begin + 50], names[begin : begin + 50])
-        if begin % 500 == 0:
-            model.forget(not_seen_for=400)
-    over.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for begin in range(50, 1500, 50):
+            model.partial_fit(X[begin : begin + 50], names[begin : begin + 50])
+            if begin % 500 == 0:
+                model.forget(not_seen_for=400)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
     if failures:
         raise failures[0]
     assert model.n_examples_ == 1500

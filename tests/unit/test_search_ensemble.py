@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,6 +110,44 @@ def test_missing_estimates_may_be_taken_for_zero(drawn: Drawn, k: int, beam: int
         np.testing.assert_array_equal(probabilities[i][there], average[labels[i][there]])
         np.testing.assert_array_equal(probabilities[i][there], np.sort(average)[::-1][: there.sum()])
         assert np.count_nonzero(average) <= there.sum() or there.all()
+
+
+@given(ensembles, st.integers(1, 14), st.none() | st.integers(1, 5), st.data())
+def test_a_threshold_applies_to_the_average(
+    drawn: Drawn, k: int, beam: int | None, data: st.DataObject
+) -> None:
+    """Not to single trees: a label may be below the threshold in one of them and above it on average."""
+    model, X = drawn
+    if beam is not None:
+        model.set_params(search="beam", beam=beam)
+    labels, probabilities = model.predict_topk(X, k)
+    threshold = data.draw(st.floats(0, 1, width=32) | st.sampled_from(probabilities.ravel().tolist()))
+    found, above = model.predict_topk(X, k, threshold=threshold)
+    kept = (labels >= 0) & (probabilities >= np.float32(threshold))
+    np.testing.assert_array_equal(found, np.where(kept, labels, -1))
+    np.testing.assert_array_equal(above, np.where(kept, probabilities, 0))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"search": "beam", "beam": 2}], ids=str)
+def test_a_tree_proposes_labels_below_the_threshold(parameters: dict[str, Any]) -> None:
+    """The first tree proposes label 0, with 0.45, the second one label 1; on average only label 0 reaches 0.5."""
+    of_trees = [[0.45, 0.05], [0.8, 0.9]]
+    biases = [
+        np.array([1000, *(2 * np.array(p) - 1)], dtype=np.float32) for p in of_trees
+    ]  # of the link clip
+    weights = [tree_weights(LabelTree.flat(2), np.zeros((3, 1), dtype=np.float32), bias) for bias in biases]
+    model = hand_made_classifier(weights, 1, "clip").set_params(**parameters)
+    x = np.ones((1, 1))
+    labels, probabilities = model.predict_topk(x, 1, threshold=0.5)
+    assert labels.tolist() == [[0]]
+    np.testing.assert_allclose(probabilities, [[0.625]], rtol=1e-6)
+    assert model.predict_topk(x, 2, threshold=0.5).labels.tolist() == [[0, -1]]
+    assert model.predict_topk(x, 2, threshold=0.4).labels.tolist() == [[0, 1]]
+    # Estimates that are missing count as 0: label 1 has (0 + 0.9) / 2.
+    model.set_params(missing_estimates="zero")
+    np.testing.assert_allclose(model.predict_topk(x, 1, threshold=0.2).probabilities, [[0.45]], rtol=1e-6)
+    assert model.predict_topk(x, 1, threshold=0.46).labels.tolist() == [[-1]]
+    assert model.predict_topk(x, 2, threshold=0.47).labels.tolist() == [[0, 1]]
 
 
 @given(ensembles, st.data())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.reference import thresholds as reference
 
-from labeltree.decisions import exact_threshold, fixed_threshold, ofo_threshold
+from labeltree.decisions import OFO, exact_threshold, fixed_threshold, ofo_threshold
+from labeltree.decisions.exact_search import search
+from labeltree.decisions.online_f_measure import optimise
+from labeltree.decisions.validation_pairs import read_validation_pairs
 from labeltree.metrics import AM, FBeta, Hamming, Jaccard, LinearFractional, ThresholdMetric
 
 TUNED: list[ThresholdMetric] = [
@@ -59,6 +63,41 @@ def test_no_threshold_is_better_than_the_exact_one(
 
     brute_force = reference.best_value if metric.average == "micro" else reference.best_macro_value
     assert value(truth, decided(scores, threshold)) == pytest.approx(brute_force(value, truth, scores))
+
+
+@pytest.mark.parametrize("metric", TUNED, ids=lambda metric: metric.name)
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 12), n_levels=st.sampled_from([2, 5, 10**6]))
+def test_of_equally_good_thresholds_the_highest_is_chosen(
+    metric: ThresholdMetric, seed: int, n_rows: int, n_levels: int
+) -> None:
+    truth, scores = scored(seed, n_rows, n_levels=n_levels)
+    if not truth.any():
+        return
+
+    def value(y: NDArray[Any], z: NDArray[Any]) -> float:
+        return reference.psi(metric.coefficients, metric.average, y, z)
+
+    threshold = np.broadcast_to(exact_threshold(metric, truth, sp.csr_array(scores)), 4)
+    groups = [slice(None)] if metric.average == "micro" else [slice(j, j + 1) for j in range(4)]
+    for group in groups:
+        y, p = truth[:, group], scores[:, group]
+        cuts = [*np.unique(p[p > 0]), 2.0]
+        if np.ptp([value(y, decided(p, cut)) for cut in cuts]) < 1e-9:
+            continue  # all are equally good: the label gets the threshold of all labels
+        assert decided(p, threshold[group]).sum() == reference.fewest_predictions(value, y, p)
+
+
+def test_ties_by_hand() -> None:
+    """Hamming loss: one error at the first cut and at the third, and one without any prediction."""
+    scores = sp.csr_array(np.array([[0.9], [0.8], [0.7]], dtype=np.float32))
+    assert exact_threshold(Hamming(), np.array([[1], [0], [1]]), scores) == pytest.approx(0.85)
+    assert exact_threshold(Hamming(), np.array([[0], [1], [0]]), scores) == np.nextafter(
+        np.float32(0.9), np.float32(2)
+    )
+    # No cut goes through equal scores, although it would be the best one.
+    equal = sp.csr_array(np.array([[0.8], [0.8], [0.3]], dtype=np.float32))
+    assert exact_threshold(FBeta(), np.array([[1], [0], [0]]), equal) == pytest.approx(0.55)
 
 
 def test_one_threshold_for_all_labels_or_one_for_each() -> None:
@@ -124,6 +163,37 @@ def test_ofo_is_its_twin(seed: int, beta: float, prior: tuple[float, float], epo
     assert one == pytest.approx(reference.ofo_micro(beta, truth, scores, a, b, epochs))
     each = ofo_threshold(FBeta("macro", beta), truth, sp.csr_array(scores), **options)
     np.testing.assert_allclose(each, reference.ofo_macro(beta, truth, scores, a, b, epochs), rtol=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    beta=st.sampled_from([0.5, 1.0, 2.0]),
+    n_unknown=st.integers(1, 60),
+    epochs=st.integers(1, 3),
+)
+def test_labels_that_the_model_does_not_know_count_as_missed(
+    seed: int, beta: float, n_unknown: int, epochs: int
+) -> None:
+    truth, scores = scored(seed)
+    if not truth.any(axis=0).all():
+        return
+    pairs = read_validation_pairs(truth, sp.csr_array(scores))
+    with_unknown = replace(pairs, n_unknown=n_unknown)
+    ofo = OFO(epochs=epochs)
+    expected = reference.ofo_micro(beta, truth, scores, ofo.a, ofo.b, epochs, n_unknown / len(truth))
+    assert optimise(FBeta("micro", beta), with_unknown, ofo) == pytest.approx(expected)
+    # They are no rows of the known labels.
+    np.testing.assert_array_equal(
+        optimise(FBeta("macro", beta), with_unknown, ofo), optimise(FBeta("macro", beta), pairs, ofo)
+    )
+    # The exact search misses them whatever it predicts: as labels that are never scored.
+    missed = np.zeros((len(truth), n_unknown))
+    missed[0] = 1
+    wider = exact_threshold(
+        FBeta("micro", beta), np.hstack([truth, missed]), sp.csr_array(np.hstack([scores, 0 * missed]))
+    )
+    assert search(FBeta("micro", beta), with_unknown) == wider
 
 
 @pytest.mark.parametrize("metric", [FBeta(), FBeta("macro"), FBeta("macro", 2.0), Jaccard()])

@@ -5,8 +5,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "bindings/bindings.h"
@@ -51,6 +53,22 @@ int traverse_tree(PyObject* self, visitproc visit, void* arg) {
 
 PyType_Slot tree_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_tree)}, {0, nullptr}};
 
+std::string overflow_message(int64_t number, const FeatureRow& row) {
+  size_t largest = 0;
+  for (size_t k = 0; k < row.value.size(); ++k) {
+    if (std::abs(row.value[k]) > std::abs(row.value[largest])) largest = k;
+  }
+  std::ostringstream message;
+  message << "X, row " << number << ": with this row the weights of a node grew beyond all bounds. ";
+  if (!row.value.empty()) {
+    message << "Its largest value is " << row.value[largest] << " (feature " << row.index[largest] << "). ";
+  }
+  message
+      << "Scale the features, use normalize=True, or use a smaller learning_rate or smaller sample weights. "
+         "The row is not learned; the rows before it are";
+  return message.str();
+}
+
 void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
            Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
            const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
@@ -87,8 +105,12 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
       asker.top_k(row, found);
       write_ranked(found, k, best->data() + i * k, probabilities->data() + i * k);
     }
-    tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
-               sample_weight ? sample_weight->data()[r] : 1.0f);
+    try {
+      tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
+                 sample_weight ? sample_weight->data()[r] : 1.0f);
+    } catch (const StepOverflow&) {
+      throw std::invalid_argument(overflow_message(r, row));
+    }
   }
 }
 

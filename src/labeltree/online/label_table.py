@@ -146,7 +146,10 @@ class LabelTable:
         if not (is_matrix and isinstance(names, range)):
             at = {label: i for i, label in enumerate(names)}
             numbers = [at[label] for label in self.labels]
-        classes = np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
+        if isinstance(names, range):
+            classes = np.arange(len(names))
+        else:
+            classes = np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
         self._arranged = LabelNames(classes), np.array(numbers, dtype=np.int32)
         return self._arranged
 

@@ -64,8 +64,11 @@ server_router = APIRouter()
 )
 async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
-    predictions.check(body, service.settings.limits)
-    return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
+    predictions.check(served, body, service.settings.limits)
+    n_rows = predictions.n_rows(body)
+    return await service.ask(
+        exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k
+    )
 
 
 @body_router.post(
@@ -84,22 +87,34 @@ async def explain(service: Running, exchange: Current, served: Served, body: sch
 @body_router.post(
     "/learn",
     response_model=schemas.LearnAnswer,
-    responses=_CHANGE,
+    responses={
+        **_CHANGE,
+        **error_answers(507),
+        202: {
+            "model": schemas.AcceptedAnswer,
+            "description": "The examples are on disk, and not learned yet.",
+        },
+    },
+    openapi_extra={"parameters": [schemas.IDEMPOTENCY_KEY]},
     tags=["changes"],
     summary="Learn examples",
     dependencies=_TOKEN,
 )
 async def learn(service: Running, exchange: Current, served: Served, body: schemas.LearnRequest) -> Any:
-    """Learn examples in their order. When the answer comes, they are learned and on disk."""
+    """Learn examples in their order. When the answer 200 comes, they are learned and on disk.
+
+    An answer 202 means that they are on disk and will be learned. After any other answer nothing is learned, except
+    that an answer 409 tells how many examples are learned before the one that cannot be.
+    """
     limits = service.settings.limits
     limits.check_rows("examples", body.examples)
     limits.check_texts("examples", [example.text or "" for example in body.examples])
-    n_examples = await service.learn(exchange, served, body.examples)
+    receipt = await service.learn(exchange, served, body.examples)
     return {
         "model": served.name,
-        "version": f"examples-{n_examples}",
-        "learned": len(body.examples),
-        "n_examples": n_examples,
+        "version": f"examples-{receipt.n_examples}",
+        "learned": receipt.learned,
+        "n_examples": receipt.n_examples,
         "n_labels": served.model.n_labels_,
     }
 
@@ -199,11 +214,18 @@ async def healthz() -> schemas.StatusAnswer:
 
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
-async def readyz(service: Running) -> schemas.StatusAnswer:
-    """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
+async def readyz(service: Running) -> schemas.ReadyAnswer:
+    """Answer 503 when the server is about to stop. A load balancer then sends no more requests.
+
+    The answer tells of each model whether it learns, and if not, why.
+    """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
-    return schemas.StatusAnswer(status="ready")
+    learning = {
+        name: schemas.Learning(learns=why_not is None, reason=why_not)
+        for name, why_not in service.learning().items()
+    }
+    return schemas.ReadyAnswer(status="ready", models=learning)
 
 
 @server_router.get(

@@ -18,11 +18,15 @@ STATUSES = {
     408: ("request_timeout", "The body did not arrive in time."),
     409: ("conflict", "The model cannot do this."),
     413: ("body_too_large", "The body is too large."),
-    415: ("not_json", "The content type is not JSON."),
+    414: ("address_too_long", "The address is too long."),
+    415: ("not_json", "The content type is not JSON, or the body is compressed."),
+    421: ("wrong_host", "The server does not answer for this host name."),
     422: ("invalid_request", "The request is invalid; the message says where and why."),
+    431: ("head_too_large", "The head is too large."),
     500: ("internal_error", "The server failed."),
     503: ("overloaded", "The server is busy: retry after the number of seconds in Retry-After."),
     504: ("took_too_long", "The answer took too long."),
+    507: ("disk_full", "The disk is full: nothing was learned."),
 }
 
 #: The maximum number of mistakes in one message.

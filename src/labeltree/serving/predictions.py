@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import to_json
+
 from labeltree.serving import rows
 from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
@@ -16,18 +18,24 @@ def n_rows(request: PredictRequest) -> int:
     return len(request.texts or request.rows or request.features or (request.text,))
 
 
-def check(request: PredictRequest, limits: Limits) -> None:
+def check(served: ServedModel, request: PredictRequest, limits: Limits) -> None:
     """Refuse a request that exceeds the limits."""
     for field in ("texts", "rows", "features"):
         limits.check_rows(field, getattr(request, field) or ())
     limits.check_count("k", request.k)
+    if n_rows(request) * request.k > limits.answer_labels:
+        limits.check_answer(n_rows(request), min(request.k, len(served.model.classes_)))
     if request.text is not None:
         limits.check_texts("text", (request.text,))
     limits.check_texts("texts", request.texts or ())
 
 
-def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
-    """Return the content of a `PredictAnswer`."""
+def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | bytes:
+    """Return the content of a `PredictAnswer`, for several rows as JSON.
+
+    Many rows would be many objects, and `to_json` holds the GIL until it has written them all. So each row is written on
+    its own.
+    """
     options: dict[str, Any] = {}
     for field in ("allow", "deny"):
         labels = getattr(request, field)
@@ -43,14 +51,13 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
     X = _features(served, request)
     top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
-    return {
-        "model": served.name,
-        "version": version,
-        "predictions": [
-            [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0]
-            for row in tops
-        ],
-    }
+    predictions = (
+        [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0] for row in tops
+    )
+    answer: dict[str, Any] = {"model": served.name, "version": version}
+    if top.labels.shape[0] == 1:
+        return {**answer, "predictions": list(predictions)}
+    return to_json(answer)[:-1] + b',"predictions":[' + b",".join(map(to_json, predictions)) + b"]}"
 
 
 def _features(served: ServedModel, request: PredictRequest) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labeltree.model_file import load
-from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
+from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document, version_of
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.schemas import ModelAnswer
@@ -146,4 +145,4 @@ def _load(name: str, path: Path) -> ServedModel:
 def _version(path: Path) -> str:
     """Return a hash of ``model.json``, which has the checksums of all other files."""
     with blaming(path / DOCUMENT_NAME):
-        return hashlib.sha256(read_document(path)).hexdigest()[:12]
+        return version_of(read_document(path))[:12]
