@@ -85,7 +85,10 @@ def command(*words: object) -> Callable[[Path], None]:
     """Return a task that runs `labeltree`; words that begin with ``@`` are paths in the folder."""
 
     def act(folder: Path) -> None:
-        sys.argv = ["labeltree", *(str(folder / w[1:]) if (w := str(word))[:1] == "@" else w for word in words)]
+        sys.argv = [
+            "labeltree",
+            *(str(folder / w[1:]) if (w := str(word))[:1] == "@" else w for word in words),
+        ]
         try:
             main()
         except SystemExit as end:
@@ -129,9 +132,13 @@ def make_tasks() -> dict[str, Task]:
         "save mix": saved(mixed)[0],
         "save tagger": saved(tagger)[0],
         "calibrate": Task(with_trained_model, calibrate, seen_model),
-        "train": Task(with_rows, command("train", "@rows.txt", "--model", f"@{MODEL}", "--random-state", 1), seen_model),
+        "train": Task(
+            with_rows, command("train", "@rows.txt", "--model", f"@{MODEL}", "--random-state", 1), seen_model
+        ),
         "decide": Task(
-            with_trained_model, command("decide", f"@{MODEL}", "@rows.txt", "--metric", "macro_f1"), seen_model
+            with_trained_model,
+            command("decide", f"@{MODEL}", "@rows.txt", "--metric", "macro_f1"),
+            seen_model,
         ),
         "convert": Task(
             with_trained_model,
@@ -157,4 +164,3 @@ def clear(folder: Path) -> None:
     """Empty a folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-

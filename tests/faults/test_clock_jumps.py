@@ -89,7 +89,14 @@ def test_only_the_log_asks_for_the_time_of_day() -> None:
     found = set()
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = {"time.time", "time.time_ns", "datetime.now", "datetime.utcnow", "date.today", "time.localtime"}
+            names = {
+                "time.time",
+                "time.time_ns",
+                "datetime.now",
+                "datetime.utcnow",
+                "date.today",
+                "time.localtime",
+            }
             if isinstance(node, ast.Call) and ast.unparse(node.func) in names:
                 found.add(path.relative_to(SOURCES).as_posix())
     assert found <= WITH_TIME_OF_DAY, found - WITH_TIME_OF_DAY

@@ -12,7 +12,17 @@ import pytest
 from tests.faults.tasks import MODEL, Task, clear
 
 TASKS = [
-    *("save", "save new", "save online", "save mix", "save tagger", "calibrate", "train", "decide", "convert"),
+    *(
+        "save",
+        "save new",
+        "save online",
+        "save mix",
+        "save tagger",
+        "calibrate",
+        "train",
+        "decide",
+        "convert",
+    ),
     *("xmlc", "xmlc.gz", "libsvm.xz", "word vectors", "parameters", "predict"),
 ]
 Do = Callable[..., dict[str, Any]]
@@ -93,7 +103,9 @@ def test_failing_at_every_call(stage: Stage) -> None:
         stage.check_next()
 
 
-@pytest.mark.parametrize("fault", [{"action": "short"}, {"action": "fail", "errno": "EINTR"}], ids=["short", "EINTR"])
+@pytest.mark.parametrize(
+    "fault", [{"action": "short"}, {"action": "fail", "errno": "EINTR"}], ids=["short", "EINTR"]
+)
 @of("save", "save new", "xmlc.gz", "predict")
 def test_short_and_interrupted_calls_are_repeated(stage: Stage, fault: dict[str, Any]) -> None:
     for at in range(1, stage.n_calls + 1):

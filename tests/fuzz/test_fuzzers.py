@@ -91,15 +91,23 @@ def test_faults_are_found_and_tried_again(tmp_path: Path, capsys: pytest.Capture
 
 def test_the_same_seed_gives_the_same_cases(tmp_path: Path) -> None:
     target = target_class(TARGETS["data-files"])(tmp_path)
-    runs = [[result.case for result in islice(run_cases(target, Corpus(target.seeds()), 7), 30)] for _ in range(2)]
+    runs = [
+        [result.case for result in islice(run_cases(target, Corpus(target.seeds()), 7), 30)] for _ in range(2)
+    ]
     assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize(
     ("text", "signature"),
     [
-        ("==7==ERROR: AddressSanitizer: heap…\nSUMMARY: AddressSanitizer: heap-buffer-overflow a.cpp:7 in f\n", "overflow"),
-        ("a.cpp:7:3: runtime error: signed integer overflow: 2147483647 + 1 cannot\n", "signed integer overflow"),
+        (
+            "==7==ERROR: AddressSanitizer: heap…\nSUMMARY: AddressSanitizer: heap-buffer-overflow a.cpp:7 in f\n",
+            "overflow",
+        ),
+        (
+            "a.cpp:7:3: runtime error: signed integer overflow: 2147483647 + 1 cannot\n",
+            "signed integer overflow",
+        ),
         ("Fatal Python error: Segmentation fault\n", "crash with status -11: Segmentation fault"),
     ],
 )
@@ -108,7 +116,17 @@ def test_crashes_are_named_by_their_reports(text: str, signature: str) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.fuzz", "--seconds", "1", "--target", "data-files", "--folder", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz",
+        "--seconds",
+        "1",
+        "--target",
+        "data-files",
+        "--folder",
+        str(tmp_path),
+    ]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert re.search(r"^seed \d+, without sanitizers$", ended.stdout, re.MULTILINE)

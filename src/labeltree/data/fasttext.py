@@ -58,7 +58,9 @@ def check_label_prefix(label_prefix: str) -> None:
     try:
         label_prefix.encode()
     except UnicodeEncodeError:
-        message = f"expected a label_prefix of valid Unicode, got {label_prefix!r}, with half of a surrogate pair"
+        message = (
+            f"expected a label_prefix of valid Unicode, got {label_prefix!r}, with half of a surrogate pair"
+        )
         raise ValueError(message) from None
 
 
