@@ -71,6 +71,10 @@ class Reach:
         self._records[test_file] = record
         return list(record["failed"])
 
+    def version(self, test_file: str) -> str:
+        """The fingerprint that a test file had when it was recorded."""
+        return str(self._records[test_file]["fingerprint"])
+
     def tests_of(self, mutant: Mutant) -> dict[str, list[tuple[float, str]]]:
         """The tests that reach a mutant: for each file their seconds and names."""
         found = {}

@@ -16,7 +16,7 @@ from mutation.mutant import Mutant
 from mutation.reach import Reach, quickest
 from mutation.reached import ReachedTable
 from mutation.results import CAUGHT, Results
-from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
+from mutation.sources import PYTHON_FOLDERS, ROOT
 
 Item = TypeVar("Item")
 SITE = Path(__file__).parent / "site"
@@ -122,7 +122,9 @@ class Run:
         """The tests that reach a mutant, without files that it survived as they are now."""
         survived = (self._results.get(mutant) or {}).get("survived", {})
         reaching = self._reach.tests_of(mutant)
-        return {file: tests for file, tests in reaching.items() if survived.get(file) != fingerprint(file)}
+        return {
+            file: tests for file, tests in reaching.items() if survived.get(file) != self._reach.version(file)
+        }
 
     def _run_one(self, worker: Worker, mutant: Mutant, again: bool) -> str:
         tests = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
@@ -130,7 +132,7 @@ class Run:
         outcome = worker.run(mutant, chosen, seconds) if chosen else {"outcome": "survived", "seconds": 0.0}
         if outcome["outcome"] == "survived":
             earlier = {} if again else (self._results.get(mutant) or {}).get("survived", {})
-            outcome["survived"] = earlier | {file: fingerprint(file) for file in tests}
+            outcome["survived"] = earlier | {file: self._reach.version(file) for file in tests}
             outcome["n_left_out"] = sum(map(len, tests.values())) - sum(len(names) for _, names in chosen)
         self._results.add(mutant, outcome)
         return f"{outcome['outcome']} {mutant.id} {mutant.file}:{mutant.line} {outcome.get('by', '')}"

@@ -126,9 +126,9 @@ def test_one_that_starts_meanwhile_does_not_miss_it(
 
     answers: list[httpx.Response] = []
 
-    def load_and_wait(paths: Any) -> Any:
+    def load_and_wait(*arguments: Any) -> Any:
         monkeypatch.undo()
-        registry = Registry(paths)
+        registry = Registry(*arguments)
         workers.save(1)
         answers.append(workers.reload())
         return registry

@@ -68,9 +68,9 @@ def test_none_may_start_until_the_one_before_is_done(
 def test_a_model_that_is_replaced_while_it_is_loaded_is_loaded_again(
     path: Path, before: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load_slowly(directory: Path) -> Any:
+    def load_slowly(directory: Path, *options: Any) -> Any:
         monkeypatch.undo()
-        model = load(directory)
+        model = load(directory, *options)
         before.close()
         return model
 

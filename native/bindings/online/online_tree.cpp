@@ -1,6 +1,5 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "bindings/model/blocks.h"
@@ -171,20 +171,29 @@ void take_array(const nb::dict& arrays, const char* name, std::vector<T>& values
   values.assign(array.data(), array.data() + array.size());
 }
 
-std::unique_ptr<OnlineTree> from_state(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy,
+// A policy that keeps its Python object alive. nanobind's own conversion to a std::shared_ptr ends the
+// process when memory runs out.
+std::shared_ptr<TreePolicy> shared(TreePolicy& policy) {
+  return {&policy, [owner = nb::find(policy)](TreePolicy*) mutable {
+            const nb::gil_scoped_acquire acquire;
+            owner.reset();
+          }};
+}
+
+std::unique_ptr<OnlineTree> from_state(const OnlineOptions& options, TreePolicy& policy,
                                        const nb::dict& arrays) {
   OnlineState state;
   OnlineState::visit_arrays(state, [&](const char* name, auto& values) { take_array(arrays, name, values); });
-  return state.tree(options, std::move(policy));
+  return state.tree(options, shared(policy));
 }
 
-std::unique_ptr<OnlineTree> from_store(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy,
+std::unique_ptr<OnlineTree> from_store(const OnlineOptions& options, TreePolicy& policy,
                                        const BoundStore& store) {
-  return thaw(*store.store, options, std::move(policy));
+  return thaw(*store.store, options, shared(policy));
 }
 
-nb::dict freeze_tree(const OnlineTree& tree, float prune, std::vector<int32_t> position, int32_t n_labels) {
-  FrozenTree frozen = freeze(tree, prune, position, n_labels);
+nb::dict freeze_tree(const OnlineTree& tree, float prune, const Items<int32_t>& position, int32_t n_labels) {
+  FrozenTree frozen = freeze(tree, prune, to_vector<int32_t>(position), n_labels);
   nb::dict arrays = to_numpy(std::move(frozen.arrays));
   arrays["child_begin"] = to_numpy(std::move(frozen.child_begin));
   arrays["label"] = to_numpy(std::move(frozen.label));
@@ -233,11 +242,16 @@ void bind_online_tree(nb::module_& m) {
       "A tree that grows and learns with every example.\n\n"
       "Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.");
   def_answers(c, [](const OnlineTree& tree, const FeatureMatrix&) { return AskedTree{tree}; });
-  c.def(nb::init<const OnlineOptions&, std::shared_ptr<TreePolicy>>(), nb::arg("options"), nb::arg("policy"))
+  c.def(
+       "__init__",
+       [](OnlineTree* self, const OnlineOptions& options, TreePolicy& policy) {
+         new (self) OnlineTree(options, shared(policy));
+       },
+       nb::arg("options"), nb::arg("policy"))
       .def_static(
           "of_shape",
-          [](const OnlineOptions& options, std::shared_ptr<TreePolicy> policy, const BoundTree& tree) {
-            return std::make_unique<OnlineTree>(options, std::move(policy), tree.view);
+          [](const OnlineOptions& options, TreePolicy& policy, const BoundTree& tree) {
+            return std::make_unique<OnlineTree>(options, shared(policy), tree.view);
           },
           nb::arg("options"), nb::arg("policy"), nb::arg("tree"), "A tree of this shape, not yet trained.")
       .def_static("from_state", &from_state, nb::arg("options"), nb::arg("policy"), nb::arg("arrays"),

@@ -52,6 +52,13 @@ def serve(
         ),
     ] = None,
     watch: Annotated[bool, _models("Reload a model when its directory changes.", "--watch")] = False,
+    verify: Annotated[
+        bool,
+        _models(
+            "Compare all files with their checksums before a version is served, rather than while it is served.",
+            "--verify",
+        ),
+    ] = False,
     learn: Annotated[bool, _models("Let online models learn from requests.", "--learn")] = False,
     snapshot_every: Annotated[
         int,
@@ -157,6 +164,7 @@ def serve(
         allowed_hosts=(host, *(allowed_host or ())),
         learn=learn,
         snapshot_every=snapshot_every,
+        verify=verify,
         watch_seconds=1.0 if watch else None,
         workers=workers,
         grace_seconds=grace,

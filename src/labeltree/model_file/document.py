@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from labeltree.errors import ModelFileError
 from labeltree.kinds import KINDS
@@ -204,8 +204,8 @@ class Stored:
                 raise ValueError(
                     "name and header of the file disagree about its content: it was swapped or damaged"
                 )
-            if self.verify and file_sha256(opened) != file.sha256:
-                raise ValueError("the checksum is not the one in model.json: the file is damaged")
+            if self.verify:
+                _check_sha256(opened, file.sha256)
             return mapped.tensors
 
     def n_bytes(self) -> int:
@@ -224,6 +224,33 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+
+
+def verify_files(directory: Path, text: bytes, after_chunk: Callable[[], None] = lambda: None) -> None:
+    """Compare all files of a model with the checksums in its ``model.json``.
+
+    Parameters
+    ----------
+    directory : Path
+    text : bytes
+        The content of ``model.json``.
+    after_chunk : callable
+        Called after each megabyte. It may wait, or end the comparison by an exception.
+
+    Raises
+    ------
+    ModelFileError
+        If a file is missing or damaged.
+    """
+    with blaming(directory):
+        for entry in _entries(parse_json(text)):
+            with blaming(entry["name"][:100]), open_inside(directory, entry["name"]) as file:
+                _check_sha256(file, entry["sha256"], after_chunk)
+
+
+def _check_sha256(file: BinaryIO, expected: str, after_chunk: Callable[[], None] = lambda: None) -> None:
+    if file_sha256(file, after_chunk) != expected:
+        raise ValueError("the checksum is not the one in model.json: the file is damaged")
 
 
 def read_consistently(

@@ -59,7 +59,9 @@ def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = N
 
     # Everything that can be refused is refused before the directory is touched.
     draft = draft_of(model, **options)
-    is_mapped = not model.model_.learns  # opening an online model copies all of it: its section checks it before
+    is_mapped = (
+        not model.model_.learns
+    )  # opening an online model copies all of it: its section checks it before
     draft.write(path, lock, check=partial(open_model, cls=type(model)) if is_mapped else None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -55,7 +54,6 @@ class GrowingModel:
         self.stream_start = stream_start  # the number of examples before the current stream
         self.lock = ReadersWriterLock()
         self._decided = decided  # a decision and its labels
-        self._learning = threading.Lock()  # only one thread at a time may learn
 
     # -- the attributes of a model ---------------------------------------------------------------------------------
 
@@ -161,8 +159,7 @@ class GrowingModel:
         """
         best, probabilities = empty_answer(len(order), k)
         search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
-        self.lock.check_other_thread()
-        with self._learning:
+        with self.lock.turns():
             with self.lock.writing():
                 numbers, new_labels = self.labels.number(labels, order)
                 n_before = len(self.labels)
@@ -185,8 +182,7 @@ class GrowingModel:
 
     def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
         """Remove the labels not seen in the last `not_seen_for` examples, or the given ones; return their number."""
-        self.lock.check_other_thread()
-        with self._learning, self.lock.writing():
+        with self.lock.turns(), self.lock.writing():
             if not_seen_for is not None:
                 kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
             else:

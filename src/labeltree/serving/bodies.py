@@ -195,5 +195,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> None:
 def _repeated(key: str) -> Refusal:
     shown = key if len(key) <= 60 else f"{key[:57]}…"
     return Refusal(422, f"the key {shown!r} is there twice in one object", "repeated_key")
-
-

@@ -64,7 +64,7 @@ class Connections:
 
     def admit(self, connection: Any, client: str) -> Refusal | None:
         """Count a new connection, or return why there is no place for it."""
-        if self._per_client[client] >= self._max_per_client:
+        if self._per_client[client] >= self._max_per_client < self.limits.connections:
             self._closed["share"] += 1
             return Refusal(
                 503,

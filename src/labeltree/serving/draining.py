@@ -96,7 +96,9 @@ class DrainingServer(uvicorn.Server):
             return True
         if seconds < DRAIN_SECONDS:
             return bool(connections)
-        return any(_is_idle(one) and _has_input(one.transport.get_extra_info("socket")) for one in connections)
+        return any(
+            _is_idle(one) and _has_input(one.transport.get_extra_info("socket")) for one in connections
+        )
 
 
 def _is_idle(connection: object) -> bool:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from labeltree.serving import explanations, predictions, schemas
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
@@ -66,9 +66,7 @@ async def predict(service: Running, exchange: Current, served: Served, body: sch
     """Return the most probable labels of one or many texts or rows, best first."""
     predictions.check(served, body, service.settings.limits)
     n_rows = predictions.n_rows(body)
-    return await service.ask(
-        exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k
-    )
+    return await service.ask(exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k)
 
 
 @body_router.post(
@@ -215,12 +213,14 @@ async def healthz() -> schemas.StatusAnswer:
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
 async def readyz(service: Running) -> schemas.ReadyAnswer:
-    """Answer 503 when the server is about to stop. A load balancer then sends no more requests.
+    """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests.
 
     The answer tells of each model whether it learns, and if not, why.
     """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
+    if broken := [served.name for served in service.registry if served.is_damaged]:
+        raise damaged(", ".join(broken))
     learning = {
         name: schemas.Learning(learns=why_not is None, reason=why_not)
         for name, why_not in service.learning().items()

@@ -71,6 +71,12 @@ def overloaded(message: str = "the server is busy: retry later") -> Refusal:
     return Refusal(503, message, headers={"Retry-After": "1"})
 
 
+def damaged(models: str) -> Refusal:
+    """Return the refusal of a question to a model whose files are damaged."""
+    message = f"the files of the model {models} are damaged: save the model again, or restore its files, and reload it"
+    return Refusal(503, message, "damaged_model", {"Retry-After": "60"})
+
+
 def internal_error() -> Refusal:
     """Return the refusal of a request that failed for an unexpected reason."""
     return Refusal(500, "the server failed; its log has the details")

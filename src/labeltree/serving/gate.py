@@ -73,7 +73,8 @@ class Gate:
     async def _forward(self, scope: Scope, exchange: Exchange) -> None:
         method, path, limits = scope["method"], scope["path"], self._limits
         if len(scope["headers"]) > limits.head_lines:
-            raise Refusal(431, f"at most {limits.head_lines} headers, got {len(scope['headers'])}")
+            message = f"at most {limits.head_lines} headers, got {len(scope['headers'])}"
+            raise Refusal(431, message, headers={"Connection": "close"})
         access = access_of(method, path)
         if path not in _HEALTH:  # they tell nothing, and load balancers ask under any name
             self._hosts.check(exchange.headers.get(b"host"))

@@ -59,7 +59,7 @@ class Hosts:
             name = _without_port((host or b"").decode("latin-1"))
             shown = name if _NAME.fullmatch(name) else "NAME"
             message = f"this server does not answer for this host: start it with --allowed-host {shown}"
-            raise Refusal(421, message, headers={"Connection": "close"})
+            raise Refusal(421, message)
 
 
 def _without_port(host: str) -> str:

@@ -77,7 +77,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not 0 < value < float("inf"):
-                raise ValueError(f"expected a limit of {name} above 0, got {value}")
+                and_finite = " and finite" if value == float("inf") else ""
+                raise ValueError(f"expected a limit of {name} above 0{and_finite}, got {value}")
         if self.client_share > 1:
             raise ValueError(f"expected a client_share from above 0 to 1, got {self.client_share}")
         if self.head_bytes < 1024:

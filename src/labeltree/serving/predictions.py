@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from labeltree.serving import rows
+from labeltree.serving import given_labels, rows
 from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import Label, PredictRequest
+from labeltree.serving.schemas import PredictRequest
 
 
 def n_rows(request: PredictRequest) -> int:
@@ -41,15 +41,16 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | by
         labels = getattr(request, field)
         if labels is None:
             continue
-        for i, position in enumerate(served.model.model_.names.find(labels).tolist()):
-            if position < 0:
-                raise _no_such_label(served, f"{field}[{i}]", labels[i])
+        given_labels.check(served, labels, [f"{field}[{i}]" for i in range(len(labels))])
         options[field] = labels
     if request.label_weight is not None:
         options["label_weight"] = _weights(served, request.label_weight)
     version = served.version
     X = _features(served, request)
-    top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
+    try:
+        top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
+    except ValueError as error:
+        raise rows.bad_features(request.features, error) from None
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
     predictions = (
         [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0] for row in tops
@@ -76,12 +77,7 @@ def _weights(served: ServedModel, given: str | dict[str, float]) -> Any:
     for text, weight in given.items():
         label = labels.by_text(text)
         if label is None:
-            raise _no_such_label(served, "label_weight", text)
+            raise given_labels.no_such_label(served, "label_weight", text)
         weights[label] = weight
     return weights
 
-
-def _no_such_label(served: ServedModel, place: str, label: Label) -> Refusal:
-    text = repr(label)
-    shown = text if len(text) <= 60 else f"{text[:57]}…"
-    return Refusal(422, f"{place}: {shown} is not a label of the model {served.name}", "no_such_label")

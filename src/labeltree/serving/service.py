@@ -17,7 +17,7 @@ from labeltree.model_file.journal_lines import Receipt
 from labeltree.model_file.lock import ModelLock
 from labeltree.online.journaled_model import JournaledModel
 from labeltree.serving.bodies import parse_large
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.learner import Learner
 from labeltree.serving.lessons import Accepted, PartlyLearned, read_key
@@ -29,6 +29,7 @@ from labeltree.serving.reloading import Reloader
 from labeltree.serving.schemas import Example
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
+from labeltree.serving.verification import Verifier
 
 _Result = TypeVar("_Result")
 
@@ -61,11 +62,13 @@ class Service:
         self.log = RequestLog(sys.stderr if settings.log_requests else None)
         self.metrics = Metrics(names, self.shared.counters, worker)
         n_requests = {name: self.shared.n_requests(name) for name in names}  # before the models are loaded
-        self.registry = Registry(settings.models)
+        # A model that learns is verified first: what it learns could not be taken back.
+        self.registry = Registry(settings.models, settings.verify or settings.learn)
         self.learners = self._start_learners() if settings.learn else {}
         for served in self.registry:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
-        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
+        self._verifier = Verifier(self.registry, self.shared, worker, self.metrics)
+        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics, self._verifier)
         self._threads = ModelThreads(settings.limits.in_flight)
         # One thread: what is large holds the GIL for long, and more would take turns with the event loop.
         self._large = ModelThreads(settings.limits.in_flight, 1)
@@ -106,8 +109,9 @@ class Service:
         return Learner(journaled, self.settings.snapshot_every)
 
     async def start(self) -> None:
-        """Begin to follow reload requests and changes of files."""
+        """Begin to verify models, and to follow reload requests and changes of files."""
         self._following = asyncio.create_task(self.reloader.follow(self.settings.watch_seconds))
+        self._verifier.start()
         self.is_ready = True
         self.shared.set_ready(self.worker, True)
 
@@ -120,6 +124,7 @@ class Service:
         self.is_ready = False
         if self._following is not None:
             self._following.cancel()
+        await asyncio.to_thread(self._verifier.stop)
         self._threads.close()
         self._large.close()
         for learner in self.learners.values():
@@ -144,6 +149,8 @@ class Service:
         `n_labels` is the maximum number of labels in the answer.
         """
         exchange.model, exchange.rows = served.name, n_rows
+        if served.is_damaged:
+            raise damaged(served.name)
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
 
         def timed() -> _Result:

@@ -31,6 +31,9 @@ class Settings:
         Whether online models learn from requests.
     snapshot_every : int
         A model that learns is saved, and its journal restarted, after this many examples.
+    verify : bool
+        Whether to compare all files with their checksums before a version is served; otherwise this is done in the
+        background, while it is served.
     watch_seconds : float, optional
         Interval at which directories are checked for new models; None disables the checks.
     workers : int
@@ -48,6 +51,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     learn: bool = False
     snapshot_every: int = 10_000
+    verify: bool = False
     watch_seconds: float | None = None
     workers: int = 1
     grace_seconds: float = 10.0

@@ -21,6 +21,7 @@ from labeltree.serving.protocol import protocol_of
 from labeltree.serving.service import Service
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
+
 #: A thread that computes lets the event loop go on after this time; Python's default is 5 ms.
 SWITCH_SECONDS = 0.0005
 
