@@ -100,7 +100,7 @@ class Connections:
     def _close(self, connection: Any, reason: str) -> None:
         self._closed[reason] += 1
         self.forget(connection)
-        connection.transport.abort()
+        connection.drop()
 
     def _look(self) -> None:
         """Close connections that are too slow, and tell the log how many were closed."""
