@@ -65,10 +65,16 @@ def print_table(efforts: dict[str, Effort], findings: Findings) -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=300, help="time for all targets together")
-    parser.add_argument("--target", action="append", choices=list(TARGETS), help="only this target; repeatable")
+    parser.add_argument(
+        "--target", action="append", choices=list(TARGETS), help="only this target; repeatable"
+    )
     parser.add_argument("--seed", type=int, help="a number that chooses the cases; random by default")
-    parser.add_argument("--limit", type=float, default=60, help="maximum CPU seconds of one case; more is a hang")
-    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"), help="where findings and corpus go")
+    parser.add_argument(
+        "--limit", type=float, default=60, help="maximum CPU seconds of one case; more is a hang"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path("build/fuzz"), help="where findings and corpus go"
+    )
     parser.add_argument("--replay", type=Path, metavar="FINDING", help="try the input of a finding again")
     return parser.parse_args()
 

@@ -10,6 +10,7 @@ import random
 import socket
 import time
 from contextlib import ExitStack, suppress
+from itertools import pairwise
 from typing import Any
 
 import schemathesis
@@ -30,7 +31,13 @@ MODELS = ["numbers", "online", "tags"]
 BODIES: dict[str, list[Any]] = {
     "predict": [
         {"text": "a boat"},
-        {"texts": ["a boat", "sea"], "k": 2, "threshold": 0.1, "allow": ["sea"], "label_weight": "propensity"},
+        {
+            "texts": ["a boat", "sea"],
+            "k": 2,
+            "threshold": 0.1,
+            "allow": ["sea"],
+            "label_weight": "propensity",
+        },
         {"rows": [{"indices": [0, 2], "values": [0.5, 1.0]}], "k": 3, "deny": [10]},
         {"features": [{"boat": 1.0, "kind": "x"}], "label_weight": {"sea": 2.0}},
     ],
@@ -51,13 +58,54 @@ PATHS = [
 ]
 #: Parts of heads that servers have got wrong.
 LINES = [
-    *("Transfer-Encoding: chunked", "Transfer-Encoding: xchunked", "Transfer-Encoding: gzip, chunked", "Expect: 100-continue"),
-    *("Content-Length: 0", "Content-Length: 5", "Content-Length: -1", "Content-Length: +5", "Content-Length: 5, 5"),
-    *("Content-Length: " + "9" * 30, "Content-Length: 0x10", "Content-Length: " + "1" * 5000, "Upgrade: websocket"),
-    *("Connection: close", "Connection: upgrade", "Connection: keep-alive", "Content-Encoding: gzip", "Upgrade: h2c"),
-    *("Content-Type: application/json", "Content-Type: text/plain", "Content-Type: application/json; charset=utf-16"),
-    *("Origin: http://evil", "Host: evil", "X: " + "y" * 70_000, " folded", "NoColon", ": empty", "X\0: y", "X: \xff"),
-    *("Authorization: Bearer", "Authorization: Basic eDp5", "Authorization: Bearer \xe9", "Accept: text/html", "Range: bytes=0-"),
+    *(
+        "Transfer-Encoding: chunked",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: gzip, chunked",
+        "Expect: 100-continue",
+    ),
+    *(
+        "Content-Length: 0",
+        "Content-Length: 5",
+        "Content-Length: -1",
+        "Content-Length: +5",
+        "Content-Length: 5, 5",
+    ),
+    *(
+        "Content-Length: " + "9" * 30,
+        "Content-Length: 0x10",
+        "Content-Length: " + "1" * 5000,
+        "Upgrade: websocket",
+    ),
+    *(
+        "Connection: close",
+        "Connection: upgrade",
+        "Connection: keep-alive",
+        "Content-Encoding: gzip",
+        "Upgrade: h2c",
+    ),
+    *(
+        "Content-Type: application/json",
+        "Content-Type: text/plain",
+        "Content-Type: application/json; charset=utf-16",
+    ),
+    *(
+        "Origin: http://evil",
+        "Host: evil",
+        "X: " + "y" * 70_000,
+        " folded",
+        "NoColon",
+        ": empty",
+        "X\0: y",
+        "X: \xff",
+    ),
+    *(
+        "Authorization: Bearer",
+        "Authorization: Basic eDp5",
+        "Authorization: Bearer \xe9",
+        "Accept: text/html",
+        "Range: bytes=0-",
+    ),
 ]
 
 
@@ -72,7 +120,7 @@ class HttpRequests(Target):
             logging.getLogger(name).addHandler(self._log)
         numbers = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] * 2
         LabelTreeClassifier(random_state=0).fit(numbers, [[10], [20], [30]] * 2).save(folder / "numbers")
-        words = [{word: 1.0 for word in text.lower().split()} for text in TEXTS]
+        words = [dict.fromkeys(text.lower().split(), 1.0) for text in TEXTS]
         OnlineLabelTreeClassifier(random_state=0).partial_fit(words, LABELS).save(folder / "online")
         Tagger(LabelTreeClassifier(random_state=0)).fit(TEXTS, LABELS).save(folder / "tags")
         limits = Limits(body_bytes=100_000, rows=50, k=100, text_chars=2000, seconds=20.0)
@@ -162,7 +210,9 @@ class HttpRequests(Target):
         prepared = Request(**{key: arguments[key] for key in known if key in arguments}).prepare()
         body = prepared.body or b""
         content = body.encode() if isinstance(body, str) else bytes(body)
-        lines = [f"{name}: {_text(value)}" for name, value in prepared.headers.items() if name != "Content-Length"]
+        lines = [
+            f"{name}: {_text(value)}" for name, value in prepared.headers.items() if name != "Content-Length"
+        ]
         sent = head(
             str(prepared.method), prepared.path_url, *lines, f"Content-Length: {len(content)}", token=False
         )
@@ -187,18 +237,15 @@ class HttpRequests(Target):
     def _exchange(self, sent: bytes, cuts: list[int]) -> bytes:
         """Send bytes in pieces. Return all that comes back until the server closes, or stays silent."""
         parts: list[bytes] = []
-        with socket.create_connection(self._address, timeout=10) as connection:
-            with suppress(ConnectionError, TimeoutError):
-                begin = 0
-                for end in [*cuts, len(sent)]:
-                    connection.sendall(sent[begin:end])
-                    begin = end
-                    if cuts:
-                        time.sleep(0.002)
-                connection.settimeout(0.5 if not parts else 0.05)
-                while part := connection.recv(1 << 16):
-                    parts.append(part)
-                    connection.settimeout(0.05)
+        connection = socket.create_connection(self._address, timeout=10)
+        with connection, suppress(ConnectionError, TimeoutError):
+            for begin, end in pairwise([0, *cuts, len(sent)]):
+                connection.sendall(sent[begin:end])
+                time.sleep(0.002 if cuts else 0)
+            connection.settimeout(0.5)
+            while part := connection.recv(1 << 16):
+                parts.append(part)
+                connection.settimeout(0.05)
         return b"".join(parts)
 
     def _check_health(self) -> None:
@@ -270,7 +317,9 @@ def _cuts(rng: random.Random) -> list[int]:
 
 def _odd_head(rng: random.Random) -> bytes:
     method = rng.choice(["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "BREW", "", "G\0T", "get", "PRI"])
-    path = rng.choice([*PATHS, "/v1/models/online/predict", "*", "http://x/", "", "/%ff%00", "//", "/" + "x" * 70_000])
+    path = rng.choice(
+        [*PATHS, "/v1/models/online/predict", "*", "http://x/", "", "/%ff%00", "//", "/" + "x" * 70_000]
+    )
     if rng.random() < 0.3:
         path += "?" + rng.choice(["k", "limit", "query", "label"]) + "=" + str(rng.choice(NUMBERS))
     version = rng.choice(["HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "HTTP/9.9", "http/1.1", ""])
@@ -289,14 +338,22 @@ def _chunked(rng: random.Random, sent: bytes) -> bytes:
     chunks = b""
     while body:
         n = rng.choice([1, 5, 50, 1000])
-        size = rng.choice([b"%x" % len(body[:n])] * 9 + [b"0", b"-1", b"ffffffffffffffff", b"fffffffff", b"zz", b"", b"1;x=y"])
+        size = rng.choice(
+            [b"%x" % len(body[:n])] * 9
+            + [b"0", b"-1", b"ffffffffffffffff", b"fffffffff", b"zz", b"", b"1;x=y"]
+        )
         chunks += size + b"\r\n" + body[:n] + b"\r\n"
         body = body[n:]
     trailer = rng.choice([b"", b"", b"X: y\r\n", b"Content-Length: 3\r\n", b"x" * 100])
-    return b"\r\n".join([*lines, b"Transfer-Encoding: chunked"]) + b"\r\n\r\n" + chunks + b"0\r\n" + trailer + b"\r\n"
+    return (
+        b"\r\n".join([*lines, b"Transfer-Encoding: chunked"])
+        + b"\r\n\r\n"
+        + chunks
+        + b"0\r\n"
+        + trailer
+        + b"\r\n"
+    )
 
 
 def _text(value: Any) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
-
-

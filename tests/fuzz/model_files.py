@@ -200,7 +200,15 @@ def change_numbers(rng: random.Random, case: Case, other: Case) -> None:
             values[at] = not values[at]
         else:
             limits = np.iinfo(values.dtype)
-            wild = [limits.min, limits.max, limits.max // 2, 0, 1, len(values), int(values[at]) + rng.choice([-1, 1])]
+            wild = [
+                limits.min,
+                limits.max,
+                limits.max // 2,
+                0,
+                1,
+                len(values),
+                int(values[at]) + rng.choice([-1, 1]),
+            ]
             values[at] = min(max(rng.choice(wild), limits.min), limits.max)
     if rng.random() < 0.1:
         rng.shuffle(values)

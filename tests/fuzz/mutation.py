@@ -13,8 +13,27 @@ NUMBERS: list[Any] = [
     *(2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53, 2**62, 2**63 - 1, 2**63, 2**64, -(2**31), -(2**63), 10**400),
     *(0.0, -0.0, 0.5, 1.5, 1e-45, 1e-308, 3.4e38, 3.5e38, 1e308, -1e308, float("nan"), float("inf")),
 ]
+#: Characters that lower case, accents, the splitting or the encoding treat in ways of their own.
+ODD = (
+    "Σ\u03c3ςİ\u0131ßÉé\u0301\u0307ǅﬁﷺ½Ⅷ٣א\u05b4中\U0001f600"
+    "\u200d\u00ad\0_\t\n\r\x0b\x1c\x85\xa0\u3000\ud800\udfff\ufffe"
+)
 WORDS = ["", "x", "\0", "a" * 999, "é", "\ud800", "../x", "null", "\U0001f600", "a\nb", "__proto__"]
-VALUES: list[Any] = [*NUMBERS, *WORDS, None, True, False, [], {}, [[]], [0], {"a": 1}, [0, 0], [-1, 3], [2**62] * 2]
+VALUES: list[Any] = [
+    *NUMBERS,
+    *WORDS,
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    [0],
+    {"a": 1},
+    [0, 0],
+    [-1, 3],
+    [2**62] * 2,
+]
 
 
 def mutate_bytes(rng: random.Random, content: bytes, others: list[bytes] | None = None) -> bytes:
@@ -31,7 +50,9 @@ def mutate_bytes(rng: random.Random, content: bytes, others: list[bytes] | None 
             case 3:
                 changed[at:at] = rng.randbytes(n)
             case 4:
-                changed[at : at + n] = rng.choice([b"\0", b"\xff", b"\x7f", b"0", b"9", b" ", b"\n", b"[", b'"']) * n
+                changed[at : at + n] = (
+                    rng.choice([b"\0", b"\xff", b"\x7f", b"0", b"9", b" ", b"\n", b"[", b'"']) * n
+                )
             case 5:
                 begin = rng.randrange(len(changed) + 1)
                 changed[at:at] = changed[begin : begin + rng.choice([n, 1000])]
@@ -50,12 +71,11 @@ def mutate_bytes(rng: random.Random, content: bytes, others: list[bytes] | None 
 
 def random_text(rng: random.Random, longest: int = 40) -> str:
     """Return letters, odd characters of every kind, and halves of surrogate pairs."""
-    odd = "Σ\u03c3ςİ\u0131ßÉé\u0301\u0307ǅﬁﷺ½Ⅷ٣א\u05b4中\U0001f600\u200d\u00ad\0_\t\n\r\x0b\x1c\x85\xa0\u3000\ud800\udfff\ufffe"
     characters = []
     for _ in range(rng.randrange(longest + 1)):
         match rng.randrange(8):
             case 0:
-                characters.append(rng.choice(odd))
+                characters.append(rng.choice(ODD))
             case 1:
                 characters.append(chr(rng.randrange(0x110000)))
             case 2:
@@ -86,7 +106,9 @@ def replace_somewhere(rng: random.Random, value: Any) -> None:
         case 4 if type(place[key]) is int:
             place[key] += rng.choice([-8, -1, 1, 8, 2**31, 2**32])
         case 5 if isinstance(place[key], str):
-            place[key] = random_text(rng) if rng.random() < 0.5 else place[key][: rng.randrange(len(place[key]) + 1)]
+            place[key] = (
+                random_text(rng) if rng.random() < 0.5 else place[key][: rng.randrange(len(place[key]) + 1)]
+            )
         case 6 if rng.random() < 0.1:
             for _ in range(rng.choice([10, 100])):
                 place[key] = [place[key]]

@@ -37,7 +37,9 @@ class OnlineStreams(Target):
 
     def run(self, case: Case) -> str:
         given = json.loads(case[STEPS])
-        player = Player(OnlineLabelTreeClassifier(**given["parameters"]), given["form"], self.folder / "saved")
+        player = Player(
+            OnlineLabelTreeClassifier(**given["parameters"]), given["form"], self.folder / "saved"
+        )
         try:
             player.check_parameters()
             refused = 0
@@ -47,7 +49,9 @@ class OnlineStreams(Target):
         finally:
             shutil.rmtree(self.folder / "saved", ignore_errors=True)
         kinds = sorted({step["do"] for step in given["steps"]})
-        parameters = sorted((key, value) for key, value in given["parameters"].items() if isinstance(value, str))
+        parameters = sorted(
+            (key, value) for key, value in given["parameters"].items() if isinstance(value, str)
+        )
         return f"played: {parameters} {kinds} {refused > 0}"
 
 
@@ -111,9 +115,7 @@ class Player:
             n_gone = self.model.forget(labels=gone)
         else:
             assert not_seen_for is not None
-            gone = [
-                label for label in self.counts if self.last_seen[label] < self.n_examples - not_seen_for
-            ]
+            gone = [label for label in self.counts if self.last_seen[label] < self.n_examples - not_seen_for]
             n_gone = self.model.forget(not_seen_for=not_seen_for)
         assert n_gone == len(gone), f"forgot {n_gone} labels instead of {len(gone)}"
         for label in gone:

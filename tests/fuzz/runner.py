@@ -34,7 +34,7 @@ class Effort:
 class Runner:
     """How to run targets.
 
-    `limit` is the maximum time of a case in seconds of the processor. Workers of a sanitized build report to their standard error.
+    `limit` is the maximum time of a case, in seconds of the processor. `corpus` has the corpora of earlier runs.
     """
 
     findings: Findings
@@ -82,9 +82,7 @@ class Runner:
                     effort.cases += 1
                     if report["finding"] is not None:
                         case = pickle.loads((folder / f"finding-{number}").read_bytes())
-                        self.findings.add(
-                            name, number, self.seed, case, report["finding"], report["details"]
-                        )
+                        self.findings.add(name, number, self.seed, case, report["finding"], report["details"])
             if worker.returncode == 0:
                 return number + 1
             errors.seek(0)
@@ -94,7 +92,9 @@ class Runner:
         crashed, case = pickle.loads((folder / "current").read_bytes())
         effort.cases += 1
         effort.crashes += 1
-        self.findings.add(name, crashed, self.seed, case, crash_signature(text, worker.returncode), text[-20_000:])
+        self.findings.add(
+            name, crashed, self.seed, case, crash_signature(text, worker.returncode), text[-20_000:]
+        )
         return max(number, int(crashed)) + 1
 
 

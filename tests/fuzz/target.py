@@ -45,7 +45,8 @@ class Target(ABC):
         """Try the input. Return what became of it in a few words, or raise the exception that came."""
 
     def close(self) -> None:
-        """Stop what was started."""
+        """Stop what was started, by default nothing."""
+        return
 
 
 def target_class(place: str) -> type[Target]:

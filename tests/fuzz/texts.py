@@ -17,7 +17,15 @@ from labeltree.data import WordVectors, word_counts
 from labeltree.text import Tagger, TextVectorizer, WordVectorizer
 
 CASE = "texts.json"
-SENTENCES = ["A boat at SEA", "the sea, the blåbær", "cats & dogs", "a dog's life", "Ein Boot, der Hund", "", " "]
+SENTENCES = [
+    "A boat at SEA",
+    "the sea, the blåbær",
+    "cats & dogs",
+    "a dog's life",
+    "Ein Boot, der Hund",
+    "",
+    " ",
+]
 
 
 class Texts(Target):
@@ -37,7 +45,10 @@ class Texts(Target):
         texts, options = given["texts"], given["options"]
         warnings.filterwarnings("ignore", "prune=", UserWarning)
         vectorizer = TextVectorizer(
-            **{key: tuple(value) if key.endswith("range") and value else value for key, value in options.items()}
+            **{
+                key: tuple(value) if key.endswith("range") and value else value
+                for key, value in options.items()
+            }
         )
         fitted = vectorizer.fit_transform(texts)
         rows = check_vectorizer(vectorizer, texts)
@@ -114,7 +125,9 @@ def _text(rng: random.Random, known: list[str]) -> str:
             at = rng.randrange(len(text := rng.choice(known)) + 1)
             return text[:at] + random_text(rng, 5) + text[at:]
         case 2:
-            return rng.choice(["ab ", "é", "x", "\ud800", "İ", " ", "a\u0301", "\0"]) * rng.choice([100, 100, 100, 3000, 40_000])
+            return rng.choice(["ab ", "é", "x", "\ud800", "İ", " ", "a\u0301", "\0"]) * rng.choice(
+                [100, 100, 100, 3000, 40_000]
+            )
         case 3:
             return " ".join(rng.choice(SENTENCES) for _ in range(9))
         case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import re
 import socket
 import time
@@ -198,6 +199,20 @@ def test_requests_may_come_before_the_answers(client: httpx.Client) -> None:
         connection.sendall(one * 9 + last)
         answers = received(connection)
     assert answers.count(b"HTTP/1.1 200 OK") == 10
+
+
+@pytest.mark.parametrize("n_before", [1, 3])
+def test_rubbish_after_a_request_is_not_taken_for_its_answer(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture, n_before: int
+) -> None:
+    """Requests at work when the connection is closed end without a fault."""
+    body = b'{"text": "a boat"}'
+    answer = answer_to(client, (head(f"Content-Length: {len(body)}") + body) * n_before + b"rubbish\r\n\r\n")
+    assert not answer.startswith(b"HTTP/1.1 400 ")
+    answer = answer_to(client, head("Transfer-Encoding: chunked") + b"5\r\n{    \r\nzz\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    client.get("/healthz")  # when it is answered, the others have ended
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_a_refusal_does_not_let_a_body_pass_for_a_request(client: httpx.Client) -> None:

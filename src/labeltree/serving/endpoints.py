@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Security
@@ -46,7 +47,7 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to sk
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = error_answers(401, 503, 504)
+_ALWAYS = error_answers(401, 421, 431, 503, 504)
 _MODEL = {**_ALWAYS, **error_answers(404, 422)}
 _BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
 _CHANGE = error_answers(403, 409)
@@ -54,9 +55,16 @@ _CHANGE = error_answers(403, 409)
 #: Describes that a route needs a token. The gate checks it, before the body is read.
 _TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
 
-body_router = APIRouter(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
-model_router = APIRouter(prefix="/v1/models/{name}", responses=_MODEL)
-server_router = APIRouter()
+
+def _name_of(route: Any) -> str:
+    """Return the name of an operation, as generated clients call it."""
+    return str(route.name)
+
+
+_router = partial(APIRouter, generate_unique_id_function=_name_of)
+body_router = _router(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+model_router = _router(prefix="/v1/models/{name}", responses=_MODEL)
+server_router = _router()
 
 
 @body_router.post(

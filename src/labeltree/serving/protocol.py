@@ -34,6 +34,7 @@ class _Watched:
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
+        self._running: Any = None
         self._is_refused = False
         self._pace = Pace(self.doors.limits)
         self._head_of: Any = None  # no request yet
@@ -47,6 +48,7 @@ class _Watched:
 
     def connection_lost(self, error: Exception | None) -> None:
         self.doors.forget(self)
+        self._give_up()
         if self.flow is not None:
             super().connection_lost(error)  # type: ignore[misc]
 
@@ -59,6 +61,18 @@ class _Watched:
         lines += [name + b": " + value for name, value in response.raw_headers]
         self.transport.write(b"\r\n".join([*lines, b"", bytes(response.body)]))
         self.transport.close()
+
+    def drop(self) -> None:
+        """Close the connection at once."""
+        self._give_up()
+        self.transport.abort()
+
+    def _give_up(self) -> None:
+        """Tell requests at work that nobody waits for their answers: writing to a closed transport is an error."""
+        for cycle in (self.cycle, self._running):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
 
     @property
     def waits_for_head(self) -> bool:
@@ -134,22 +148,36 @@ if HttpToolsProtocol is not None:
             if len(self.pipeline) >= MAX_PIPELINED:
                 self._stop(Refusal(400, f"at most {MAX_PIPELINED} requests before the first answer"))
                 raise _StopError
+            if not self.pipeline:
+                self._running = self.cycle  # uvicorn forgets it if this request is pipelined
             super().on_headers_complete()
+
+        def on_response_complete(self) -> None:
+            if self.pipeline:
+                self._running = self.pipeline[-1][0]
+            super().on_response_complete()
 
         def on_body(self, body: bytes) -> None:
             self._steps += 1
             super().on_body(body)
 
         def send_400_response(self, msg: str) -> None:
-            if not self._is_refused:
+            if self._is_refused:
+                return
+            cycle = self.cycle
+            if self.waits_for_head or (cycle.more_body and not cycle.response_started and not self.pipeline):
+                self._give_up()
                 super().send_400_response(msg)
+            else:  # what is wrong came after a request whose answer is on its way
+                self._is_refused = True
+                self.drop()
 
         def _stop(self, refusal: Refusal) -> None:
             if self.waits_for_head:
                 self.refuse(refusal)
             else:  # an answer is on its way, and this one would be taken for it
                 self._is_refused = True
-                self.transport.abort()
+                self.drop()
 
 
 def protocol_of(limits: Limits) -> dict[str, Any]:
