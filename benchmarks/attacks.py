@@ -107,7 +107,7 @@ def probe(port: int, seconds: float, server: Server | None = None) -> dict[str, 
         if n % PREDICT_EVERY == 0:
             found["predicted"].append(ask(port, "POST", PREDICT, b'{"text": "word1"}') == 200)
             if server is not None:
-                found["memory"] = max(found["memory"], server.memory_mb())
+                found["memory"] = max(found["memory"], server.anonymous_mb())
         time.sleep(PAUSE_SECONDS)
     return found
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,8 @@ def fail_at_every_allocation(make: Callable[[], Any], call: Callable[[Any], Any]
     while True:
         subject = make()
         library.fail_allocation(int(n))
-        try:
+        with suppress(MemoryError):
             call(subject)
-        except MemoryError:
-            pass
         reached = library.fail_allocation(0)
         yield subject
         if reached < int(n):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,28 @@ settings.register_profile(
 )
 
 
+#: A test with a mutant may take this many CPU seconds, and this many times what it takes without one.
+SECONDS, TIMES = 6, 4
+
+
 class Chosen:
     """Keeps the tests that were asked for, in that order, and remembers the first that fails."""
 
-    def __init__(self, names: list[str]) -> None:
-        self._order = {name: i for i, name in enumerate(names)}
+    def __init__(self, tests: list[tuple[float, str]]) -> None:
+        self._order = {name: i for i, (_, name) in enumerate(tests)}
+        self._seconds = {name: seconds for seconds, name in tests}
         self.failed: str | None = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         kept = [item for item in items if item.nodeid in self._order]
         items[:] = sorted(kept, key=lambda item: self._order[item.nodeid])
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Let the system end the process if the test takes too long: only this also ends a loop in the kernel."""
+        used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        allowed = math.ceil(used + SECONDS + TIMES * self._seconds[nodeid])
+        resource.setrlimit(resource.RLIMIT_CPU, (min(allowed, most), most))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed and self.failed is None:

@@ -12,6 +12,8 @@ from typing import Any
 from mutation.mutant import Mutant
 from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
 
+#: For each test file its tests: CPU seconds and names.
+TestsOfFile = dict[str, list[tuple[float, str]]]
 TEST_FOLDERS = ("tests/unit", "tests/serving")
 
 
@@ -75,7 +77,7 @@ class Reach:
         """The fingerprint that a test file had when it was recorded."""
         return str(self._records[test_file]["fingerprint"])
 
-    def tests_of(self, mutant: Mutant) -> dict[str, list[tuple[float, str]]]:
+    def tests_of(self, mutant: Mutant) -> TestsOfFile:
         """The tests that reach a mutant: for each file their seconds and names."""
         found = {}
         for file, record in self._records.items():
@@ -93,16 +95,14 @@ class Reach:
         return found
 
 
-def quickest(
-    tests: dict[str, list[tuple[float, str]]], budget: float
-) -> tuple[list[tuple[str, list[str]]], float]:
-    """The quickest tests that fit into the budget, at least one: by file, and their seconds."""
+def quickest(tests: TestsOfFile, budget: float) -> TestsOfFile:
+    """The quickest tests that fit into the budget, at least one."""
     every = sorted((seconds, file, name) for file, of_file in tests.items() for seconds, name in of_file)
-    chosen: dict[str, list[str]] = {}
+    chosen: TestsOfFile = {}
     total = 0.0
     for seconds, file, name in every:
-        if chosen and total + seconds > budget:
-            break
-        chosen.setdefault(file, []).append(name)
         total += seconds
-    return list(chosen.items()), total
+        if chosen and total > budget:
+            break
+        chosen.setdefault(file, []).append((seconds, name))
+    return chosen

@@ -13,10 +13,10 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from mutation.mutant import Mutant
-from mutation.reach import Reach, quickest
+from mutation.reach import Reach, TestsOfFile, quickest
 from mutation.reached import ReachedTable
 from mutation.results import CAUGHT, Results
-from mutation.sources import PYTHON_FOLDERS, ROOT
+from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
 
 Item = TypeVar("Item")
 SITE = Path(__file__).parent / "site"
@@ -55,10 +55,11 @@ class Worker:
         }
         return self._ask({"record": test_file, "output": str(output)}, environment, 1200)
 
-    def run(self, mutant: Mutant, tests: list[tuple[str, list[str]]], seconds: float) -> dict[str, Any]:
-        """Run tests with a mutant; `seconds` is the time that they take without it."""
+    def run(self, mutant: Mutant, tests: TestsOfFile) -> dict[str, Any]:
+        """Run tests with a mutant."""
         environment = {"LABELTREE_MUTANT": mutant.id, "LABELTREE_MUTANT_FILE": mutant.file}
-        return self._ask({"tests": tests}, environment, 20 + 4 * seconds)
+        seconds = sum(seconds for of_file in tests.values() for seconds, _ in of_file)
+        return self._ask({"tests": list(tests.items())}, environment, 20 + 4 * seconds)
 
     def _ask(self, request: dict[str, Any], environment: dict[str, str], cpu_limit: float) -> dict[str, Any]:
         request |= {
@@ -118,7 +119,7 @@ class Run:
             return False
         return outcome["outcome"] in CAUGHT or not self._new_tests(mutant)
 
-    def _new_tests(self, mutant: Mutant) -> dict[str, list[tuple[float, str]]]:
+    def _new_tests(self, mutant: Mutant) -> TestsOfFile:
         """The tests that reach a mutant, without files that it survived as they are now."""
         survived = (self._results.get(mutant) or {}).get("survived", {})
         reaching = self._reach.tests_of(mutant)
@@ -128,12 +129,16 @@ class Run:
 
     def _run_one(self, worker: Worker, mutant: Mutant, again: bool) -> str:
         tests = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
-        chosen, seconds = quickest(tests, self._budget)
-        outcome = worker.run(mutant, chosen, seconds) if chosen else {"outcome": "survived", "seconds": 0.0}
+        # A file that somebody edits meanwhile proves nothing.
+        tests = {
+            file: of_file for file, of_file in tests.items() if fingerprint(file) == self._reach.version(file)
+        }
+        chosen = quickest(tests, self._budget)
+        outcome = worker.run(mutant, chosen) if chosen else {"outcome": "survived", "seconds": 0.0}
         if outcome["outcome"] == "survived":
             earlier = {} if again else (self._results.get(mutant) or {}).get("survived", {})
             outcome["survived"] = earlier | {file: self._reach.version(file) for file in tests}
-            outcome["n_left_out"] = sum(map(len, tests.values())) - sum(len(names) for _, names in chosen)
+            outcome["n_left_out"] = sum(map(len, tests.values())) - sum(map(len, chosen.values()))
         self._results.add(mutant, outcome)
         return f"{outcome['outcome']} {mutant.id} {mutant.file}:{mutant.line} {outcome.get('by', '')}"
 

@@ -34,8 +34,8 @@ def run_tests(request: dict[str, Any], plugin: Any) -> str | None:
     """Run tests in this process; return the name of one that failed."""
     import pytest
 
-    for file, names in request["tests"]:
-        chosen = plugin.Chosen(names)
+    for file, tests in request["tests"]:
+        chosen = plugin.Chosen(tests)
         code = pytest.main([*OPTIONS, file], plugins=[chosen])
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return chosen.failed or f"{file} (not collected)"

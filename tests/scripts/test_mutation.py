@@ -247,8 +247,8 @@ def test_what_a_test_reaches_is_recorded_again_when_it_changes(tmp_path: Path) -
     assert reach.complete(file) == []
     tests = reach.tests_of(mutants[0])
     assert tests == {file: [(2.0, "slow"), (1.0, "quick")]}
-    assert quickest(tests, budget=5) == ([(file, ["quick", "slow"])], 3.0)
-    assert quickest(tests, budget=0.5) == ([(file, ["quick"])], 1.0)
+    assert quickest(tests, budget=3) == {file: [(1.0, "quick"), (2.0, "slow")]}
+    assert quickest(tests, budget=0.5) == {file: [(1.0, "quick")]}
     assert reach.tests_of(mutants[1]) == {}
     assert Reach(tmp_path, mutants).load(file)
     assert not Reach(tmp_path, mutants[1:]).load(file), "it reaches a file with other mutants than before"

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers import ServerProcess, serving, wait_until
+from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
 from tests.serving.lessons import example, learned, send, settings, state
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.model_file.journal import Journal, journal_of
 from labeltree.online.journaled_model import JournaledModel
+from labeltree.serving import Settings, Tokens
 
 if sys.platform != "win32":
     import resource
@@ -72,7 +73,9 @@ def check_resumes(server: ServerProcess, path: Path, fill: Any, make_room: Any) 
         assert state(service.registry["online"].model) == state(expected)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux changes limits of other processes")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="only Linux changes limits of other processes"
+)
 def test_learning_resumes_when_files_may_grow_again(path: Path, tmp_path: Path) -> None:
     """With a limit on the size of files, which the system enforces as it does that of a disk."""
     with ServerProcess(path, "--learn", "--quiet", log=tmp_path / "log") as server:
@@ -160,7 +163,8 @@ def test_what_waits_while_the_disk_fails_is_refused_or_learned(
 
     def fail_once(journal: Journal, lines: bytes) -> None:
         if begun.is_set():
-            return write(journal, lines)
+            write(journal, lines)
+            return
         begun.set()
         assert failing.wait(30)
         full()
@@ -212,8 +216,6 @@ def test_a_server_starts_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_readiness_tells_which_models_learn(path: Path, models: dict[str, Path]) -> None:
-    from labeltree.serving import Settings
-
     with serving(Settings({"online": path, "small": models["small"]})) as (client, _):
         assert client.get("/readyz").json() == {
             "status": "ready",
@@ -222,3 +224,10 @@ def test_readiness_tells_which_models_learn(path: Path, models: dict[str, Path])
                 "small": {"learns": False, "reason": "it is not an online model"},
             },
         }
+
+
+def test_readiness_names_no_models_to_strangers_if_all_need_a_token(models: dict[str, Path]) -> None:
+    secret = Settings({"small": models["small"]}, tokens=Tokens([TOKEN], for_all=True))
+    with serving(secret) as (client, _):
+        assert client.get("/readyz").json() == {"status": "ready", "models": {}}
+        assert client.get("/readyz", headers=BEARER).json()["models"].keys() == {"small"}

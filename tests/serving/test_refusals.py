@@ -115,7 +115,9 @@ def test_models_are_not_asked_what_they_cannot_know(client: httpx.Client) -> Non
     check_refusal(client.post(PREDICT, json={"text": "a"}), 422, "takes no texts: send 'rows'")
     check_refusal(client.post(PREDICT, json={"features": [{"a": 1}]}), 422, "have no names: send 'rows'")
     check_refusal(
-        client.post(EXPLAIN, json={"row": ROW, "label": "fish"}), 422, "label: 'fish' is not a label of the model"
+        client.post(EXPLAIN, json={"row": ROW, "label": "fish"}),
+        422,
+        "label: 'fish' is not a label of the model",
     )
     check_refusal(client.post(EXPLAIN, json={"row": ROW}), 422, "label: Field required")
     check_refusal(
@@ -317,14 +319,18 @@ def test_labels_of_another_type_are_refused_by_name(client: httpx.Client) -> Non
     path, row = "/v1/models/numbers/", {"indices": [0], "values": [1.0]}
     for label, shown in ((True, "true"), (10.0, "10.0"), ("10", "'10'"), (False, "false"), (11, "11")):
         expected = f"{shown} is not a label of the model numbers, whose labels are integers"
-        check_refusal(client.post(path + "explain", json={"row": row, "label": label}), 422, f"label: {expected}")
+        check_refusal(
+            client.post(path + "explain", json={"row": row, "label": label}), 422, f"label: {expected}"
+        )
         for field in ("allow", "deny"):
             answer = client.post(path + "predict", json={"rows": [row], field: [20, label]})
             check_refusal(answer, 422, f"{field}[1]: {expected}")
     assert client.post(path + "explain", json={"row": row, "label": 10}).status_code == 200
 
 
-@pytest.mark.parametrize("y", [[[True], [False]], [[1.0], [0.5]], [[1], [0]]], ids=["bools", "floats", "integers"])
+@pytest.mark.parametrize(
+    "y", [[[True], [False]], [[1.0], [0.5]], [[1], [0]]], ids=["bools", "floats", "integers"]
+)
 def test_one_is_a_label_only_if_it_is_of_the_right_type(tmp_path: Path, y: list[list[Any]]) -> None:
     LabelTreeClassifier(random_state=0).fit([[1.0, 0.0], [0.0, 1.0]], y).save(tmp_path / "m")
     kind = type(y[0][0])

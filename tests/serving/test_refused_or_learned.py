@@ -161,7 +161,9 @@ def test_a_fault_of_the_model_leaves_nothing_for_the_next_start(
         assert replayed(path, tmp_path) == state(learned(online_model(), [example(0)]))
 
 
-def test_the_message_names_the_example_that_cannot_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_names_the_example_that_cannot_be_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Reading all rows of a request fails before any is learned."""
     with serving(settings(path)) as (client, service):
         features = service.registry["online"].model.growing_model().features
@@ -197,6 +199,7 @@ def test_a_key_makes_a_request_safe_to_repeat(path: Path, tmp_path: Path) -> Non
         wait_until(lambda: OnlineLabelTreeClassifier.load(path).n_examples_ > 10)
         again = send_with_key(client, "a", example(0), example(1)).json()
         assert (again["learned"], again["n_examples"], again["version"]) == (2, 6, "examples-6")
+        service.learners["online"]._saving.join()  # a copy must have both as they are at one moment
         shutil.copytree(path, tmp_path / "copy")
         shutil.copytree(journal_of(path), tmp_path / "copy.journal")
         expected = state(learned(online_model(), [example(i) for i in range(20)]))
@@ -238,7 +241,10 @@ def test_the_latest_keys_are_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("key", [b"", b"two words", b"\xc3\xa9", b"x" * 256])
 def test_a_key_that_is_none_is_refused(path: Path, key: bytes) -> None:
     with serving(settings(path)) as (client, service):
-        headers = {**{name.encode(): value.encode() for name, value in BEARER.items()}, b"Idempotency-Key": key}
+        headers = {
+            **{name.encode(): value.encode() for name, value in BEARER.items()},
+            b"Idempotency-Key": key,
+        }
         answer = client.post(LEARN, json={"examples": [example(0)]}, headers=headers)
         assert answer.status_code == 422
         assert "Idempotency-Key: expected 1 to 255 printable" in answer.json()["error"]["message"]

@@ -63,7 +63,9 @@ def received(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-@pytest.mark.parametrize("sent", [b"", b"G", b"GET /healthz HTTP/1.1\r\nX-Slow: "], ids=["nothing", "a byte", "half"])
+@pytest.mark.parametrize(
+    "sent", [b"", b"G", b"GET /healthz HTTP/1.1\r\nX-Slow: "], ids=["nothing", "a byte", "half"]
+)
 def test_heads_that_do_not_come_are_not_waited_for(server: tuple[httpx.Client, Service], sent: bytes) -> None:
     with connect(server[0], sent) as connection:
         assert received(connection) == b""

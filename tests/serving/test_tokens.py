@@ -165,7 +165,17 @@ NEAR_QUESTIONS = [
     "/x/v1/models/pets/predict",
     "/V1/models/pets/predict",
 ]
-NEAR_OPEN = ["/healthzx", "/healthz/", "/healthz\n", "/x/healthz", "/readyzz", "/page/a/b", "/page", "//", "/ "]
+NEAR_OPEN = [
+    "/healthzx",
+    "/healthz/",
+    "/healthz\n",
+    "/x/healthz",
+    "/readyzz",
+    "/page/a/b",
+    "/page",
+    "//",
+    "/ ",
+]
 
 
 def test_the_rules_match_whole_paths() -> None:
@@ -186,7 +196,8 @@ def test_paths_that_begin_as_a_question_are_none(clients: dict[str, httpx.Client
 
 
 @pytest.mark.parametrize(
-    "given", [f"x{TOKEN}", f"{TOKEN}x", TOKEN[:-1], TOKEN[1:], f"{TOKEN}=", f"{TOKEN} {TOKEN}", TOKEN.upper(), ""]
+    "given",
+    [f"x{TOKEN}", f"{TOKEN}x", TOKEN[:-1], TOKEN[1:], f"{TOKEN}=", f"{TOKEN} {TOKEN}", TOKEN.upper(), ""],
 )
 def test_a_token_is_the_whole_token(given: str) -> None:
     tokens = Tokens([TOKEN])

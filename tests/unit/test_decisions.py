@@ -15,6 +15,7 @@ from tests.noisy_models import MODELS, TRAINED, VALID, as_lists, batch_model, no
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.decisions import OFO, exact_threshold, ofo_threshold
+from labeltree.decisions.decision import Decision
 from labeltree.metrics import AM, CutOffMetric, FBeta, Hamming, LinearFractional, get_metric
 
 
@@ -311,3 +312,5 @@ def test_decisions_describe_themselves() -> None:
         .decision_.describe()
         .startswith("a threshold for each label, from 0.")
     )
+    per_label = Decision("macro_f1", "exact", np.array([0.9, 0.125, 0.4], dtype=np.float32))
+    assert per_label.describe() == "a threshold for each label, from 0.125 to 0.9, the median 0.4"

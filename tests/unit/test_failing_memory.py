@@ -131,8 +131,9 @@ classes = {
 }
 few = 25
 for name, (kind, parameters) in classes.items():
-    expected = answers(kind(random_state=0, **parameters).fit(X[:few], y[:few]))
-    for model in fail_at_every_allocation(lambda: kind(random_state=0, **parameters), lambda m: m.fit(X[:few], y[:few])):
+    make = lambda: kind(random_state=0, **parameters)
+    expected = answers(make().fit(X[:few], y[:few]))
+    for model in fail_at_every_allocation(make, lambda m: m.fit(X[:few], y[:few])):
         if not hasattr(model, "classes_"):
             model.fit(X[:few], y[:few])
         assert answers(model) == expected, name

@@ -132,6 +132,40 @@ def test_what_is_refused_is_gone(tmp_path: Path) -> None:
     assert Contents.read(tmp_path / "journal").end == 7
 
 
+def test_all_requests_of_a_record_may_be_refused_at_once(tmp_path: Path) -> None:
+    """As after a fault, in the second example of the second of three requests."""
+    journal = opened(tmp_path / "journal", Mark("", 0))
+    lessons = [Lesson(1, "a", ""), Lesson(2, "b", ""), Lesson(2, "c", "")]
+    record = journal.append(0, [{"x": i} for i in range(5)], lessons)
+    journal.refuse(record, Refused(2, 5, "no memory"))
+    journal.close()
+    assert read(tmp_path / "journal") == [(0, [{"x": 0}, {"x": 1}])]
+    receipts = Contents.read(tmp_path / "journal").receipts
+    assert receipts == {"a": Receipt("a", "", 1, 1), "b": Receipt("b", "", 1, 2, "no memory")}
+
+
+def test_a_part_whose_name_may_be_lost_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from labeltree.model_file import journal as module
+
+    journal = opened(tmp_path / "journal")
+    synced: list[Path] = []
+
+    def sync(folder: Path) -> None:
+        synced.append(folder)
+        if len(synced) == 2:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(module, "sync_folder", sync)
+    with pytest.raises(OSError, match="Input/output"):
+        journal.append(7, [{"x": 7}])
+    journal.append(7, [{"x": 8}])
+    assert synced == [tmp_path, tmp_path / "journal", tmp_path / "journal"]
+    journal.close()
+    assert read(tmp_path / "journal") == [(7, [{"x": 8}])]
+
+
 def test_receipts_are_kept_over_parts(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     journal = opened(path)

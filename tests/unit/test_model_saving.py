@@ -315,6 +315,6 @@ def test_a_model_that_load_would_refuse_is_not_saved(old, tmp_path):
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     broken = small_model(seed=1)
     broken.label_counts_[0] = 10**9
-    with pytest.raises(ModelFileError, match="could not be opened again, so nothing was written: .*labels"):
+    with pytest.raises(ModelFileError, match=r"could not be opened again, so nothing was written: .*labels"):
         broken.save(tmp_path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -76,6 +76,16 @@ def test_a_header_that_is_fine(write):
     assert tensors["b"].values.size == 0
 
 
+def test_the_order_of_a_header_does_not_matter(write):
+    """As in files of other programs; an empty tensor comes before another one that begins in the same place."""
+    header = {"d": entry(4, 4), "c": entry(2, 4), "b": entry(2, 2), "a": entry(0, 2)}
+    with write({**header, **METADATA}, b"aacc") as file:
+        tensors = map_tensors(file).tensors
+    assert {name: bytes(tensor.values) for name, tensor in tensors.items()} == {
+        "a": b"aa", "b": b"", "c": b"cc", "d": b"",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("tensors", "message"),
     [

@@ -120,7 +120,8 @@ class Journal:
 
     def begin_part(self, first: int, receipts: list[Receipt]) -> None:
         """Write the following lines to a new file, which begins with these receipts."""
-        self._write(b"")  # what is left of a failed write must not stay in the middle
+        if self._part is not None:
+            self._write(b"")  # what is left of a failed write must not stay in the middle
         self._begin(first)
         if receipts:
             self._write(receipts_line(receipts))
@@ -156,7 +157,11 @@ class Journal:
             sync_folder(self.path.parent)
         self.close()
         self._open(self.path / f"{first:012d}.jsonl")
-        sync_folder(self.path)
+        try:
+            sync_folder(self.path)
+        except OSError:  # a record in this file could be lost: the next one tries again
+            self.close()
+            raise
 
     def _open(self, path: Path) -> None:
         self._part = path.open("ab", buffering=0)

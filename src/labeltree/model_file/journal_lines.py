@@ -61,8 +61,11 @@ class Record:
         begin = 0
         for lesson in self.lessons:
             end = begin + lesson.n_examples
-            refused = next((one for one in self.refused if begin <= one.begin < end), None)
-            yield lesson, begin, end if refused is None else refused.begin, refused and refused.message
+            refused = next((one for one in self.refused if one.begin < end and one.end > begin), None)
+            if refused is None:
+                yield lesson, begin, end, None
+            else:
+                yield lesson, begin, max(begin, refused.begin), refused.message
             begin = end
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 import labeltree
 from labeltree.kinds import Kind, kind_of
 from labeltree.model_file.directory import check_replaceable
-from labeltree.model_file.document import Draft
+from labeltree.model_file.document import Draft, Stored
 from labeltree.model_file.lock import ModelLock
 from labeltree.model_file.waiting import check_nothing_waits
 
@@ -55,14 +55,8 @@ def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = N
     ...     load(f"{folder}/pets.labeltree").predict([[1.0, 0.0]])
     [['cat']]
     """
-    from labeltree.model_file.loading import open_model
-
     # Everything that can be refused is refused before the directory is touched.
-    draft = draft_of(model, **options)
-    is_mapped = (
-        not model.model_.learns
-    )  # opening an online model copies all of it: its section checks it before
-    draft.write(path, lock, check=partial(open_model, cls=type(model)) if is_mapped else None)
+    draft_of(model, **options).write(path, lock, check=partial(check_readable, type(model)))
 
 
 @contextmanager
@@ -81,6 +75,13 @@ def draft_of(model: Any, **options: Any) -> Draft:
     draft.add(library_version=labeltree.__version__, estimator=type(model).__name__)
     section_of(kind_of(type(model))).write(draft, model, **options)
     return draft
+
+
+def check_readable(cls: type[Any], stored: Stored) -> None:
+    """Raise `ValueError` if `load` would refuse a model of this class."""
+    section = section_of(kind_of(cls))
+    # Opening an online model copies all of it. Its section checks the weights before they are written.
+    getattr(section, "check", section.read)(cls, stored)
 
 
 def section_of(kind: Kind) -> Any:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import mmap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -129,13 +129,12 @@ def map_tensors(file: BinaryIO) -> TensorFile:
     return TensorFile(tensors, content)
 
 
-def file_sha256(file: BinaryIO, after_chunk: Callable[[], None] = lambda: None) -> str:
-    """The hash of a whole file; calls `after_chunk` after each megabyte."""
+def file_sha256(file: BinaryIO) -> str:
+    """The hash of a whole file."""
     file.seek(0)
     digest = hashlib.sha256()
     while chunk := file.read(1 << 20):
         digest.update(chunk)
-        after_chunk()
     return digest.hexdigest()
 
 

@@ -27,7 +27,12 @@ class Waiting:
     def of(cls, directory: Path) -> Waiting:
         """Compare the model in a directory with its journal, if there is one."""
         journal = journal_of(directory)
-        return cls.between(journal, Contents.read(journal), stored_mark(directory))
+        stored = stored_mark(directory)
+        while True:
+            contents = Contents.read(journal)
+            before, stored = stored, stored_mark(directory)
+            if stored == before:  # else the model was saved meanwhile
+                return cls.between(journal, contents, stored)
 
     @classmethod
     def between(cls, journal: Path, contents: Contents, stored: Mark | None) -> Waiting:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -104,6 +105,15 @@ class FeatureSpace:
             self._number = {} if self._number is None else self._number
             for name in rows.new_names:
                 self._number.setdefault(name, len(self._number))
+
+    def release(self, rows: FeatureRows, learned: NDArray[np.int64]) -> None:
+        """Forget the new names of adopted rows that were not learned; these are the last names."""
+        if self._number is None or not rows.new_names:
+            return
+        n_before = len(self._number) - len(rows.new_names)
+        n_used = 1 + max((int(rows.matrix.row(i)[0].max(initial=-1)) for i in learned.tolist()), default=-1)
+        self._number = dict(islice(self._number.items(), max(n_before, n_used)))
+        self.n_features = len(self._number)
 
     def _read_matrix(self, X: Any, normalize: bool) -> FeatureRows:
         reset = self.n_features == 0

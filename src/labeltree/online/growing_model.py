@@ -165,19 +165,24 @@ class GrowingModel:
                 n_before = len(self.labels)
                 self.labels.note_form(labels)
                 self.features.adopt(features)
-            n_added = 0
-            for begin in range(0, len(order), ROWS_PER_TURN):
-                turn = slice(begin, begin + ROWS_PER_TURN)
-                answers = (None, None) if search is None else (best[turn], probabilities[turn])
+            n_added, n_learned_before = 0, self.n_samples_fit
+            try:
+                for begin in range(0, len(order), ROWS_PER_TURN):
+                    turn = slice(begin, begin + ROWS_PER_TURN)
+                    answers = (None, None) if search is None else (best[turn], probabilities[turn])
+                    with self.lock.writing():
+                        try:
+                            self.tree.learn(
+                                features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
+                            )
+                        finally:  # also after a turn that failed half-way
+                            n_known = self.tree.n_labels - n_before
+                            self.labels.add(new_labels[n_added:n_known])
+                            n_added = n_known
+            except BaseException:
                 with self.lock.writing():
-                    try:
-                        self.tree.learn(
-                            features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
-                        )
-                    finally:  # also after a turn that failed half-way
-                        n_known = self.tree.n_labels - n_before
-                        self.labels.add(new_labels[n_added:n_known])
-                        n_added = n_known
+                    self.features.release(features, order[: self.n_samples_fit - n_learned_before])
+                raise
             return TopLabels(self.labels.names_of(best), probabilities)
 
     def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:

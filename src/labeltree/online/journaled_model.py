@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from labeltree.errors import ModelFileError
 from labeltree.model_file.journal import Journal, journal_of
 from labeltree.model_file.journal_lines import Contents, Lesson, Mark, Receipt, Record, Refused, records
 from labeltree.model_file.lock import ModelLock
-from labeltree.model_file.saving import draft_of
+from labeltree.model_file.saving import check_readable, draft_of
 from labeltree.model_file.waiting import Waiting, check_nothing_waits, stored_mark
 from labeltree.online.examples import features_of, labels_of
 from labeltree.online.streaming import n_learned, n_learned_of_stream
@@ -116,7 +117,9 @@ class JournaledModel:
             with self.turn:
                 self._journal.mark(saved)
 
-        draft.write(self.path, self._lock, before_commit=mark)
+        draft.write(
+            self.path, self._lock, before_commit=mark, check=partial(check_readable, type(self.model))
+        )
         with self.turn:
             self._stored = saved
             self._journal.note_saved(saved)

@@ -106,7 +106,10 @@ def _containers(body: bytes, limits: Limits) -> list[_Container]:
         if n_values.max() > limits.row_values:
             place = f"{name}[{int(n_values.argmax())}]" if kinds[first] == ord("[") else name
             raise Refusal(422, f"{place}: at most {limits.row_values} values", "row_too_long")
-        found.append(_Container(name, begin, end, _cut(begin, end, marks[commas])))
+        pieces = _cut(begin, end, marks[commas])
+        if len(pieces) > 1 and any(not body[piece.begin : piece.end].strip() for piece in pieces):
+            raise Refusal(400, f"the body is not JSON: {name} has a comma too many", "invalid_json")
+        found.append(_Container(name, begin, end, pieces))
     return found
 
 
@@ -128,7 +131,8 @@ def _structure(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArr
 
 
 def _cut(begin: int, end: int, commas: NDArray[np.int64]) -> list[_Piece]:
-    pieces, first = [], 0
+    pieces: list[_Piece] = []
+    first = 0
     while True:
         # The last comma within a piece, or the next one if an element is longer.
         after = max(int(np.searchsorted(commas, begin + PIECE_BYTES)), first + 1)

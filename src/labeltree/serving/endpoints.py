@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Security
@@ -46,7 +47,7 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to sk
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = error_answers(401, 503, 504)
+_ALWAYS = error_answers(401, 421, 431, 503, 504)
 _MODEL = {**_ALWAYS, **error_answers(404, 422)}
 _BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
 _CHANGE = error_answers(403, 409)
@@ -54,9 +55,16 @@ _CHANGE = error_answers(403, 409)
 #: Describes that a route needs a token. The gate checks it, before the body is read.
 _TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
 
-body_router = APIRouter(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
-model_router = APIRouter(prefix="/v1/models/{name}", responses=_MODEL)
-server_router = APIRouter()
+
+def _name_of(route: Any) -> str:
+    """Return the name of an operation, as generated clients call it."""
+    return str(route.name)
+
+
+_router = partial(APIRouter, generate_unique_id_function=_name_of)
+body_router = _router(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+model_router = _router(prefix="/v1/models/{name}", responses=_MODEL)
+server_router = _router()
 
 
 @body_router.post(
@@ -212,19 +220,23 @@ async def healthz() -> schemas.StatusAnswer:
 
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
-async def readyz(service: Running) -> schemas.ReadyAnswer:
+async def readyz(service: Running, exchange: Current) -> schemas.ReadyAnswer:
     """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests.
 
-    The answer tells of each model whether it learns, and if not, why.
+    The answer tells of each model whether it learns, and if not, why; with `--token-for-all` only if the request has a
+    token.
     """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
     if broken := [served.name for served in service.registry if served.is_damaged]:
         raise damaged(", ".join(broken))
-    learning = {
-        name: schemas.Learning(learns=why_not is None, reason=why_not)
-        for name, why_not in service.learning().items()
-    }
+    tokens = service.settings.tokens
+    learning = {}
+    if not tokens.for_all or tokens.accepts(exchange.headers.get(b"authorization", b"")):
+        learning = {
+            name: schemas.Learning(learns=why_not is None, reason=why_not)
+            for name, why_not in service.learning().items()
+        }
     return schemas.ReadyAnswer(status="ready", models=learning)
 
 

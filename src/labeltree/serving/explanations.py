@@ -35,7 +35,9 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
         raise Refusal(409, str(error), "cannot_explain") from None
     if not all(isfinite(step.score) for path in explanation.paths for step in path):
         place = "row" if request.row is not None else "features"
-        raise Refusal(422, f"{place}: the scores of these values are too large for float32: send smaller values")
+        raise Refusal(
+            422, f"{place}: the scores of these values are too large for float32: send smaller values"
+        )
     return {
         "model": served.name,
         "version": version,

@@ -7,7 +7,6 @@ from typing import Any
 from pydantic_core import to_json
 
 from labeltree.serving import given_labels, rows
-from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import PredictRequest
@@ -33,8 +32,7 @@ def check(served: ServedModel, request: PredictRequest, limits: Limits) -> None:
 def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | bytes:
     """Return the content of a `PredictAnswer`, for several rows as JSON.
 
-    Many rows would be many objects, and `to_json` holds the GIL until it has written them all. So each row is written on
-    its own.
+    `to_json` holds the GIL until it is done, so each row is written on its own.
     """
     options: dict[str, Any] = {}
     for field in ("allow", "deny"):
@@ -80,4 +78,3 @@ def _weights(served: ServedModel, given: str | dict[str, float]) -> Any:
             raise given_labels.no_such_label(served, "label_weight", text)
         weights[label] = weight
     return weights
-

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from labeltree.cached import cached_property
 from labeltree.errors import ModelFileError
 from labeltree.model_file import load
 from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document, version_of
@@ -139,14 +139,14 @@ class Registry:
                 self._intact[name] = loaded
         return loaded
 
-    def verify(self, served: ServedModel, after_chunk: Callable[[], None]) -> bool | None:
+    def verify(self, served: ServedModel, sha256_of: Callable[[BinaryIO], str]) -> bool | None:
         """Compare the files of a version with their checksums, and go back to another version if they are damaged.
 
         Parameters
         ----------
         served : ServedModel
-        after_chunk : callable
-            Called after each megabyte.
+        sha256_of : callable
+            Returns the SHA-256 of an open file.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class Registry:
                 text = read_document(path)
             if version_of(text)[:12] != version:
                 return None
-            verify_files(path, text, after_chunk)
+            verify_files(path, text, sha256_of)
         except ModelFileError:
             with self._loading[served.name]:
                 if self._models[served.name] is not served or not _is_on_disk(version, path):

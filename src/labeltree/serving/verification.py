@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import queue
+import subprocess
+import sys
 import threading
-import time
+from typing import BinaryIO
 
 from labeltree.errors import ModelFileError
 from labeltree.serving.logs import log_event
 from labeltree.serving.metrics import Metrics
 from labeltree.serving.registry import Registry, ServedModel
 from labeltree.serving.shared_state import SharedState
+
+#: A program that prints the SHA-256 of its standard input.
+_HASH = """
+import hashlib, os, sys
+getattr(os, "nice", int)(19)
+digest = hashlib.sha256()
+while chunk := os.read(0, 1 << 20):
+    digest.update(chunk)
+print(digest.hexdigest())
+"""
 
 
 class _StoppedError(Exception):
@@ -23,8 +33,8 @@ class _StoppedError(Exception):
 class Verifier:
     """A thread that compares the files of served versions with their checksums, one version after another.
 
-    It must not slow down requests: it has the lowest priority and rests half of the time. Every worker verifies its
-    own versions, so all of them leave a damaged one.
+    It must not slow down requests, so a process of the lowest priority computes the checksums. A thread would take
+    Python's lock from the requests. Every worker verifies its own versions, so all of them leave a damaged one.
 
     Parameters
     ----------
@@ -40,7 +50,7 @@ class Verifier:
         self._waiting: queue.SimpleQueue[ServedModel | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="verifier", daemon=True)
-        self._chunk_began = 0.0
+        self._hashing: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the thread, with all models that are served."""
@@ -56,13 +66,13 @@ class Verifier:
     def stop(self) -> None:
         """End the thread."""
         self._stopped.set()
+        if (hashing := self._hashing) is not None:
+            hashing.kill()
         self._waiting.put(None)
         if self._thread.is_alive():
             self._thread.join()
 
     def _run(self) -> None:
-        with contextlib.suppress(OSError, AttributeError):  # Linux has priorities of threads
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
         while (served := self._waiting.get()) is not None:
             try:
                 self._verify(served)
@@ -73,9 +83,8 @@ class Verifier:
 
     def _verify(self, served: ServedModel) -> None:
         name, version = served.name, served.saved_version
-        self._chunk_began = time.monotonic()
         try:
-            is_intact = self._registry.verify(served, self._rest)
+            is_intact = self._registry.verify(served, self._sha256)
         except ModelFileError as error:
             self._metrics.verified(name, is_intact=False)
             now = self._registry[name]
@@ -95,8 +104,14 @@ class Verifier:
                 self._metrics.verified(name, is_intact=True)
                 log_event("verified", model=name, version=version, worker=self._worker)
 
-    def _rest(self) -> None:
-        """Wait as long as the last megabyte took."""
-        if self._stopped.wait(min(1.0, time.monotonic() - self._chunk_began)):
+    def _sha256(self, file: BinaryIO) -> str:
+        command = [sys.executable, "-I", "-S", "-c", _HASH]
+        with subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE) as self._hashing:
+            if self._stopped.is_set():  # perhaps before there was a process to kill
+                self._hashing.kill()
+            printed, _ = self._hashing.communicate()
+        if self._stopped.is_set():
             raise _StoppedError
-        self._chunk_began = time.monotonic()
+        if self._hashing.returncode != 0:
+            raise RuntimeError(f"the process that computes checksums ended with {self._hashing.returncode}")
+        return printed.decode().strip()

@@ -22,6 +22,8 @@ N_QUESTIONS = 200
 _CHUNK_BYTES = 4 << 20
 _FEATURES_PER_ROW = 50
 _LABELS_PER_TEXT = 5
+#: For the first letter that is not ASCII, a table of all characters is made. This takes 0.1 s and more.
+_LETTER = "é"
 
 
 def warm_up(model: Any, path: Path) -> None:
@@ -63,7 +65,7 @@ def _questions(model: Any) -> Iterator[Any]:
     for _ in range(N_QUESTIONS if len(labels) > 0 else 0):
         if trained.takes_text:
             chosen = labels[rng.integers(len(labels), size=_LABELS_PER_TEXT)].tolist()
-            yield trained.read_texts([" ".join(map(str, chosen))])
+            yield trained.read_texts([" ".join([*map(str, chosen), _LETTER])])
         width = int(trained.n_features)
         columns = np.unique(rng.integers(max(1, width), size=min(width, _FEATURES_PER_ROW)))
         values = rng.random(len(columns), dtype=np.float32)

@@ -86,11 +86,7 @@ def _check_finite(state: Mapping[str, Any]) -> None:
         if values.dtype.kind != "f" or values.size == 0:
             continue
         lowest, highest = values.min(), values.max()  # NaN if one of the values is
-        if name == "square":
-            is_right = lowest >= 0
-        else:
-            is_right = np.isfinite(lowest) and np.isfinite(highest)
-        if not is_right:
+        if not (lowest >= 0 if name == "square" else np.isfinite(lowest) and np.isfinite(highest)):
             raise ModelFileError(
                 f"the model has values in '{name}' that are not finite, so it could not be opened again; nothing was "
                 "written: go back to an earlier version, and scale the features or lower the learning rate"
@@ -137,11 +133,19 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
         if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
             raise ValueError("the tree has other numbers of labels or examples than model.json says")
-    features = _features(stored, section, settings)
+    features = _features(stored, section, settings.hashes_names)
     model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.names)))
     return estimator.adopt(model)
+
+
+def check(cls: type[Any], stored: Stored) -> None:
+    """Raise what `read` would raise, but for the parameters and the tree: `write` has checked them."""
+    section = _OnlineTree(stored)
+    labels = _labels(stored, section)
+    section.decision.read(len(labels.classes))
+    _features(stored, section, section.settings.get("weights") in ("hashed", "shared"))
 
 
 def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
@@ -163,17 +167,17 @@ def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
     return LabelTable(section.label_kind, labels, columns)
 
 
-def _features(stored: Stored, section: _OnlineTree, settings: OnlineSettings) -> FeatureSpace:
+def _features(stored: Stored, section: _OnlineTree, hashes_names: bool) -> FeatureSpace:
     names = None
     if section.name_file is not None:
         tensors = stored.tensors(section.name_file)
         with blaming(section.name_file.name):
-            n_names = 0 if section.named_features and settings.hashes_names else section.n_features
+            n_names = 0 if section.named_features and hashes_names else section.n_features
             names = decode_texts(tensors, n_names)
     elif section.named_features:
         raise ValueError("model.json says that features have names, but there are none")
     return FeatureSpace(
-        settings.hashes_names,
+        hashes_names,
         section.n_features,
         names=names.tolist() if names is not None and section.named_features else None,
         column_names=None if section.named_features else names,
