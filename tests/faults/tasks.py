@@ -16,12 +16,16 @@ from labeltree import FastXMLClassifier, LabelTreeClassifier, OnlineLabelTreeCla
 from labeltree.cli import main
 from labeltree.data import write_libsvm, write_word_vectors, write_xmlc
 from labeltree.model_file import load
+from labeltree.model_file.journal_lines import Lesson
+from labeltree.model_file.lock import ModelLock
+from labeltree.online.examples import features_of, labels_of
+from labeltree.online.journaled_model import JournaledModel
 from labeltree.text import Tagger
 from labeltree.tuning import write_parameters
 
 X, LABELS = small_data()
 Y = [[int(name.rpartition(" ")[2]) for name in row] for row in LABELS]
-MODEL, FILE = "model", "file"
+MODEL, FILE, TOLD = "model", "file", "told"
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,32 @@ def calibrate(folder: Path) -> None:
     load(folder / MODEL).calibrate(X, Y, method="platt").save(folder / MODEL)
 
 
+def with_online_model(folder: Path) -> None:
+    OnlineLabelTreeClassifier(random_state=0).partial_fit([{"boat": 1.0}], [["sea"]]).save(folder / MODEL)
+
+
+def learn(folder: Path) -> None:
+    """Learn six examples as a server does, and save the model after three; tell of each that is safe."""
+    path = folder / MODEL
+    lock = ModelLock(path, "learns")
+    with JournaledModel(load(path), path, lock) as opened, (folder / TOLD).open("ab", buffering=0) as told:
+        for number in range(6):
+            example = {"text": f"boat word{number}", "labels": [f"label {number}"]}
+            opened.append([example], [Lesson(1)])
+            told.write(b".")
+            opened.model.partial_fit(features_of(opened.model, [example]), labels_of([example]))
+            if number == 2:
+                opened.save()
+
+
+def seen_lessons(folder: Path) -> Any:
+    """Return the labels that a model knows which is opened to learn again."""
+    path = folder / MODEL
+    lock = ModelLock(path, "learns", wait_seconds=0)
+    with JournaledModel(load(path, verify=True), path, lock) as opened:
+        return sorted(opened.model.classes_.tolist())
+
+
 def written(name: str, write: Callable[[Path, int], None]) -> Task:
     """Return the task that writes a file over another one."""
     return Task(lambda folder: write(folder / name, 0), lambda folder: write(folder / name, 1), seen_file)
@@ -145,6 +175,7 @@ def make_tasks() -> dict[str, Task]:
             command("convert", f"@{MODEL}", f"@{MODEL}", "--weights", "int8"),
             seen_model,
         ),
+        "learn": Task(with_online_model, learn, seen_lessons),
         "xmlc": written(f"{FILE}.txt", lambda path, n: write_xmlc(path, y + n, y)),
         "xmlc.gz": written(f"{FILE}.txt.gz", lambda path, n: write_xmlc(path, y + n, y)),
         "libsvm.xz": written(f"{FILE}.svm.xz", lambda path, n: write_libsvm(path, y + n, y)),
