@@ -2,6 +2,7 @@
 # `make test PYTHON=python3.12` chooses the interpreter; a different one than last time rebuilds .venv.
 PYTHON ?= python3
 ARGS ?=
+SECONDS ?= 300
 DATA ?= ../shared/data
 
 bin := .venv/bin
@@ -14,7 +15,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix picture bench experiments profile sanitize mutants develop tools browser clean
+.PHONY: help demo test check fix picture bench experiments profile sanitize fuzz mutants develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -47,6 +48,9 @@ profile: $(package) $(group)-bench ## where the time goes, phase by phase, and h
 
 sanitize: ## run the native tests under the address, undefined behaviour and thread sanitizers
 	@scripts/sanitize
+
+fuzz: ## try random input under the sanitizers for SECONDS=300; ARGS="--target model-files" for one target
+	@scripts/sanitize address -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
 mutants: ## make small wrong changes to the code and print those that no test notices; ARGS="--help" lists options
 	@scripts/mutants $(ARGS)

@@ -1,6 +1,6 @@
-"""How many requests a server answers, beside one that does nothing; its memory; and what happens when things change.
+"""How many requests a server answers, beside one that does nothing, and what happens when things change.
 
-python -m benchmarks.serving --workers 1 2 --seconds 5 --repeat 3 --soak 60
+python -m benchmarks.serving --workers 1 2 --seconds 5 --repeat 3
 
 The requests are captions of the Tate's catalogue that were not trained on, one in each. All is on loopback, client and
 servers share the processors, and the server that does nothing is asked the same by the same client in turn.
@@ -9,7 +9,6 @@ servers share the processors, and the server that does nothing is asked the same
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import shutil
@@ -21,7 +20,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
 from benchmarks.__main__ import surroundings
@@ -38,12 +36,6 @@ TABLE_WIDTH = 120
 PREDICT = "/v1/models/tate/predict"
 N_TEXTS = 2000
 
-#: A soak has as many requests as an hour has at this rate.
-MODEST_RATE = 20
-
-#: Memory is looked at from then on: before it, pages of the model are touched for the first time.
-SETTLE_SHARE = 0.2
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
@@ -57,7 +49,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         events = {
             "reload": reload_under_load(models, folder, options),
             "kill": kill_under_load(models[0], folder, options),
-            "soak": soak(models[0], folder, options),
         }
     told = {**surroundings(TITLE, options), "processors": os.cpu_count(), "rates": rates, **events}
     (output / "results.json").write_text(json.dumps(told, indent=1))
@@ -80,27 +71,11 @@ def tagger(seed: int) -> Path:
 
 
 def write_requests(folder: Path) -> None:
-    """What is asked: one text each; the same of the server that does nothing; and a little of everything."""
+    """What is asked: one text each, and the same of the server that does nothing."""
     texts = load_tate().texts_test[:N_TEXTS]
     bodies = [json.dumps({"text": text}) for text in texts]
     write_lines(folder / "labeltree.jsonl", [{"path": PREDICT, "body": body} for body in bodies])
     write_lines(folder / "nothing.jsonl", [{"path": "/nothing", "body": body} for body in bodies])
-    others = itertools.cycle(
-        [
-            {"path": PREDICT, "body": json.dumps({"texts": texts[:20], "k": 10})},
-            {"path": PREDICT, "body": json.dumps({"text": texts[0], "label_weight": "propensity"})},
-            {"path": "/v1/models/tate/explain", "body": json.dumps({"text": texts[0], "label": 91})},
-            {"path": "/v1/models/tate/labels?query=1", "method": "GET"},
-            {"path": "/v1/models/tate/tree?node=0", "method": "GET"},
-            {"path": "/metrics", "method": "GET"},
-            {"path": PREDICT, "body": "{"},
-            {"path": "/v1/models/none/predict", "body": bodies[0]},
-        ]
-    )
-    mixed: list[dict[str, str]] = []
-    for i, body in enumerate(bodies):  # one in ten is something else
-        mixed.append(next(others) if i % 10 == 9 else {"path": PREDICT, "body": body})
-    write_lines(folder / "mixed.jsonl", mixed)
 
 
 def write_lines(path: Path, lines: Sequence[dict[str, str]]) -> None:
@@ -188,41 +163,6 @@ def kill_under_load(model: Path, folder: Path, options: argparse.Namespace) -> d
         server.close()
 
 
-def soak(model: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """As many requests of all kinds as an hour has at a modest rate, and what memory all processes have meanwhile."""
-    most = 3600 * MODEST_RATE
-    server = Server.of_labeltree({"tate": model}, max(options.workers), folder / "serve.log")
-    try:
-        before = server.counters()["labeltree_requests_total"]
-        client = Client(server, folder / "mixed.jsonl", options.soak, options.connections, most)
-        started, samples = time.monotonic(), []
-        while client.is_at_work:
-            samples.append((time.monotonic() - started, server.memory_mb()))
-            time.sleep(max(0.1, options.soak / 200))
-        told = client.result()
-        n_requests = server.counters()["labeltree_requests_total"] - before
-    finally:
-        server.close()
-    return {
-        **told,
-        "hours": n_requests / 3600 / MODEST_RATE,
-        **memory(samples, told["per_second"]),
-        "samples": samples,
-    }
-
-
-def memory(samples: Sequence[tuple[float, float]], per_second: float) -> dict[str, float]:
-    """Whether memory grows: where it begins and ends once it has settled, and the slope between."""
-    seconds, resident = np.array(samples)[int(SETTLE_SHARE * len(samples)) :].T
-    part = max(1, len(resident) // 10)
-    slope = np.polyfit(seconds, resident, 1)[0] if len(resident) > 1 else 0.0
-    return {
-        "first_mb": float(np.median(resident[:part])),
-        "last_mb": float(np.median(resident[-part:])),
-        "mb_per_100k_requests": float(slope / per_second * 100_000),
-    }
-
-
 def cells(rates: Sequence[dict[str, Any]]) -> list[list[list[str]]]:
     """Medians over the runs."""
     rows = []
@@ -252,17 +192,13 @@ def cells(rates: Sequence[dict[str, Any]]) -> list[list[list[str]]]:
 
 def notes(events: dict[str, dict[str, Any]]) -> list[str]:
     """The rest, in sentences."""
-    reload, kill, soak = events["reload"], events["kill"], events["soak"]
+    reload, kill = events["reload"], events["kill"]
     return [
         f"Reload under load: the model was replaced {reload['reloads']} times, {reload['requests']:,} requests "
         f"answered, {n_failed(reload)} failed.",
         f"A worker of {kill['workers']} killed under load: {kill['requests']:,} requests answered, {n_failed(kill)} "
         f"failed with a lost connection or a 5xx, never more than {kill['longest_gap_ms']:.0f} ms without an answer; "
         f"it was {'' if kill['was_replaced'] else 'not '}replaced.",
-        f"Soak: {soak['requests']:,} requests of all kinds, as many as {soak['hours']:.1f} h have at {MODEST_RATE} a "
-        f"second, in {soak['seconds']:.0f} s; resident memory of all processes {soak['first_mb']:.1f} MB, then "
-        f"{soak['last_mb']:.1f} MB ({soak['mb_per_100k_requests']:+.2f} MB in 100,000 requests); "
-        f"{n_failed(soak)} failed.",
     ]
 
 
@@ -284,11 +220,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--connections", type=int, default=16, help="that the client has; 16 by default")
     parser.add_argument("--seconds", type=float, default=5.0, help="of each run; 5 by default")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, interleaved; 3 by default")
-    parser.add_argument("--soak", type=float, default=60.0, metavar="SECONDS", help="at most; 60 by default")
     parser.add_argument("--output", type=Path, help="the folder of results.json and table.md")
     parser.set_defaults(data="tate", threads=1, limit=None)
     options = parser.parse_args(arguments)
-    for name in ("connections", "seconds", "repeat", "soak"):
+    for name in ("connections", "seconds", "repeat"):
         if getattr(options, name) <= 0:
             parser.error(f"--{name} must be above 0, got {getattr(options, name)}")
     if min(options.workers) <= 0:

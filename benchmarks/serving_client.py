@@ -107,22 +107,20 @@ def read_requests(path: Path) -> list[bytes]:
     return requests
 
 
-async def ask(
-    host: str, port: int, requests: list[bytes], connections: int, seconds: float, most: int | None
-) -> Tally:
-    """Send requests over several connections for `seconds` seconds, or until `most` of them are answered."""
+async def ask(host: str, port: int, requests: list[bytes], connections: int, seconds: float) -> Tally:
+    """Send requests over several connections for `seconds` seconds."""
     until = time.perf_counter() + seconds
     tally = Tally(last_answer=time.perf_counter())
 
     def stream(begin: int) -> Iterator[bytes]:
         for request in itertools.islice(itertools.cycle(requests), begin, None):
-            if time.perf_counter() > until or (most is not None and len(tally.seconds) >= most):
+            if time.perf_counter() > until:
                 return
             yield request
 
     async def keep_asking(begin: int) -> None:
         wanted = stream(begin)
-        while time.perf_counter() < until and (most is None or len(tally.seconds) < most):
+        while time.perf_counter() < until:
             try:
                 _, connection = await asyncio.get_running_loop().create_connection(
                     lambda: Connection(wanted, tally), host, port
@@ -160,20 +158,19 @@ def main() -> int:
     parser.add_argument("requests", type=Path)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--most", type=int, help="maximum number of answers")
     options = parser.parse_args()
     requests = read_requests(options.requests)
     loop = uvloop.new_event_loop()
 
-    def run(seconds: float, most: int | None) -> Tally:
+    def run(seconds: float) -> Tally:
         return loop.run_until_complete(
-            ask(options.host, options.port, requests, options.connections, seconds, most)
+            ask(options.host, options.port, requests, options.connections, seconds)
         )
 
-    run(WARM_UP_SECONDS, None)
+    run(WARM_UP_SECONDS)
     print("begun", flush=True)
     started, cpu = time.perf_counter(), time.process_time()
-    tally = run(options.seconds, options.most)
+    tally = run(options.seconds)
     print(json.dumps(report(tally, time.perf_counter() - started, time.process_time() - cpu)))
     loop.close()
     return 0

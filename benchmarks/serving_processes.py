@@ -19,6 +19,7 @@ import httpx
 from benchmarks.process import stop
 
 START_SECONDS = 120.0
+LABELTREE = [sys.executable, "-c", "from labeltree.cli import main; main()"]
 TOKEN = "a-token-for-the-benchmark"
 
 
@@ -45,11 +46,10 @@ class Server:
             time.sleep(0.1)
 
     @classmethod
-    def of_labeltree(cls, models: Mapping[str, Path], workers: int, log: Path) -> Server:
+    def of_labeltree(cls, models: Mapping[str, Path], workers: int, log: Path, *options: str) -> Server:
         """`labeltree serve`, as users start it: it writes a line about every request."""
         named = [f"{name}={path}" for name, path in models.items()]
-        labeltree = [sys.executable, "-c", "from labeltree.cli import main; main()"]
-        server = cls([*labeltree, "serve", *named, "--workers", str(workers)], log, "/readyz")
+        server = cls([*LABELTREE, "serve", *named, "--workers", str(workers), *options], log, "/readyz")
         while server.counters()["labeltree_worker_starts_total"] < workers:
             time.sleep(0.1)
         return server
@@ -108,9 +108,9 @@ class Server:
         """Without a warning."""
         os.kill(self.workers()[0], signal.SIGKILL)
 
-    def memory_mb(self) -> float:
-        """What all its processes have resident."""
-        return sum(resident_kilobytes(pid) for pid in self.processes()) / 1024
+    def anonymous_mb(self) -> float:
+        """What all its processes have allocated; pages of mapped files do not count."""
+        return sum(anonymous_kilobytes(pid) for pid in self.processes()) / 1024
 
     def processor_seconds(self) -> float:
         """What those that answer have used so far."""
@@ -120,12 +120,13 @@ class Server:
         return sum(int(user) + int(system) for user, system in ticks) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
+        """Kill it without a warning."""
         stop(self._process)
 
 
-def resident_kilobytes(pid: int) -> int:
+def anonymous_kilobytes(pid: int) -> int:
     (line,) = (
-        row for row in Path(f"/proc/{pid}/status").read_text().splitlines() if row.startswith("VmRSS:")
+        row for row in Path(f"/proc/{pid}/status").read_text().splitlines() if row.startswith("RssAnon:")
     )
     return int(line.split()[1])
 
@@ -133,12 +134,9 @@ def resident_kilobytes(pid: int) -> int:
 class Client:
     """`benchmarks.serving_client` at work."""
 
-    def __init__(
-        self, server: Server, requests: Path, seconds: float, connections: int, most: int | None = None
-    ) -> None:
+    def __init__(self, server: Server, requests: Path, seconds: float, connections: int) -> None:
         command = [sys.executable, "-m", "benchmarks.serving_client", "127.0.0.1", str(server.port)]
         command += [str(requests), "--seconds", str(seconds), "--connections", str(connections)]
-        command += [] if most is None else ["--most", str(most)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
         assert self._process.stdout is not None
         self._output = self._process.stdout

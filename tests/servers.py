@@ -17,6 +17,7 @@ import uvicorn
 from tests.command_line import start
 
 from labeltree.serving import Service, Settings, create_application
+from labeltree.serving.protocol import protocol_of
 from labeltree.serving.running import listen
 from labeltree.serving.shared_state import SharedState
 
@@ -30,11 +31,17 @@ def serving(
 ) -> Iterator[tuple[httpx.Client, Service]]:
     """A server in a thread, with a client of it; with shared state it is one of several workers."""
     service = Service(settings, shared, worker)
-    config = uvicorn.Config(create_application(service), log_config=None, access_log=False, lifespan="on")
+    config = uvicorn.Config(
+        create_application(service),
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        **protocol_of(settings.limits),
+    )
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
             wait_until(lambda: server.started)
@@ -42,18 +49,19 @@ def serving(
                 yield client, service
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(60)
+            assert not thread.is_alive(), "the server does not stop"
 
 
 class ServerProcess:
-    """`labeltree serve` in a process of its own, on a free port."""
+    """`labeltree serve` in a process of its own, on a free port if none is given."""
 
-    def __init__(self, *arguments: object, log: Path, tokens: str = TOKEN) -> None:
+    def __init__(self, *arguments: object, log: Path, tokens: str = TOKEN, port: int = 0) -> None:
         self.log = log
         with log.open("ab") as file:
             os.environ["LABELTREE_TOKENS"] = tokens
             try:
-                self.process = start("serve", *arguments, "--port", 0, stdout=subprocess.PIPE, stderr=file)
+                self.process = start("serve", *arguments, "--port", port, stdout=subprocess.PIPE, stderr=file)
             finally:
                 del os.environ["LABELTREE_TOKENS"]
         assert self.process.stdout is not None
@@ -71,6 +79,7 @@ class ServerProcess:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and wait for the end."""
+        self.client.close()  # the server would wait for its next request
         self.process.send_signal(number)
         return self.process.wait(30)
 

@@ -61,18 +61,21 @@ class GrowingFloats {
   }
 
   void resize(int64_t size) {
-    if (size > capacity_) {
-      // Exactly as many the first time: much of what grows at all is filled once.
-      const int64_t capacity = capacity_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2);
-      AlignedFloats larger;
-      larger.reset(capacity);
-      std::copy_n(floats_.data(), size_, larger.data());
-      floats_ = std::move(larger);
-      capacity_ = capacity;
-    } else if (size < size_) {
-      std::fill(floats_.data() + size, floats_.data() + size_, 0.0f);
-    }
+    reserve(size);
+    if (size < size_) std::fill(floats_.data() + size, floats_.data() + size_, 0.0f);
     size_ = size;
+  }
+  // After this, a resize to `size` needs no memory.
+  void reserve(int64_t size) {
+    // Exactly as many the first time: much of what grows at all is filled once.
+    if (size > capacity_) move_to(capacity_ == 0 ? size : std::max(size, capacity_ + capacity_ / 2));
+  }
+  // Gives back what it does not need, if there is memory for a smaller copy.
+  void shrink() noexcept {
+    try {
+      if (size_ < capacity_) move_to(size_);
+    } catch (const std::bad_alloc&) {
+    }
   }
   int64_t size() const { return size_; }
   int64_t n_bytes() const { return capacity_ * static_cast<int64_t>(sizeof(float)); }
@@ -80,6 +83,14 @@ class GrowingFloats {
   const float* data() const { return floats_.data(); }
 
  private:
+  void move_to(int64_t capacity) {
+    AlignedFloats other;
+    other.reset(capacity);
+    std::copy_n(floats_.data(), size_, other.data());
+    floats_ = std::move(other);
+    capacity_ = capacity;
+  }
+
   AlignedFloats floats_;
   int64_t size_ = 0, capacity_ = 0;
 };

@@ -22,6 +22,11 @@ class FeatureMap {
     }
   }
 
+  // After this, n more features need no memory.
+  void reserve(size_t n) {
+    while ((size_ + n) * 8 > slots_.size() * 7) grow();
+  }
+
   // The feature must not be there yet.
   void insert(uint32_t feature, uint32_t row) {
     if ((size_ + 1) * 8 > slots_.size() * 7) grow();

@@ -5,11 +5,17 @@
 #include <limits>
 #include <utility>
 
+#include "core/interruption.h"
+
 namespace labeltree {
 
 namespace {
 
 [[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
+
+// Multiply-adds of dense features between two looks at whether to stop: some 50 ms.
+constexpr int64_t kProductsAtATime = int64_t{1} << 28;
+constexpr int64_t kColumnsAtATime = 64 * kPanelColumns;
 
 }  // namespace
 
@@ -207,10 +213,21 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
 }
 
 void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const {
-  if (n_dense() == 0) return;
+  if (n_dense() == 0 || n_rows == 0) return;
   const LaneKernels& kernels = lane_kernels();
-  (fused_ ? kernels.add_products : kernels.add_products_unfused)(rows, n_rows, n_dense(), panels(block),
-                                                                 n_scores(block), scores);
+  const auto add = fused_ ? kernels.add_products : kernels.add_products_unfused;
+  const int n = n_scores(block);
+  const int64_t n_at_a_time = kProductsAtATime / (n_dense() * n_rows * kColumnsAtATime);
+  const int64_t step = std::max<int64_t>(n_at_a_time, 1) * kColumnsAtATime;
+  if (n <= step) return add(rows, n_rows, n_dense(), panels(block), n, scores);
+  // The products of a flat tree take seconds. A column's sum does not depend on the columns beside it.
+  std::vector<float*> out(scores, scores + n_rows);
+  for (int64_t first = 0; first < n; first += step) {
+    stop_if_interrupted();
+    add(rows, n_rows, n_dense(), panels(block) + first * n_dense(),
+        static_cast<int>(std::min(step, n - first)), out.data());
+    for (float*& at : out) at += step;
+  }
 }
 
 void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {

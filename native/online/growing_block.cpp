@@ -10,19 +10,12 @@ namespace labeltree {
 
 namespace {
 
-// SGD keeps weights divided by what the penalty has left of them. Below this, they are multiplied out.
-constexpr double kSmallestScale = 1e-9;
 // Slots of a map to ask memory for ahead of their use.
 constexpr int64_t kSlotsAhead = 8;
 
 int width_for(int n_lanes) { return n_lanes <= 2 ? n_lanes : (n_lanes + 3) / 4 * 4; }
 
 float negated(float w) { return 0.0f - w; }  // never -0
-
-void set_bits(int n, std::vector<uint32_t>& bits) {
-  bits.assign((n + 31) / 32, ~0u);
-  if (n % 32 != 0) bits.back() = (1u << (n % 32)) - 1;
-}
 
 }  // namespace
 
@@ -47,17 +40,34 @@ void GrowingBlock::set_n_rows(const WeightSpace& space, int64_t n) {
 }
 
 template <class Copy>
-void GrowingBlock::repack(const WeightSpace& space, int n_lanes, const Copy& copy) {
-  const int width = width_for(n_lanes), old_width = width_;
-  width_ = width;
-  if (space.kind == WeightKind::shared) return;
-  const int64_t n_parts = n_rows_ * space.floats_per_weight();
-  GrowingFloats data;
-  data.resize(n_parts * width);
-  for (int64_t part = 0; part < n_parts; ++part) {
-    copy(data_.data() + part * old_width, data.data() + part * width);
+void GrowingBlock::widen(const WeightSpace& space, int n_lanes, const Copy& copy) {
+  const int width = width_for(n_lanes);
+  if (space.kind != WeightKind::shared) {
+    const int64_t n_parts = n_rows_ * space.floats_per_weight();
+    GrowingFloats data;
+    data.resize(n_parts * width);
+    for (int64_t part = 0; part < n_parts; ++part) {
+      copy(data_.data() + part * width_, data.data() + part * width);
+    }
+    data_ = std::move(data);
   }
-  data_ = std::move(data);
+  width_ = width;
+}
+
+template <class Copy>
+void GrowingBlock::narrow(const WeightSpace& space, int n_lanes, const Copy& copy) noexcept {
+  const int width = width_for(n_lanes);
+  if (space.kind != WeightKind::shared) {
+    const int64_t n_parts = n_rows_ * space.floats_per_weight();
+    for (int64_t part = 0; part < n_parts; ++part) {
+      float* to = data_.data() + part * width;
+      copy(data_.data() + part * width_, to);
+      std::fill(to + n_lanes, to + width, 0.0f);
+    }
+    data_.resize(n_parts * width);
+    data_.shrink();
+  }
+  width_ = width;
 }
 
 template <class Change>
@@ -74,7 +84,7 @@ void GrowingBlock::add_child(const WeightSpace& space, bool is_last) {
   const bool becomes_auxiliary = has_auxiliary_ && is_last;
   const int n_needed = n_lanes() + (becomes_auxiliary ? 0 : 1);
   if (n_needed > width_) {
-    repack(space, n_needed, [&](const float* from, float* to) { std::copy_n(from, n_lanes(), to); });
+    widen(space, n_needed, [&](const float* from, float* to) { std::copy_n(from, n_lanes(), to); });
   }
   ++n_children_;
   has_auxiliary_ = has_auxiliary_ && !is_last;
@@ -103,7 +113,7 @@ void GrowingBlock::remove_last_child(const WeightSpace& space, bool was_last) {
 }
 
 void GrowingBlock::add_blank_child(const WeightSpace& space) {
-  repack(space, n_lanes() + 1, [&](const float* from, float* to) {
+  widen(space, n_lanes() + 1, [&](const float* from, float* to) {
     std::copy_n(from, n_children_, to);
     if (has_auxiliary_) to[n_children_ + 1] = from[n_children_];
   });
@@ -132,30 +142,24 @@ GrowingBlock GrowingBlock::over(const WeightSpace& space, int32_t number) const 
   return block;
 }
 
-void GrowingBlock::keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept) {
-  std::vector<int> lanes;
-  for (int lane = 0; lane < n_children_; ++lane) {
-    if (kept[lane]) lanes.push_back(lane);
-  }
-  const int n_kept = static_cast<int>(lanes.size());
-  if (n_kept == n_children_) return;
-  if (has_auxiliary_) lanes.push_back(n_children_);
-  repack(space, static_cast<int>(lanes.size()), [&](const float* from, float* to) {
-    for (size_t i = 0; i < lanes.size(); ++i) to[i] = from[lanes[i]];
+void GrowingBlock::keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept,
+                                 bool start_auxiliary) noexcept {
+  const int n_kept = static_cast<int>(std::count_if(kept.begin(), kept.end(), [](bool k) { return k; }));
+  const bool starts = start_auxiliary && !has_auxiliary_ && space.kind != WeightKind::shared;
+  narrow(space, n_kept + (has_auxiliary_ || starts ? 1 : 0), [&](const float* from, float* to) {
+    for (int lane = 0; lane < n_children_; ++lane) {
+      if (kept[lane]) *to++ = from[lane];
+    }
+    if (has_auxiliary_ || starts) *to = starts ? 0.0f : from[n_children_];
   });
   n_children_ = n_kept;
+  has_auxiliary_ = has_auxiliary_ || starts;
 }
 
-void GrowingBlock::drop_auxiliary(const WeightSpace& space) {
+void GrowingBlock::drop_auxiliary(const WeightSpace& space) noexcept {
   if (!has_auxiliary_) return;
   has_auxiliary_ = false;
-  repack(space, n_children_, [&](const float* from, float* to) { std::copy_n(from, n_children_, to); });
-}
-
-void GrowingBlock::start_auxiliary(const WeightSpace& space) {
-  if (has_auxiliary_ || space.kind == WeightKind::shared) return;
-  repack(space, n_children_ + 1, [&](const float* from, float* to) { std::copy_n(from, n_children_, to); });
-  has_auxiliary_ = true;
+  narrow(space, n_children_, [&](const float* from, float* to) { std::copy_n(from, n_children_, to); });
 }
 
 // -- features
@@ -167,9 +171,8 @@ uint32_t GrowingBlock::shared_row(const WeightSpace& space, uint32_t feature) co
   return static_cast<uint32_t>(((hash >> 32) * n_places) >> 32);
 }
 
-void GrowingBlock::find(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows) const {
+void GrowingBlock::find(const WeightSpace& space, const Example& x, uint32_t* rows) const {
   const int64_t n = x.size();
-  rows.resize(n);
   if (space.kind == WeightKind::map) {
     for (int64_t k = 0; k < std::min(n, kSlotsAhead); ++k) map_.prefetch(x.feature[k]);
     for (int64_t k = 0; k < n; ++k) {
@@ -186,23 +189,11 @@ void GrowingBlock::find(const WeightSpace& space, const Example& x, std::vector<
   }
 }
 
-void GrowingBlock::insert_missing(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows) {
-  int64_t n_rows = n_rows_;
-  for (int64_t k = 0; k < x.size(); ++k) {
-    if (rows[k] != 0 || space.kind == WeightKind::shared) continue;
-    rows[k] = space.kind == WeightKind::map ? static_cast<uint32_t>(n_rows) : x.feature[k] + 2;
-    n_rows = std::max(n_rows, static_cast<int64_t>(rows[k]) + 1);
-    if (space.kind == WeightKind::map) map_.insert(x.feature[k], rows[k]);
-  }
-  if (n_rows > n_rows_) set_n_rows(space, n_rows);
-}
-
-GrowingRows GrowingBlock::rows(const WeightSpace& space, const Example& x,
-                               const std::vector<uint32_t>& rows) const {
+GrowingRows GrowingBlock::rows(const WeightSpace& space, const Example& x, const uint32_t* rows) const {
   const bool shared = space.kind == WeightKind::shared;
   GrowingRows view;
   view.n = x.size();
-  view.row = rows.data();
+  view.row = rows;
   view.value = x.value.data();
   view.weights = const_cast<float*>(shared ? space.table.data() : data_.data());
   view.unit = unit(space);
@@ -217,59 +208,18 @@ GrowingRows GrowingBlock::rows(const WeightSpace& space, const Example& x,
 
 void GrowingBlock::score(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows,
                          float* scores) const {
-  find(space, x, rows);
-  lane_kernels().score_growing(this->rows(space, x, rows), width_, scores);
+  rows.resize(x.size());
+  find(space, x, rows.data());
+  lane_kernels().score_growing(this->rows(space, x, rows.data()), width_, scores);
   if (space.solver == Solver::sgd) {
     for (int lane = 0; lane < width_; ++lane) scores[lane] *= static_cast<float>(penalty_);
-  }
-}
-
-void GrowingBlock::learn(WeightSpace& space, const Learner& learner, const Example& x, float weight,
-                         Scratch& scratch) {
-  const LaneKernels& kernels = lane_kernels();
-  set_bits(n_lanes(), scratch.used);
-  if (has_auxiliary_) scratch.positive[n_children_ / 32] |= 1u << (n_children_ % 32);
-  scratch.scores.resize(width_);
-  scratch.gradient.resize(width_);
-
-  const bool decays = space.solver != Solver::adagrad;
-  const double rate = learner.learning_rate / (decays ? std::sqrt(1.0 + static_cast<double>(n_seen_)) : 1);
-  const double penalty = rate * learner.regularization;
-  const float scale = space.solver == Solver::sgd ? static_cast<float>(penalty_) : 1.0f;
-  const double scale_after = space.solver == Solver::sgd ? penalty_ * (1 - penalty) : 1;
-
-  find(space, x, scratch.rows);
-  kernels.score_growing(rows(space, x, scratch.rows), width_, scratch.scores.data());
-  for (int lane = 0; lane < n_lanes(); ++lane) {
-    if (!std::isfinite(scale * scratch.scores[lane])) {
-      throw std::invalid_argument(
-          "the weights of a node grew beyond all bounds: use a smaller learning_rate (or smaller sample "
-          "weights, or normalize=True)");
-    }
-  }
-  const bool moves =
-      kernels.gradient_of_lanes(learner.loss, width_, scratch.scores.data(), scale, scratch.positive.data(),
-                                scratch.used.data(), weight, scratch.gradient.data());
-  // FOBOS shrinks what is there in any case, so that it is shrunk at the same steps whichever lanes there
-  // are.
-  if (moves || space.solver == Solver::fobos) {
-    if (moves) insert_missing(space, x, scratch.rows);
-    kernels.step_growing(space.solver, rows(space, x, scratch.rows), width_, scratch.gradient.data(),
-                         static_cast<float>(rate / scale_after));
-  }
-  ++n_seen_;
-  if (space.solver == Solver::sgd) {
-    penalty_ = scale_after;
-    if (penalty_ < kSmallestScale) fold_scale(space);
-  } else if (space.solver == Solver::fobos) {
-    penalty_ += penalty;
   }
 }
 
 void GrowingBlock::fold_scale(const WeightSpace& space) {
   const float scale = static_cast<float>(penalty_);
   change_rows(space, [&](float* w, float*) {
-    for (int lane = 0; lane < width_; ++lane) w[lane] *= scale;
+    for (int lane = 0; lane < width_; ++lane) w[lane] = w[lane] * scale + 0.0f;  // never -0
   });
   penalty_ = 1;
 }

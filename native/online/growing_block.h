@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "core/aligned_floats.h"
@@ -23,13 +24,19 @@ struct Example {
   int64_t size() const { return static_cast<int64_t>(feature.size()); }
 };
 
+// A step would leave the finite numbers.
+struct StepOverflow : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 // What all blocks of a tree have in common.
 struct WeightSpace {
   WeightKind kind = WeightKind::map;
   Solver solver = Solver::adagrad;
-  int64_t length = 0;   // hashed: number of feature slots; shared: number of weights in the table
-  GrowingFloats table;  // shared: all weights, then all sums of squared gradients
-  int most_lanes = 0;   // shared: the widest block there may be
+  int64_t length = 0;    // hashed: number of feature slots; shared: number of weights in the table
+  GrowingFloats table;   // shared: all weights, then all sums of squared gradients
+  int most_lanes = 0;    // shared: the widest block there may be
+  bool is_wild = false;  // whether some weight may be above GrowingBlock::tame_weight()
 
   bool has_squares() const { return solver == Solver::adagrad; }
   int64_t floats_per_weight() const { return has_squares() ? 2 : 1; }
@@ -64,27 +71,66 @@ class GrowingBlock {
   void add_blank_child(const WeightSpace& space);
   // A block for the same examples, with one child that all of them are of. This must have an auxiliary lane.
   GrowingBlock over(const WeightSpace& space, int32_t number) const;
-  // Leaves out some children; the others keep their order.
-  void keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept);
-  void drop_auxiliary(const WeightSpace& space);
-  // A new one, which knows nothing of the examples so far.
-  void start_auxiliary(const WeightSpace& space);
+  // Leaves out some children, at least one; the others keep their order. With `start_auxiliary`, there is an
+  // auxiliary lane afterwards; a new one knows nothing of the examples so far.
+  void keep_children(const WeightSpace& space, const std::vector<uint8_t>& kept,
+                     bool start_auxiliary) noexcept;
+  void drop_auxiliary(const WeightSpace& space) noexcept;
 
   // The scores of all lanes; `rows` is scratch.
   void score(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows, float* scores) const;
 
-  struct Scratch {
-    std::vector<uint32_t> rows;
-    std::vector<float> scores, gradient;
-    std::vector<uint32_t> positive, used;
-  };
+  // -- learning: first the steps of all blocks are prepared, which may fail; then they are made, which may
+  // not
   struct Learner {
     Loss loss;
     float learning_rate;
     double regularization;
   };
-  // One step of every lane. Bit i of scratch.positive: child i has a positive label below it.
-  void learn(WeightSpace& space, const Learner& learner, const Example& x, float weight, Scratch& scratch);
+  struct Scratch {
+    std::vector<uint32_t> rows;   // block after block, for each feature of the example
+    std::vector<float> gradient;  // block after block, for each lane
+    std::vector<float> scores;    // of the lanes of one block
+    std::vector<uint32_t> positive, used;
+    float largest_value = 0;  // of the example
+    std::vector<float> rehearsed;
+    std::vector<double> rehearsed_shrunk;
+
+    // Room for this number of blocks, their lanes, and the lanes of the widest of them.
+    void make_room(size_t n_blocks, size_t n_features, size_t n_lanes, size_t most_lanes);
+  };
+  // What an example does to this block.
+  struct Step {
+    int64_t first_row, first_lane;  // in Scratch
+    int64_t n_rows;                 // of the block afterwards
+    bool moves;
+    float rate;      // for weights as they are stored
+    double penalty;  // of the block afterwards
+    double penalty_before;
+  };
+
+  // Below this all weights stay, whatever tame examples come, unless one of them already is above.
+  static double tame_weight(const WeightSpace& space, const Learner& learner);
+  // Whether no step for an example with this number of features can overflow, the largest by its absolute
+  // value.
+  static bool is_tame(const WeightSpace& space, const Learner& learner, int64_t n_features,
+                      float largest_value, float weight);
+
+  // Finds a step of every lane, or of all but the auxiliary one, and gets memory for it. Bit i of
+  // scratch.positive: child i has a positive label below it. The step's rows and gradient go to `scratch`,
+  // from first_row and first_lane on, where there must be room. With `careful`, throws StepOverflow unless
+  // all scores and weights are finite (of shared weights, only the scores).
+  Step prepare(WeightSpace& space, const Learner& learner, const Example& x, float weight,
+               bool with_auxiliary, bool careful, int64_t first_row, int64_t first_lane, Scratch& scratch);
+  void make(WeightSpace& space, const Example& x, const Step& step, const Scratch& scratch) noexcept;
+
+  // Shared weights: blocks share rows, so that a step can only be prepared when those before are made. These
+  // keep the rows of a step (appended to `kept`), find their largest absolute weight (infinity if something
+  // is not finite), and undo the step.
+  void keep_rows(const WeightSpace& space, const uint32_t* rows, int64_t n, std::vector<float>& kept) const;
+  double largest_weight(const WeightSpace& space, const uint32_t* rows, int64_t n) const;
+  void undo(WeightSpace& space, const Step& step, const uint32_t* rows, int64_t n,
+            const float* kept) noexcept;
 
   // Calls visit(feature, weights of the lanes) for every feature with a row, as they are in effect now; not
   // with shared weights, where features are not known.
@@ -122,19 +168,29 @@ class GrowingBlock {
 
  private:
   static constexpr int64_t kSharedUnit = 4;
+  // SGD keeps weights divided by what the penalty has left of them. Below this, they are multiplied out.
+  static constexpr double kSmallestScale = 1e-9;
 
   int64_t unit(const WeightSpace& space) const {
     return space.kind == WeightKind::shared ? kSharedUnit : width_ * space.floats_per_weight();
   }
   uint32_t shared_row(const WeightSpace& space, uint32_t feature) const;
-  void find(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows) const;
-  void insert_missing(const WeightSpace& space, const Example& x, std::vector<uint32_t>& rows);
-  GrowingRows rows(const WeightSpace& space, const Example& x, const std::vector<uint32_t>& rows) const;
+  void find(const WeightSpace& space, const Example& x, uint32_t* rows) const;
+  // Numbers rows for the features that have none, and gets memory for them. Returns how many rows there are
+  // then.
+  int64_t number_missing(const WeightSpace& space, const Example& x, uint32_t* rows);
+  GrowingRows rows(const WeightSpace& space, const Example& x, const uint32_t* rows) const;
+  // Makes the step with copies of the rows; throws StepOverflow if a weight does not stay finite.
+  void rehearse(const WeightSpace& space, const Example& x, const Step& step, Scratch& scratch) const;
   void effective_weights(const WeightSpace& space, uint32_t row, float* out) const;
   void set_n_rows(const WeightSpace& space, int64_t n);
   // Rows with room for this number of lanes, filled by copy(old row, new row) for weights and squares alike.
+  // If there is no memory, nothing has changed.
   template <class Copy>
-  void repack(const WeightSpace& space, int n_lanes, const Copy& copy);
+  void widen(const WeightSpace& space, int n_lanes, const Copy& copy);
+  // The same for no more lanes than now, in place: copy() goes from the first lane to the last.
+  template <class Copy>
+  void narrow(const WeightSpace& space, int n_lanes, const Copy& copy) noexcept;
   // Calls change(weights, squares or null) for every row of the block itself.
   template <class Change>
   void change_rows(const WeightSpace& space, const Change& change);

@@ -46,6 +46,7 @@ void for_rows(const OnlineTree& tree, const FeatureMatrix& features, const Searc
     OnlineSearch asker(tree, search, data_of(allowed), data_of(node_weight));
     FeatureRow row;
     for (int64_t i = begin; i < end; ++i) {
+      stop_if_interrupted();
       row.clear();
       features.append_entries(i, row);
       body(i, row, asker);
@@ -178,6 +179,7 @@ void OnlineSearch::pairs(const OnlineTree& tree, const FeatureMatrix& features, 
     OnlineSearch asker(tree, search);
     FeatureRow row;
     for (int64_t run = begin; run < end; ++run) {
+      stop_if_interrupted();
       row.clear();
       features.append_entries(rows[starts[run]], row);
       asker.pairs(row, labels + starts[run], starts[run + 1] - starts[run], probabilities + starts[run]);

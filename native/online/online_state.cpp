@@ -169,6 +169,10 @@ std::unique_ptr<OnlineTree> OnlineState::tree(const OnlineOptions& options,
   require(static_cast<int64_t>(table.size()) == own.size(), "the shared table has another length");
   for (const float w : table) require(std::isfinite(w), "a weight is not finite");
   std::copy(table.begin(), table.end(), own.data());
+  const double tame = GrowingBlock::tame_weight(tree->space_, options.learner);
+  const auto is_wild = [&](float w) { return std::abs(w) > tame; };
+  tree->space_.is_wild =
+      std::any_of(weight.begin(), weight.end(), is_wild) || std::any_of(table.begin(), table.end(), is_wild);
 
   tree->positive_at_.assign(n_nodes, 0);
   tree->seen_ = seen_features;

@@ -60,7 +60,7 @@ class OnlineTree {
 
   // -- learning
   // One example. Labels must be numbers below n_labels() or, in this order, the next ones; each only once. If
-  // the policy throws, nothing has changed.
+  // it throws (the policy, for lack of memory, or StepOverflow), nothing has changed.
   void learn(const FeatureRow& row, const int32_t* labels, int64_t n_labels, float weight);
   const OnlineCounts& counts() const { return counts_; }
   // How many auxiliary classifiers there are; of regular ones every node has one.
@@ -68,7 +68,8 @@ class OnlineTree {
 
   // Removes labels and what they leave of the tree: nodes without labels, and nodes with one child, which
   // takes their place. The labels that stay get new numbers, in their order, and so do the nodes, breadth
-  // first. What remains is what was learned, not what would have been learned without those labels.
+  // first. What remains is what was learned, not what would have been learned without those labels. If it
+  // throws, nothing has changed.
   void forget(const std::vector<uint8_t>& label_kept);
 
   // -- answers
@@ -114,18 +115,28 @@ class OnlineTree {
   void place(const Example& x, int32_t label);
   // Whether a node with n children may get one more: the rows of a shared table have a fixed length.
   bool has_room(size_t n_children) const;
+  // If these throw, nothing has changed.
   void insert_node(int32_t node);
   void add_leaf(int32_t node, int32_t label);
   // Removes the labels from n_before on. The last of them may be only half inserted. sizes[i] is the number
   // of nodes before the i-th of them was inserted.
-  void retract(int32_t n_before, const std::vector<int32_t>& sizes);
+  void retract(int32_t n_before, const std::vector<int32_t>& sizes) noexcept;
   // Undo the last ones.
   void retract_leaf();
   void retract_insertion(int32_t node);
   std::pair<uint32_t, float> hashed(uint32_t feature) const;
-  void note_features(const FeatureRow& row);
-  void update(const Example& x, const int32_t* labels, int64_t n_labels, float weight);
-  void step(GrowingBlock& block, const Example& x, float weight);
+  // Features are noted where blocks do not know them.
+  bool notes_features() const {
+    return space_.kind == WeightKind::hashed || space_.kind == WeightKind::shared;
+  }
+  void make_room_for_features(const FeatureRow& row);
+  void note_features(const FeatureRow& row) noexcept;
+  // Steps of the blocks that an example concerns; the auxiliary classifiers of `closed` nodes make none.
+  // Shared weights have moved afterwards, others not yet.
+  void prepare_steps(const Example& x, const int32_t* labels, int64_t n_labels, float weight,
+                     const std::vector<int32_t>& closed);
+  void prepare_step(int32_t block, const Example& x, float weight, bool with_auxiliary, bool careful);
+  void undo_steps(const Example& x) noexcept;
 
   OnlineOptions options_;
   std::shared_ptr<TreePolicy> policy_;
@@ -141,7 +152,11 @@ class OnlineTree {
   // Scratch of learning.
   Example example_;
   GrowingBlock::Scratch scratch_;
-  std::vector<int64_t> positive_at_;  // per node: the last example it was positive for, from 1 on
+  std::vector<std::pair<int32_t, GrowingBlock::Step>> steps_;  // and their blocks
+  std::vector<float> kept_rows_;                               // shared weights: to undo steps
+  std::vector<size_t> kept_begin_;                             // of each step that is made
+  int64_t n_attempts_ = 0;
+  std::vector<int64_t> positive_at_;  // per node: the last attempt that it was positive for
   std::vector<int32_t> positive_;
 };
 

@@ -44,26 +44,15 @@ Forest::Scratch::Scratch(const Forest& forest) {
 // Some Scratch from the pool for as long as this lives.
 class Forest::Lease {
  public:
-  Lease(const Forest& forest, int64_t n) : forest_(forest) {
-    {
-      const std::lock_guard lock(forest.pool_mutex_);
-      for (; n > 0 && !forest.pool_.empty(); --n) {
-        rows_.push_back(std::move(forest.pool_.back()));
-        forest.pool_.pop_back();
-      }
-    }
-    for (; n > 0; --n) rows_.push_back(std::make_unique<Scratch>(forest));
-  }
-  ~Lease() {
-    const std::lock_guard lock(forest_.pool_mutex_);
-    for (auto& scratch : rows_) forest_.pool_.push_back(std::move(scratch));
-  }
+  Lease(const Forest& forest, int64_t n)
+      : pool_(forest.pool_), rows_(pool_.take(n, [&] { return std::make_unique<Scratch>(forest); })) {}
+  ~Lease() { pool_.give_back(rows_); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   const Rows& operator*() const { return rows_; }
 
  private:
-  const Forest& forest_;
+  Pool<Scratch>& pool_;
   Rows rows_;
 };
 
@@ -112,6 +101,7 @@ void Forest::for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const
   parallel_ranges(n_threads, n_rows, grain, [&](int64_t begin, int64_t end, int) {
     const Lease lease(*this, side_by_side);
     for (int64_t row = begin; row < end; row += side_by_side) {
+      stop_if_interrupted();
       body(row, static_cast<size_t>(std::min(side_by_side, end - row)), *lease);
     }
   });

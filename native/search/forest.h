@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/feature_matrix.h"
+#include "core/pool.h"
 #include "core/progress.h"
 #include "model/block_store.h"
 #include "search/beam_search.h"
@@ -40,7 +40,7 @@ class Forest {
     std::vector<WeightedLabel> weighted;
   };
   // Those of rows that are answered side by side.
-  using Rows = std::vector<std::unique_ptr<Scratch>>;
+  using Rows = Pool<Scratch>::Items;
 
  public:
   // Per tree and node, whether some label below the node is allowed.
@@ -100,8 +100,7 @@ class Forest {
 
   std::vector<std::shared_ptr<const BlockStore>> trees_;
   TreeAverage average_;
-  mutable std::mutex pool_mutex_;
-  mutable std::vector<std::unique_ptr<Scratch>> pool_;
+  mutable Pool<Scratch> pool_;
 };
 
 }  // namespace labeltree

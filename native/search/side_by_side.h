@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/interruption.h"
 #include "search/tree_search.h"
 
 namespace labeltree {
@@ -31,6 +32,7 @@ class SideBySide {
     wanted_.clear();
     for (auto& pair : searches_) wanted_.push_back({0, pair});
     for (bool first = true; !wanted_.empty(); first = false) {
+      stop_if_interrupted();
       expand_wanted();
       size_t n_left = 0;
       for (const Wanted& w : wanted_) {

@@ -26,7 +26,14 @@ TextCounter::TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count
   if (count_texts) hashed_texts_ = std::vector<std::atomic<int64_t>>(n_hashed);
 }
 
+void TextCounter::check_whole() const {
+  if (is_whole_) return;
+  throw std::invalid_argument("counting texts failed before: count them all again with a new counter");
+}
+
 void TextCounter::add(std::span<const TextView> texts, const CharacterTable* characters) {
+  check_whole();
+  is_whole_ = false;
   std::vector<size_t> task_begin = {0};
   size_t n_bytes = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -54,6 +61,7 @@ void TextCounter::add(std::span<const TextView> texts, const CharacterTable* cha
   });
   n_texts_ += static_cast<int64_t>(texts.size());
   if (!keep_rows_) chunks_.clear();
+  is_whole_ = true;
 }
 
 void TextCounter::count(const TextView& text, const CharacterTable* characters, Worker& worker,
@@ -89,6 +97,8 @@ std::vector<int64_t> TextCounter::hashed_texts() const {
 }
 
 TextCounter::Terms TextCounter::finish(size_t part, int64_t fewest_texts, int64_t most_texts) {
+  check_whole();
+  is_whole_ = false;
   TermCounts& all = workers_[0].terms[part];
   Learned& learned = learned_[part];
   learned.numbers.resize(workers_.size());
@@ -102,6 +112,7 @@ TextCounter::Terms TextCounter::finish(size_t part, int64_t fewest_texts, int64_
     terms.n_texts.push_back(all.n_texts(number));
     terms.n_times.push_back(all.n_times(number));
   }
+  is_whole_ = true;
   return terms;
 }
 
@@ -142,6 +153,8 @@ std::vector<std::vector<uint32_t>> TextCounter::columns(size_t part) const {
 }
 
 WeightedRows TextCounter::rows(const TermWeights& weights) {
+  check_whole();
+  is_whole_ = false;  // it uses the counts up
   std::vector<std::vector<std::vector<uint32_t>>> columns(parts_.size());
   std::vector<uint32_t> first_column(parts_.size(), 0);
   bool learns = false;

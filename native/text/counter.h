@@ -50,7 +50,8 @@ class TextCounter {
   TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count_texts, int n_threads);
   TextCounter(const TextCounter&) = delete;  // its counts are of all threads, and large
 
-  // Counts the terms of texts, which may be forgotten afterwards.
+  // Counts the terms of texts, which may be forgotten afterwards. If it throws, some of them are counted and
+  // others are not: from then on every call throws.
   void add(std::span<const TextView> texts, const CharacterTable* characters);
 
   int64_t n_texts() const { return n_texts_; }
@@ -82,6 +83,7 @@ class TextCounter {
     std::vector<uint32_t> order;                 // the numbers of the kept terms, by column
   };
 
+  void check_whole() const;
   void count(const TextView& text, const CharacterTable* characters, Worker& worker, RowChunk& chunk);
   std::vector<std::vector<uint32_t>> columns(size_t part) const;
 
@@ -89,6 +91,7 @@ class TextCounter {
   bool keep_rows_;
   int n_threads_;
   int64_t n_texts_ = 0;
+  bool is_whole_ = true;
   std::vector<Worker> workers_;
   std::vector<Learned> learned_;
   std::vector<std::atomic<int64_t>> hashed_texts_;

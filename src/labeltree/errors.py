@@ -15,6 +15,10 @@ from __future__ import annotations
 __all__ = ["ChecksumError", "DataFormatError", "DownloadError", "LabelTreeError", "ModelFileError"]
 
 
+#: The longest reason of an error in a data file, in characters.
+MAX_REASON = 1000
+
+
 class LabelTreeError(Exception):
     """Base class of this library's exceptions."""
 
@@ -47,7 +51,8 @@ class DataFormatError(LabelTreeError, ValueError):
 
     def __init__(self, reason: str, path: str, line: int | None = None) -> None:
         super().__init__(reason, path, line)  # all arguments: pickling needs them
-        self.reason = reason
+        # A file of another format may have lines of any length.
+        self.reason = reason if len(reason) <= MAX_REASON else f"{reason[:MAX_REASON]}…"
         self.path = path
         self.line = line
 

@@ -76,8 +76,12 @@ def test_a_slow_answer_never_replaces_a_later_one(page: Page) -> None:
     held: list[Route] = []
     page.route("**/predict", lambda route: held.append(route) if not held else route.continue_())
     page.fill("#text", "cat dog horse")
-    while not held:
+    for _ in range(1000):
+        if held:
+            break
         page.wait_for_timeout(20)
+    else:
+        raise AssertionError("the page sent no request")
     page.fill("#text", "boat harbour")
     expect(page.locator(".tag .name").first).to_have_text("sea")
     held[0].continue_()

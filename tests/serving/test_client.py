@@ -141,8 +141,7 @@ def test_questions_are_asked_again_when_nobody_answers(make: Any, waits: list[fl
     assert waits == [0.1, 0.2]
 
 
-@pytest.mark.parametrize("change", ["learn", "reload"])
-def test_what_changes_something_is_never_sent_twice(make: Any, waits: list[float], change: str) -> None:
+def test_a_reload_is_never_sent_twice(make: Any, waits: list[float]) -> None:
     n_asked = 0
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -150,11 +149,57 @@ def test_what_changes_something_is_never_sent_twice(make: Any, waits: list[float
         n_asked += 1
         return httpx.Response(503, json={"error": {"code": "overloaded", "message": "come again"}})
 
-    client = make("http://x", transport=transport(answer))
     with pytest.raises(ServiceUnavailableError, match="come again"):
-        client.learn("pets", []) if change == "learn" else client.reload("pets")
+        make("http://x", transport=transport(answer)).reload("pets")
     assert n_asked == 1
     assert waits == []
+
+
+def test_examples_are_sent_again_with_the_same_key_until_they_are_learned(
+    make: Any, waits: list[float]
+) -> None:
+    refused = {"error": {"code": "busy", "message": "come again"}}
+    accepted = {"model": "pets", "accepted": 0, "message": "on disk"}
+    answers = [(503, refused), (504, refused), (507, refused), (202, accepted), (200, {"n_examples": 7})]
+    keys, bodies = [], []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["idempotency-key"])
+        bodies.append(request.content)
+        if len(keys) == 1:
+            raise httpx.ReadError("the connection was lost")
+        status, body = answers[len(keys) - 2]
+        return httpx.Response(status, json=body)
+
+    client = make("http://x", transport=transport(answer), retries=5)
+    assert client.learn("pets", [{"text": "purrs", "labels": ["cat"]}]) == 7
+    assert len(keys) == 6
+    assert len(set(keys)) == len(set(bodies)) == 1
+    assert len(waits) == 5
+
+
+def test_every_call_has_a_key_of_its_own_unless_one_is_given(make: Any) -> None:
+    keys = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers["idempotency-key"])
+        return httpx.Response(200, json={"n_examples": 7})
+
+    client = make("http://x", transport=transport(answer))
+    for key in (None, None, "mine"):
+        assert client.learn("pets", [], key=key) == 7
+    assert len(set(keys)) == 3
+    assert keys[2] == "mine"
+
+
+def test_examples_that_are_accepted_and_never_learned_in_time_are_an_error(
+    make: Any, waits: list[float]
+) -> None:
+    accepted = {"model": "pets", "accepted": 0, "message": "on disk"}
+    client = make("http://x", transport=transport(lambda request: httpx.Response(202, json=accepted)))
+    with pytest.raises(ServiceUnavailableError, match="on disk") as raised:
+        client.learn("pets", [])
+    assert (raised.value.status, raised.value.code) == (202, "accepted")
 
 
 def test_names_cannot_lead_elsewhere(make: Any) -> None:

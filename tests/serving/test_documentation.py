@@ -90,9 +90,12 @@ def test_python_is_answered(server: ServerProcess, capsys: pytest.CaptureFixture
 
 
 def test_an_answer_looks_as_it_is_shown(server: ServerProcess) -> None:
-    (shown,) = blocks("json")
+    shown, readiness = blocks("json")
     answer = server.client.post("/v1/models/tags/predict", json={"text": "a fishing boat at sea"}).json()
     expected = json.loads(shown)
     assert answer.keys() == expected.keys()
     assert answer["predictions"][0][0].keys() == expected["predictions"][0][0].keys()
     assert {tag["label"] for tag in answer["predictions"][0][:2]} == {"sea", "boat"}
+    told, expected = server.client.get("/readyz").json(), json.loads(readiness)
+    assert told.keys() == expected.keys()
+    assert told["models"]["tags"].keys() == expected["models"]["live"].keys()

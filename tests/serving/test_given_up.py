@@ -38,19 +38,18 @@ def slow(service: Service) -> Iterator[None]:
 def ask(client: httpx.Client, n_missing: int) -> socket.socket:
     """Send a question, or all but its last bytes."""
     body = json.dumps(BODY).encode()
-    head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     connection = socket.create_connection((client.base_url.host, client.base_url.port or 0))
     connection.sendall(head + body[: len(body) - n_missing])
     return connection
 
 
-@pytest.mark.parametrize("n_missing", [0, 5], ids=["after the body", "within the body"])
-def test_clients_that_go_away_leave_their_places(models: dict[str, Path], n_missing: int) -> None:
-    settings = Settings({"small": models["small"]}, limits=Limits(in_flight=IN_FLIGHT))
+def test_clients_that_go_away_leave_their_places(models: dict[str, Path]) -> None:
+    settings = Settings({"small": models["small"]}, limits=Limits(in_flight=IN_FLIGHT, client_share=1.0))
     with serving(settings) as (client, service):
         for _ in range(3):
             with slow(service):
-                connections = [ask(client, n_missing) for _ in range(IN_FLIGHT)]
+                connections = [ask(client, n_missing=0) for _ in range(IN_FLIGHT)]
                 wait_until(lambda: service.metrics.in_flight == IN_FLIGHT)
                 assert client.post(PREDICT, json=BODY).status_code == 503
                 for connection in connections:
@@ -59,8 +58,20 @@ def test_clients_that_go_away_leave_their_places(models: dict[str, Path], n_miss
         assert client.post(PREDICT, json=BODY).status_code == 200
 
 
+def test_clients_that_have_not_sent_their_bodies_take_no_places(models: dict[str, Path]) -> None:
+    settings = Settings({"small": models["small"]}, limits=Limits(in_flight=IN_FLIGHT, client_share=1.0))
+    with serving(settings) as (client, service):
+        for _ in range(3):
+            connections = [ask(client, n_missing=5) for _ in range(3 * IN_FLIGHT)]
+            assert client.post(PREDICT, json=BODY).status_code == 200
+            assert service.metrics.in_flight == 0
+            for connection in connections:
+                connection.close()
+        assert client.post(PREDICT, json=BODY).status_code == 200
+
+
 def test_answers_that_come_too_late_keep_their_places_until_they_are_made(models: dict[str, Path]) -> None:
-    limits = Limits(in_flight=2, seconds=0.2)
+    limits = Limits(in_flight=2, client_share=1.0, seconds=0.2)
     with serving(Settings({"small": models["small"]}, limits=limits)) as (client, service):
         for _ in range(3):
             with slow(service):
@@ -71,7 +82,7 @@ def test_answers_that_come_too_late_keep_their_places_until_they_are_made(models
 
 def test_those_that_were_never_begun_leave_their_places_at_once(models: dict[str, Path]) -> None:
     n_clients = 12  # more than there are threads
-    limits = Limits(in_flight=n_clients, seconds=0.3)
+    limits = Limits(in_flight=n_clients, client_share=1.0, seconds=0.3)
     with (
         serving(Settings({"small": models["small"]}, limits=limits)) as (client, service),
         slow(service),

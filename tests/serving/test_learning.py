@@ -8,11 +8,8 @@ import os
 import shutil
 import signal
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import httpx
 import pytest
@@ -20,10 +17,11 @@ from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
 from tests.serving.lessons import LEARN, example, learned, send, settings, state
 
-from labeltree import OnlineLabelTreeClassifier
+from labeltree import ModelFileError, OnlineLabelTreeClassifier
 from labeltree.data import word_counts
-from labeltree.serving import journal as journal_module
-from labeltree.serving.journal import journal_of
+from labeltree.model_file.journal import journal_of
+from labeltree.model_file.journal_lines import Contents
+from labeltree.model_file.waiting import stored_mark
 
 
 def test_examples_are_learned_as_by_the_model(path: Path) -> None:
@@ -44,7 +42,7 @@ def test_examples_are_learned_as_by_the_model(path: Path) -> None:
         assert state(service.registry["online"].model) == state(expected)
     # A server that stops saves the model; nothing is left to learn again.
     assert state(OnlineLabelTreeClassifier.load(path)) == state(expected)
-    assert [part.read_bytes() for part in journal_of(path).glob("*.jsonl")] == [b""]
+    assert sorted(one.name for one in path.parent.iterdir()) == ["online"]
 
 
 def test_examples_are_refused_whole(path: Path) -> None:
@@ -102,6 +100,7 @@ def test_what_the_model_refuses_is_taken_back(tmp_path: Path) -> None:
         assert refused.status_code == 409
         assert "examples[2] cannot be learned" in refused.json()["error"]["message"]
         assert "the 2 before it are learned" in refused.json()["error"]["message"]
+        assert refused.json()["error"]["learned"] == 2
         assert send(client, {"text": "word9", "labels": ["one"]}).json()["n_examples"] == 4
         after = state(service.registry["online"].model)
         shutil.copytree(journal_of(path), tmp_path / "copy.journal")
@@ -128,7 +127,7 @@ def test_many_who_teach_at_once_are_all_heard(path: Path) -> None:
 
 
 def test_snapshots_keep_the_journal_short(path: Path) -> None:
-    with serving(settings(path, snapshot_every=5)) as (client, _):
+    with serving(settings(path, snapshot_every=5)) as (client, service):
         numbers = itertools.count()
 
         def taught() -> (
@@ -139,63 +138,23 @@ def test_snapshots_keep_the_journal_short(path: Path) -> None:
             return OnlineLabelTreeClassifier.load(path).n_examples_ >= 30 and first >= 25
 
         wait_until(taught)
-
-
-def test_a_disk_that_is_full_stops_learning_but_not_answers(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(settings(path)) as (client, _):
-        assert send(client, example(0)).status_code == 200
-
-        def full(*arguments: Any) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("labeltree.serving.journal._sync", full)
-        refused = send(client, example(1))
-        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "learning_stopped")
-        monkeypatch.undo()
-        assert send(client, example(2)).status_code == 503
-        assert client.post("/v1/models/online/predict", json={"text": "a"}).status_code == 200
-
-
-def test_what_waits_while_the_disk_fails_is_refused_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, failing, sync = Event(), Event(), journal_module._sync
-
-    def fail_once(part: Any) -> None:
-        if begun.is_set():
-            return sync(part)
-        begun.set()
-        failing.wait(5)
-        raise OSError(28, "No space left on device")
-
-    with serving(settings(path)) as (client, _), ThreadPoolExecutor(3) as threads:
-        before = client.get("/v1/models/online").json()["version"]
-        monkeypatch.setattr(journal_module, "_sync", fail_once)
-        sent = [threads.submit(send, client, example(0))]
-        assert begun.wait(5)
-        sent += [threads.submit(send, client, example(i)) for i in (1, 2)]
-        time.sleep(0.3)  # until they wait
-        failing.set()
-        assert [answer.result().status_code for answer in sent] == [503] * 3
-    monkeypatch.undo()
-    with serving(settings(path)) as (client, _):  # none of them is learned after all
-        assert client.get("/v1/models/online").json()["version"] == before
+        service.learners["online"]._saving.join()
+        assert stored_mark(path) in Contents.read(journal_of(path)).marks  # the version that it goes on from
 
 
 def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:
     with serving(settings(path)) as (client, _):
         send(client, *map(example, range(5)))
-        journal = {part.name: part.read_bytes() for part in journal_of(path).glob("*.jsonl")}
+        shutil.copytree(journal_of(path), path.parent / "kept")
     OnlineLabelTreeClassifier().partial_fit([{"a": 1.0}], [["b"]]).save(path)
-    for part in journal_of(path).glob("*.jsonl"):
-        part.unlink()
-    for name, content in journal.items():
-        (journal_of(path) / name).write_bytes(content)
-    with (
-        pytest.raises(ValueError, match="the journal continues after 4 examples, but the model has only 1"),
-        serving(settings(path)),
-    ):
+    shutil.move(path.parent / "kept", journal_of(path))
+    refused = r"has 5 examples for another version of the model .* \(4 examples\), but it is version .* \(1 examples\)"
+    with pytest.raises(ModelFileError, match=refused), serving(settings(path)):
         pass
+    assert Contents.read(journal_of(path)).n_records == 1  # nothing is deleted
+    shutil.move(journal_of(path), path.parent / "kept")
+    with serving(settings(path)) as (client, _):
+        assert client.get("/v1/models/online").json()["version"] == "examples-1"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.servers import serving, wait_until
@@ -13,19 +12,19 @@ from tests.serving.conftest import online_model
 from tests.serving.lessons import example, learned, send, settings, state
 
 from labeltree import OnlineLabelTreeClassifier
-from labeltree.serving import journal as journal_module
+from labeltree.model_file.journal import Journal
 
 
 def test_who_comes_when_the_queue_is_full_may_come_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, may_go_on, sync = threading.Event(), threading.Event(), journal_module._sync
+    begun, may_go_on, write = threading.Event(), threading.Event(), Journal._write
 
-    def sync_slowly(part: Any) -> None:
+    def write_slowly(journal: Journal, lines: bytes) -> None:
         begun.set()
         assert may_go_on.wait(10)
-        sync(part)
+        write(journal, lines)
 
     monkeypatch.setattr("labeltree.serving.learner.MAX_WAITING", 3)
-    monkeypatch.setattr(journal_module, "_sync", sync_slowly)
+    monkeypatch.setattr(Journal, "_write", write_slowly)
     with serving(settings(path)) as (client, service), ThreadPoolExecutor(4) as threads:
         waiting = service.learners["online"]._lessons
         try:

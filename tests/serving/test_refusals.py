@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.servers import BEARER, TOKEN, serving
+from tests.servers import BEARER, TOKEN, serving, wait_until
 from tests.serving.conftest import LIMITS
 
+from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree.online.feature_space import N_HASHED_NAMES
 from labeltree.serving import Limits, Settings, Tokens
 
 PREDICT = "/v1/models/small/predict"
@@ -50,6 +53,11 @@ MALFORMED = [
     ('{"text": "a", "label_weight": "rarity"}', 422, "label_weight: "),
     ('{"features": [{"a": []}]}', 422, "features[0].a: "),
     ('{"features": [{"a": 1e39}]}', 422, "features[0].a: "),
+    ('{"features": [{}, {"a": 3.4028234663852886e38}]}', 422, "features[1].a: "),
+    ('{"text": "a", "k": 3, "text": "b"}', 422, "the key 'text' is there twice in one object"),
+    ('{"text": "a", "t\\u0065xt": "b"}', 422, "the key 'text' is there twice in one object"),
+    ('{"features": [{"a": 1, "b:": 2, "a": 1}]}', 422, "the key 'a' is there twice in one object"),
+    ('{"text": "a", "label_weight": {"sea": 1, "sea": 2}}', 422, "the key 'sea' is there twice"),
     ('{"rows": [{"indices": [1], "values": [1]}]}', 422, "has features with names: send 'features' or texts"),
     (json.dumps({"texts": ["a"] * 51}), 422, "texts: at most 50 in one request, got 51"),
     (json.dumps({"texts": ["a", "b" * 2001]}), 422, "texts[1]: at most 2000 characters, got 2001"),
@@ -87,6 +95,8 @@ ROWS = [
     ([{"indices": [2**62], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [10**30], "values": [1]}], "rows[0].indices[0]: "),
     ([{"indices": [1], "values": [1e39]}], "rows[0].values[0]: "),
+    ([ROW, {"indices": [1], "values": [3.4028234663852886e38]}], "rows[1].values[0]: "),
+    ([ROW, {"indices": [1], "values": [-3.4028234663852886e38]}], "rows[1].values[0]: "),
 ]
 
 
@@ -105,7 +115,9 @@ def test_models_are_not_asked_what_they_cannot_know(client: httpx.Client) -> Non
     check_refusal(client.post(PREDICT, json={"text": "a"}), 422, "takes no texts: send 'rows'")
     check_refusal(client.post(PREDICT, json={"features": [{"a": 1}]}), 422, "have no names: send 'rows'")
     check_refusal(
-        client.post(EXPLAIN, json={"row": ROW, "label": "fish"}), 422, "label: it is not a label of the model"
+        client.post(EXPLAIN, json={"row": ROW, "label": "fish"}),
+        422,
+        "label: 'fish' is not a label of the model",
     )
     check_refusal(client.post(EXPLAIN, json={"row": ROW}), 422, "label: Field required")
     check_refusal(
@@ -184,7 +196,7 @@ def test_bodies_that_are_too_large_are_refused_before_they_are_read(client: http
 def test_a_body_that_does_not_come_is_not_waited_for(models: dict[str, Path]) -> None:
     with serving(Settings(models, limits=Limits(seconds=0.3))) as (client, service):
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as connection:
-            head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{"
+            head = f"POST {PREDICT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{"
             connection.sendall(head.encode())
             answer = b"".join(iter(lambda: connection.recv(4096), b""))
         assert answer.startswith(b"HTTP/1.1 408 ")
@@ -213,21 +225,21 @@ def test_an_answer_that_takes_too_long_is_given_up(models: dict[str, Path]) -> N
         model.predict_topk = lambda *a, **o: (time.sleep(0.5), predict_topk(*a, **o))[1]
         check_refusal(client.post(PREDICT, json={"rows": [ROW]}), 504, "took longer than 0.2 seconds")
         del model.predict_topk
-        assert client.post(PREDICT, json={"rows": [ROW]}).status_code == 200
+        wait_until(lambda: client.post(PREDICT, json={"rows": [ROW]}).status_code == 200)
 
 
 def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[str, Path]) -> None:
     import threading
     from concurrent.futures import ThreadPoolExecutor
 
-    with serving(Settings(models, limits=Limits(in_flight=2))) as (client, service):
+    limits = Limits(in_flight=2, client_share=1.0)
+    with serving(Settings(models, limits=limits)) as (client, service):
         model = service.registry["small"].model
         predict_topk, may_end = model.predict_topk, threading.Event()
         model.predict_topk = lambda *a, **o: (may_end.wait(20), predict_topk(*a, **o))[1]
         with ThreadPoolExecutor(2) as pool:
             at_work = [pool.submit(client.post, PREDICT, json={"rows": [ROW] * 2}) for _ in range(2)]
-            while service.metrics.in_flight < 2:
-                pass
+            wait_until(lambda: service.metrics.in_flight == 2)
             refused = client.post(PREDICT, json={"rows": [ROW]})
             alive = client.get("/healthz")
             may_end.set()
@@ -284,9 +296,85 @@ def test_other_origins_may_ask_only_if_they_were_named(models: dict[str, Path]) 
 
 
 def test_limits_below_anything_are_refused() -> None:
+    for wrong, message in (
+        ({"client_share": 1.5}, "expected a client_share from above 0 to 1, got 1.5"),
+        ({"head_bytes": 100}, "expected a limit of head_bytes of at least 1024, got 100"),
+        ({"stall_seconds": float("nan")}, "expected a limit of stall_seconds above 0, got nan"),
+        ({"head_seconds": float("inf")}, "expected a limit of head_seconds above 0 and finite, got inf"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Limits(**wrong)
     with pytest.raises(ValueError, match="expected a limit of rows above 0, got 0"):
         Limits(rows=0)
     assert LIMITS.rows == 50
+
+
+def test_a_text_may_look_like_keys(client: httpx.Client) -> None:
+    for text in ('a": 1, "a": 2', ':::"text": "text":', "{'k': 1, 'k': 2}"):
+        assert client.post(ONLINE, json={"text": text, "k": 3}).status_code == 200
+
+
+def test_labels_of_another_type_are_refused_by_name(client: httpx.Client) -> None:
+    """In Python 10, 10.0 and True may be equal, but only one of them is a label of the model."""
+    path, row = "/v1/models/numbers/", {"indices": [0], "values": [1.0]}
+    for label, shown in ((True, "true"), (10.0, "10.0"), ("10", "'10'"), (False, "false"), (11, "11")):
+        expected = f"{shown} is not a label of the model numbers, whose labels are integers"
+        check_refusal(
+            client.post(path + "explain", json={"row": row, "label": label}), 422, f"label: {expected}"
+        )
+        for field in ("allow", "deny"):
+            answer = client.post(path + "predict", json={"rows": [row], field: [20, label]})
+            check_refusal(answer, 422, f"{field}[1]: {expected}")
+    assert client.post(path + "explain", json={"row": row, "label": 10}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "y", [[[True], [False]], [[1.0], [0.5]], [[1], [0]]], ids=["bools", "floats", "integers"]
+)
+def test_one_is_a_label_only_if_it_is_of_the_right_type(tmp_path: Path, y: list[list[Any]]) -> None:
+    LabelTreeClassifier(random_state=0).fit([[1.0, 0.0], [0.0, 1.0]], y).save(tmp_path / "m")
+    kind = type(y[0][0])
+    with serving(Settings({"m": tmp_path / "m"})) as (client, _):
+        for label in (True, 1, 1.0):
+            # Programs write the number 1.0 as 1.
+            expected = 200 if type(label) is kind or (kind is float and type(label) is int) else 422
+            body = {"row": {"indices": [0], "values": [1.0]}, "label": label}
+            assert client.post("/v1/models/m/explain", json=body).status_code == expected, label
+
+
+def test_explanations_that_would_not_be_numbers_are_refused(tmp_path: Path) -> None:
+    model = LabelTreeClassifier(random_state=0, normalize=False)
+    model.fit([[1.0, 0.0], [0.0, 1.0]] * 2, [["a"], ["b"]] * 2).save(tmp_path / "m")
+    with serving(Settings({"m": tmp_path / "m"})) as (client, _):
+        row = {"indices": [0, 1], "values": [3.4e38, -3.4e38]}
+        answer = client.post("/v1/models/m/explain", json={"row": row, "label": "a"})
+        check_refusal(answer, 422, "row: the scores of these values are too large for float32")
+        assert client.post("/v1/models/m/predict", json={"rows": [row]}).status_code == 200
+
+
+def test_names_that_are_one_feature_together_are_refused_if_they_overflow(tmp_path: Path) -> None:
+    seen: dict[int, str] = {}
+    names = (str(number) for number in range(10**6))
+    one, other = next(
+        (seen[place], name)
+        for name in names
+        if seen.setdefault(place := zlib.crc32(name.encode()) % N_HASHED_NAMES, name) != name
+    )
+    model = OnlineLabelTreeClassifier(random_state=0, weights="hashed", memory_mb=1, expected_labels=4)
+    model.partial_fit([{"a": 1.0}, {"b": 1.0}], [["a"], ["b"]]).save(tmp_path / "m")
+    with serving(Settings({"m": tmp_path / "m"})) as (client, _):
+        answer = client.post("/v1/models/m/predict", json={"features": [{}, {one: 3e38, other: 3e38}]})
+        check_refusal(answer, 422, "features[1]: ")
+
+
+def test_answers_are_limited_in_labels(models: dict[str, Path]) -> None:
+    with serving(Settings({"small": models["small"]}, limits=Limits(answer_labels=20))) as (client, service):
+        n_labels = len(service.registry["small"].model.classes_)
+        n_rows = 20 // n_labels + 1
+        for k in (n_labels, 1000):  # no answer has more labels than the model
+            refused = client.post(PREDICT, json={"rows": [ROW] * n_rows, "k": k})
+            check_refusal(refused, 422, "k: at most 20 labels in one answer, but ")
+            assert client.post(PREDICT, json={"rows": [ROW] * (n_rows - 1), "k": k}).status_code == 200
 
 
 def check_refusal(response: httpx.Response, status: int, message: str = "") -> None:

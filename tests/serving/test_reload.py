@@ -31,7 +31,7 @@ class Load:
         self.errors: list[Exception] = []
         self._ended = threading.Event()
         self._url = url
-        self._threads = [threading.Thread(target=self._ask) for _ in range(n_clients)]
+        self._threads = [threading.Thread(target=self._ask, daemon=True) for _ in range(n_clients)]
 
     def _ask(self) -> None:
         with httpx.Client(base_url=self._url, timeout=20) as client:

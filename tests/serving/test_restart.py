@@ -14,9 +14,11 @@ from tests.servers import serving
 from tests.serving.conftest import online_model
 from tests.serving.lessons import example, learned, send, settings, state
 
+from labeltree import ModelFileError
 from labeltree.model_file import load
+from labeltree.model_file.journal import Journal
+from labeltree.model_file.lock import ModelLock
 from labeltree.serving import Service
-from labeltree.serving.journal import Journal
 
 EXAMPLES = [example(i) for i in range(6)]
 
@@ -54,7 +56,8 @@ def test_none_may_start_until_the_one_before_is_done(
     closing.start()
     try:
         assert is_saved.wait(10)
-        with pytest.raises(ValueError, match="another server learns into this model; stop it first"):
+        monkeypatch.setattr(ModelLock.__init__, "__defaults__", (0.3,))
+        with pytest.raises(ModelFileError, match=r"learns into this model \(labeltree serve --learn\)"):
             Service(settings(path))
     finally:
         may_end.set()
@@ -65,9 +68,9 @@ def test_none_may_start_until_the_one_before_is_done(
 def test_a_model_that_is_replaced_while_it_is_loaded_is_loaded_again(
     path: Path, before: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load_slowly(directory: Path) -> Any:
+    def load_slowly(directory: Path, *options: Any) -> Any:
         monkeypatch.undo()
-        model = load(directory)
+        model = load(directory, *options)
         before.close()
         return model
 
@@ -78,10 +81,10 @@ def test_a_model_that_is_replaced_while_it_is_loaded_is_loaded_again(
 def test_a_model_that_is_replaced_before_its_journal_is_locked_is_loaded_again(
     path: Path, before: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lock_late(journal: Path) -> Journal:
+    def lock_late(directory: Path, purpose: str) -> ModelLock:
         monkeypatch.undo()
         before.close()
-        return Journal(journal)
+        return ModelLock(directory, purpose)
 
-    monkeypatch.setattr("labeltree.serving.service.Journal", lock_late)
+    monkeypatch.setattr("labeltree.serving.service.ModelLock", lock_late)
     check_learned_once(path)

@@ -14,6 +14,7 @@ from tests.servers import BEARER, TOKEN, serving
 
 from labeltree.serving import Settings, Tokens
 from labeltree.serving.metrics import ROUTES
+from labeltree.serving.tokens import Access, access_of
 
 #: Where nobody ever needs a token, and where everybody does. All other routes only ask.
 OPEN = {"/healthz", "/readyz", "/", "/page/{name}"}
@@ -149,3 +150,63 @@ def test_tokens_that_can_be_guessed_are_refused() -> None:
         Tokens(["secret"])
     with pytest.raises(ValueError, match="all requests need a token, but there are none"):
         Tokens(for_all=True)
+
+
+#: Paths that begin or end as one that needs no token, or another.
+NEAR_QUESTIONS = [
+    "/v1/models/pets/predict/",
+    "/v1/models/pets/predict/learn",
+    "/v1/models/pets/predictx",
+    "/v1/models/pets/predict\n",
+    "/v1/models/pets/xpredict",
+    "/v1/models/pets/predict/../learn",
+    "/v1/models/a/b/predict",
+    "/v1/models//predict",
+    "/x/v1/models/pets/predict",
+    "/V1/models/pets/predict",
+]
+NEAR_OPEN = [
+    "/healthzx",
+    "/healthz/",
+    "/healthz\n",
+    "/x/healthz",
+    "/readyzz",
+    "/page/a/b",
+    "/page",
+    "//",
+    "/ ",
+]
+
+
+def test_the_rules_match_whole_paths() -> None:
+    assert access_of("POST", "/v1/models/pets/predict") is Access.READ
+    for path in NEAR_QUESTIONS:
+        assert access_of("POST", path) is Access.WRITE, path
+    for path in ("/healthz", "/readyz", "/", "/page/index.html"):
+        assert access_of("GET", path) is Access.OPEN
+        assert access_of("POST", path) is Access.WRITE
+    for path in NEAR_OPEN:
+        assert access_of("GET", path) is Access.READ, path
+
+
+def test_paths_that_begin_as_a_question_are_none(clients: dict[str, httpx.Client]) -> None:
+    for path in ("/v1/models/online/predict/x", "/v1/models/online/predict/", "/x/v1/models/online/predict"):
+        answer = clients["with"].post(path, json={"text": "a"}, headers=BEARER)
+        assert answer.status_code == 404, path
+
+
+@pytest.mark.parametrize(
+    "given",
+    [f"x{TOKEN}", f"{TOKEN}x", TOKEN[:-1], TOKEN[1:], f"{TOKEN}=", f"{TOKEN} {TOKEN}", TOKEN.upper(), ""],
+)
+def test_a_token_is_the_whole_token(given: str) -> None:
+    tokens = Tokens([TOKEN])
+    assert tokens.accepts(f"Bearer {TOKEN}".encode())
+    assert not tokens.accepts(f"Bearer {given}".encode())
+
+
+@pytest.mark.parametrize("character", ["\n", " ", "ü", ",", "=x", "\0"])
+def test_tokens_that_no_header_can_have_are_refused(character: str) -> None:
+    for token in (f"{TOKEN}{character}", f"{character}{TOKEN}"):
+        with pytest.raises(ValueError, match="expected tokens of at least 16 letters"):
+            Tokens([token])

@@ -64,6 +64,11 @@ def test_blank_lines_are_skipped(tmp_path: Path) -> None:
         ),
         (b'{"text": "a\xff", "labels": []}', "expected UTF-8 text, got the byte 0xff as byte 12 of the line"),
         (b"[" * 100_000, "expected a JSON object, but: maximum recursion depth exceeded.*"),
+        (
+            b'{"text": "\\ud83d\\ude00", "labels": ["a", "\\uD800b"]}',
+            r"expected valid Unicode, got \\ud800, which is half of a surrogate pair",
+        ),
+        (b'{"text": "\\udc00", "labels": []}', r"expected valid Unicode, got \\udc00, .*"),
         (b'{"text": ' + b"1" * 5000 + b"}", "expected a JSON object, but: Exceeds the limit.*"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import random
 from collections import Counter
@@ -10,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fuzz.model_files import header_of, with_header
+from tests.fuzz.mutation import replace_somewhere
 from tests.small_models import small_data, small_model
 
 from labeltree import ModelFileError
@@ -17,27 +18,6 @@ from labeltree.model_file import load, read_info
 from labeltree.model_file.tensors import DTYPES
 
 X = small_data()[0][:8]
-SCALARS = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    5,
-    255,
-    2**31 - 1,
-    2**31,
-    2**32,
-    2**63 - 1,
-    -(2**63),
-    0.5,
-    1e308,
-    "",
-    "x",
-    "a" * 999,
-]
-HOSTILE = [*SCALARS, [], {}, [[]], [0], {"a": 1}, {"stored": "tree"}, ["U8"], [0, 0], [-1, 3], [2**62, 2**62]]
 
 
 class Model:
@@ -104,17 +84,6 @@ def models(tmp_path_factory):
     ]:
         small_model(seed, n_trees=2 if name == "a" else 1).save(root / name, weights=weights)
     return [Model(root / name) for name in "abcd"]
-
-
-def header_of(content: bytes) -> tuple[dict, bytes]:
-    length = int.from_bytes(content[:8], "little")
-    return json.loads(content[8 : 8 + length]), content[8 + length :]
-
-
-def with_header(header: object, data: bytes) -> bytes:
-    text = json.dumps(header).encode()
-    text += b" " * (-(8 + len(text)) % 64)
-    return len(text).to_bytes(8, "little") + text + data
 
 
 # -- ways to damage a model ----------------------------------------------------------------------------
@@ -207,29 +176,6 @@ def change_document(rng: random.Random, model: Model) -> dict[str, bytes]:
     for _ in range(rng.choice([1, 1, 2])):
         replace_somewhere(rng, document)
     return {"model.json": json.dumps(document).encode()}
-
-
-def replace_somewhere(rng: random.Random, value: object) -> None:
-    """Replace, remove or add something somewhere in JSON."""
-    places = list(containers(value))
-    if not places:
-        return
-    place = rng.choice(places)
-    key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
-    how = rng.randrange(8)
-    if how == 0:
-        del place[key]
-    elif how == 1 and isinstance(place, dict):
-        place["new"] = place[key]
-    else:
-        place[key] = copy.deepcopy(rng.choice(HOSTILE))
-
-
-def containers(value: object):
-    if isinstance(value, dict | list) and value:
-        yield value
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from containers(item)
 
 
 DAMAGES = [flip_bits, cut_or_lengthen, overwrite_range, change_numbers, change_header, change_document]

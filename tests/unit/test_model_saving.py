@@ -269,3 +269,52 @@ def test_a_model_that_could_not_be_opened_again_is_not_saved(cls, wrong, old, tm
     assert is_model(tmp_path / "model", old)
     model.set_params(**right).save(tmp_path / "model")
     assert is_model(tmp_path / "model", model)
+
+
+class TreeThatOverflowed:
+    """An online tree whose weights are no numbers any more."""
+
+    def __init__(self, tree, name, value):
+        self.tree, self.name, self.value = tree, name, value
+
+    def __getattr__(self, name):
+        return getattr(self.tree, name)
+
+    def state(self):
+        state = self.tree.state()
+        state[self.name][-1] = self.value
+        return state
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("weight", np.nan), ("weight", -np.inf), ("square", -1.0), ("square", np.nan)]
+)
+def test_an_online_model_that_load_would_refuse_is_not_saved(tmp_path, name, value):
+    path = tmp_path / "online"
+    model = OnlineLabelTreeClassifier(random_state=0).partial_fit([{"a": 1.0}, {"b": 1.0}], [["x"], ["y"]])
+    model.save(path)
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    model.partial_fit([{"a": 1.0}], [["z"]])
+    model._model.tree = TreeThatOverflowed(model._model.tree, name, value)
+    with pytest.raises(ModelFileError, match=f"values in '{name}' that are not finite"):
+        model.save(path)
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert load(path).n_examples_ == 2
+
+
+def test_sums_of_squares_may_be_infinite(tmp_path):
+    """They make steps of length 0, and `load` accepts them."""
+    model = OnlineLabelTreeClassifier(random_state=0).partial_fit([{"a": 1.0}, {"b": 1.0}], [["x"], ["y"]])
+    model._model.tree = TreeThatOverflowed(model._model.tree, "square", np.inf)
+    model.save(tmp_path / "online")
+    assert load(tmp_path / "online").n_examples_ == 2
+
+
+def test_a_model_that_load_would_refuse_is_not_saved(old, tmp_path):
+    old.save(tmp_path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    broken = small_model(seed=1)
+    broken.label_counts_[0] = 10**9
+    with pytest.raises(ModelFileError, match=r"could not be opened again, so nothing was written: .*labels"):
+        broken.save(tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -99,14 +99,18 @@ def test_the_form_of_the_examples_does_not_matter(folder: Path) -> None:
     assert snapshot(folder) == before
 
 
-# A program that trains what is pickled in its first argument with small chunks, slowly enough to be stopped.
+# A program that trains what is pickled in its first argument with small chunks. After two of them it is slow enough to
+# be stopped before the last, however late the signal is sent.
 SLOW_TRAINER = """
 import pickle, sys, time
 from labeltree.rivals.one_vs_rest import training
 training.CHUNK_GROUPS = 1
 write = training.Checkpoint.write
+n_written = 0
 def write_slowly(*arguments):
-    time.sleep(0.1)
+    global n_written
+    time.sleep(0.1 if n_written < 2 else 2)
+    n_written += 1
     return write(*arguments)
 training.Checkpoint.write = write_slowly
 model, X, y = pickle.load(open(sys.argv[1], "rb"))
@@ -130,9 +134,7 @@ def test_a_run_that_was_stopped_goes_on(
             assert time.monotonic() < end
             time.sleep(0.005)
         process.send_signal(sent)
-        stopped = time.monotonic()
-        assert process.wait(timeout=30) != 0
-        assert time.monotonic() - stopped < 2
+        assert process.wait(timeout=60) != 0
     finally:
         process.kill()
         process.communicate()

@@ -62,6 +62,7 @@ def test_texts_as_values_are_features() -> None:
         ([{"a": 1.0}], [{"a": np.nan}], "row 0: the feature 'a' is NaN"),
         ([{"a": 1.0}], [{"a": 1.0}, {3: 1.0}], None),
         ([{"a": 1.0}], [{"a": [1.0]}], "must be a number or a text"),
+        ([{"a": 1.0}], [{"\ud800": 1.0}], "must be valid Unicode"),
         (np.ones((1, 2)), (sp.csr_matrix(np.ones((1, 2))), np.ones((1, 2))), "pair of sparse and dense"),
     ],
 )
@@ -73,6 +74,16 @@ def test_features_in_another_form(first: Any, then: Any, message: str | None) ->
         model.partial_fit(then, [["x"]] * n_rows)
     for name, values in state_of(model).items():
         np.testing.assert_array_equal(values, before[name])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_of_a_surrogate_pair_in_a_name(kind: str) -> None:
+    """Where names are stored it cannot be learned; nowhere does it hinder prediction."""
+    model = online(**KINDS[kind]).partial_fit([{"a": 1.0}], [["x"]])
+    assert model.predict_topk([{"a": 1.0, "\ud800": 1.0}], k=1).labels.tolist() == [["x"]]
+    if kind in ("hashed", "shared"):
+        model.partial_fit([{"\ud800": 1.0}], [["x"]])
+        assert model.n_examples_ == 2
 
 
 def test_labels_in_another_form() -> None:

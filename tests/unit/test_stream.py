@@ -332,6 +332,7 @@ def test_closing_closes_the_file(tmp_path: Path, xmlc_text: bytes) -> None:
         ({"format": "csv"}, "expected format to be one of auto, jsonl, xmlc, libsvm, fasttext, got 'csv'"),
         ({"batch_size": 0}, "expected a batch_size of at least 1, got 0"),
         ({"label_prefix": ""}, "expected a label_prefix of at least one character"),
+        ({"label_prefix": "\ud800"}, "expected a label_prefix of valid Unicode"),
     ],
 )
 def test_wrong_arguments(options: dict[str, Any], message: str) -> None:

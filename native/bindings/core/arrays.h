@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,9 +28,11 @@ using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T, class Allocator>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T, Allocator>&& values) {
   using Vector = std::vector<T, Allocator>;
-  auto* owned = new Vector(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+  auto owned = std::make_unique<Vector>(std::move(values));
+  Vector& kept = *owned;
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<Vector*>(p); });
+  (void)owned.release();
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept.data(), {kept.size()}, owner);
 }
 
 inline void require(bool condition, const char* message) {

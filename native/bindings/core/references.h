@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -11,21 +12,32 @@ namespace labeltree {
 
 namespace nb = nanobind;
 
-// `T` has a member `references()` that returns pointers to all the nb::object it holds.
+// `T` has a member `visit_references(visit)` that calls visit(nb::object&) for all the objects that it holds.
+// The collector must see all of them at any time, also when there is no memory: nothing is allocated here.
 template <class T>
 int traverse_references(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
-  for (const nb::object* held : nb::inst_ptr<T>(self)->references()) Py_VISIT(held->ptr());
-  return 0;
+  int stopped = 0;
+  nb::inst_ptr<T>(self)->visit_references([&](const nb::object& held) {
+    if (stopped == 0 && held.is_valid()) stopped = visit(held.ptr(), arg);
+  });
+  return stopped;
 }
 
 // The collector calls this for objects that no Python code can reach any more.
 template <class T>
 int clear_references(PyObject* self) {
   if (!nb::inst_ready(self)) return 0;
-  std::vector<nb::object> released;  // when nothing looks into them any more
-  for (nb::object* held : nb::inst_ptr<T>(self)->references()) released.push_back(std::exchange(*held, {}));
+  size_t n = 0;
+  nb::inst_ptr<T>(self)->visit_references([&](nb::object&) { ++n; });
+  try {
+    std::vector<nb::object> released;  // when nothing looks into them any more
+    released.reserve(n);
+    nb::inst_ptr<T>(self)->visit_references(
+        [&](nb::object& held) { released.push_back(std::exchange(held, {})); });
+  } catch (const std::bad_alloc&) {  // the collector comes again
+  }
   return 0;
 }
 
@@ -35,12 +47,5 @@ inline PyType_Slot reference_slots[] = {
     {Py_tp_clear, reinterpret_cast<void*>(&clear_references<T>)},
     {0, nullptr},
 };
-
-// Pointers to all the objects in a list.
-inline std::vector<nb::object*> pointers_to(std::vector<nb::object>& objects) {
-  std::vector<nb::object*> pointers;
-  for (nb::object& object : objects) pointers.push_back(&object);
-  return pointers;
-}
 
 }  // namespace labeltree

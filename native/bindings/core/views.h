@@ -17,22 +17,34 @@ struct BoundFeatures {
   std::vector<nb::object> owners;
   bool canonical;
 
-  std::vector<nb::object*> references() { return pointers_to(owners); }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    for (nb::object& owner : owners) visit(owner);
+  }
 };
 
 struct BoundTree {
   LabelTreeView view;
   nb::object child_begin, label;
 
-  std::vector<nb::object*> references() { return {&child_begin, &label}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(child_begin);
+    visit(label);
+  }
 };
 
 struct BoundExamples {
   Examples view;
   nb::object features, label_indptr, label_indices, sample_weight, label_weight;
 
-  std::vector<nb::object*> references() {
-    return {&features, &label_indptr, &label_indices, &sample_weight, &label_weight};
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(features);
+    visit(label_indptr);
+    visit(label_indices);
+    visit(sample_weight);
+    visit(label_weight);
   }
 };
 

@@ -19,7 +19,10 @@ struct BoundStore {
   std::vector<nb::object> owners;
   std::shared_ptr<const BlockStore> store;
 
-  std::vector<nb::object*> references() { return pointers_to(owners); }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    for (nb::object& owner : owners) visit(owner);
+  }
 };
 
 // Throws std::invalid_argument unless the rows have the features that a model knows.

@@ -1,15 +1,17 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "bindings/model/blocks.h"
@@ -51,6 +53,22 @@ int traverse_tree(PyObject* self, visitproc visit, void* arg) {
 
 PyType_Slot tree_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_tree)}, {0, nullptr}};
 
+std::string overflow_message(int64_t number, const FeatureRow& row) {
+  size_t largest = 0;
+  for (size_t k = 0; k < row.value.size(); ++k) {
+    if (std::abs(row.value[k]) > std::abs(row.value[largest])) largest = k;
+  }
+  std::ostringstream message;
+  message << "X, row " << number << ": with this row the weights of a node grew beyond all bounds. ";
+  if (!row.value.empty()) {
+    message << "Its largest value is " << row.value[largest] << " (feature " << row.index[largest] << "). ";
+  }
+  message
+      << "Scale the features, use normalize=True, or use a smaller learning_rate or smaller sample weights. "
+         "The row is not learned; the rows before it are";
+  return message.str();
+}
+
 void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
            Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
            const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
@@ -87,8 +105,12 @@ void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label
       asker.top_k(row, found);
       write_ranked(found, k, best->data() + i * k, probabilities->data() + i * k);
     }
-    tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
-               sample_weight ? sample_weight->data()[r] : 1.0f);
+    try {
+      tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
+                 sample_weight ? sample_weight->data()[r] : 1.0f);
+    } catch (const StepOverflow&) {
+      throw std::invalid_argument(overflow_message(r, row));
+    }
   }
 }
 
@@ -149,20 +171,29 @@ void take_array(const nb::dict& arrays, const char* name, std::vector<T>& values
   values.assign(array.data(), array.data() + array.size());
 }
 
-std::unique_ptr<OnlineTree> from_state(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy,
+// A policy that keeps its Python object alive. nanobind's own conversion to a std::shared_ptr ends the
+// process when memory runs out.
+std::shared_ptr<TreePolicy> shared(TreePolicy& policy) {
+  return {&policy, [owner = nb::find(policy)](TreePolicy*) mutable {
+            const nb::gil_scoped_acquire acquire;
+            owner.reset();
+          }};
+}
+
+std::unique_ptr<OnlineTree> from_state(const OnlineOptions& options, TreePolicy& policy,
                                        const nb::dict& arrays) {
   OnlineState state;
   OnlineState::visit_arrays(state, [&](const char* name, auto& values) { take_array(arrays, name, values); });
-  return state.tree(options, std::move(policy));
+  return state.tree(options, shared(policy));
 }
 
-std::unique_ptr<OnlineTree> from_store(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy,
+std::unique_ptr<OnlineTree> from_store(const OnlineOptions& options, TreePolicy& policy,
                                        const BoundStore& store) {
-  return thaw(*store.store, options, std::move(policy));
+  return thaw(*store.store, options, shared(policy));
 }
 
-nb::dict freeze_tree(const OnlineTree& tree, float prune, std::vector<int32_t> position, int32_t n_labels) {
-  FrozenTree frozen = freeze(tree, prune, position, n_labels);
+nb::dict freeze_tree(const OnlineTree& tree, float prune, const Items<int32_t>& position, int32_t n_labels) {
+  FrozenTree frozen = freeze(tree, prune, to_vector<int32_t>(position), n_labels);
   nb::dict arrays = to_numpy(std::move(frozen.arrays));
   arrays["child_begin"] = to_numpy(std::move(frozen.child_begin));
   arrays["label"] = to_numpy(std::move(frozen.label));
@@ -211,11 +242,16 @@ void bind_online_tree(nb::module_& m) {
       "A tree that grows and learns with every example.\n\n"
       "Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.");
   def_answers(c, [](const OnlineTree& tree, const FeatureMatrix&) { return AskedTree{tree}; });
-  c.def(nb::init<const OnlineOptions&, std::shared_ptr<TreePolicy>>(), nb::arg("options"), nb::arg("policy"))
+  c.def(
+       "__init__",
+       [](OnlineTree* self, const OnlineOptions& options, TreePolicy& policy) {
+         new (self) OnlineTree(options, shared(policy));
+       },
+       nb::arg("options"), nb::arg("policy"))
       .def_static(
           "of_shape",
-          [](const OnlineOptions& options, std::shared_ptr<TreePolicy> policy, const BoundTree& tree) {
-            return std::make_unique<OnlineTree>(options, std::move(policy), tree.view);
+          [](const OnlineOptions& options, TreePolicy& policy, const BoundTree& tree) {
+            return std::make_unique<OnlineTree>(options, shared(policy), tree.view);
           },
           nb::arg("options"), nb::arg("policy"), nb::arg("tree"), "A tree of this shape, not yet trained.")
       .def_static("from_state", &from_state, nb::arg("options"), nb::arg("policy"), nb::arg("arrays"),

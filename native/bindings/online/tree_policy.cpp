@@ -55,7 +55,11 @@ class CallablePolicy final : public TreePolicy {
  public:
   CallablePolicy(nb::object choose, nb::object closes) : choose_(choose), closes_(closes) {}
 
-  std::vector<nb::object*> references() { return {&choose_, &closes_}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(choose_);
+    visit(closes_);
+  }
 
   Extension choose(const OnlineTree& tree, const Example& x, int32_t label) override {
     const nb::gil_scoped_acquire acquire;

@@ -20,7 +20,10 @@ struct BoundEnumeration {
   std::unique_ptr<Enumeration> labels;
   nb::object forest;  // null if all labels are listed
 
-  std::vector<nb::object*> references() { return {&forest}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(forest);
+  }
 };
 
 BoundEnumeration listed(std::vector<ScoredLabel> labels) {

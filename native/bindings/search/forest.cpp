@@ -1,18 +1,19 @@
 #include "bindings/search/forest.h"
 
-#include <nanobind/stl/vector.h>
-
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/search/answers.h"
 
 namespace labeltree {
 
 namespace {
 
-void make_forest(BoundForest* self, const std::vector<nb::object>& stores, std::vector<double> weights) {
+void make_forest(BoundForest* self, const Items<nb::object>& stores, const Items<double>& weights) {
+  std::vector<nb::object> owners = to_vector<nb::object>(stores);
   std::vector<std::shared_ptr<const BlockStore>> trees;
-  for (const nb::object& store : stores) trees.push_back(nb::cast<const BoundStore&>(store).store);
-  new (self) BoundForest{stores, std::make_shared<Forest>(std::move(trees), std::move(weights))};
+  for (const nb::object& store : owners) trees.push_back(nb::cast<const BoundStore&>(store).store);
+  auto forest = std::make_shared<Forest>(std::move(trees), to_vector<double>(weights));
+  new (self) BoundForest{std::move(owners), std::move(forest)};
 }
 
 }  // namespace

@@ -15,7 +15,10 @@ struct BoundForest {
   std::vector<nb::object> owners;
   std::shared_ptr<const Forest> forest;
 
-  std::vector<nb::object*> references() { return pointers_to(owners); }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    for (nb::object& owner : owners) visit(owner);
+  }
 
   const Forest& asked(const FeatureMatrix& features) const {
     check_features(features, *forest);
@@ -27,7 +30,10 @@ struct BoundExampleForest {
   std::vector<nb::object> owners;
   std::unique_ptr<ExampleForest> forest;
 
-  std::vector<nb::object*> references() { return pointers_to(owners); }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    for (nb::object& owner : owners) visit(owner);
+  }
 
   const ExampleForest& asked(const FeatureMatrix& features) const {
     require(features.n_features() == forest->n_features(), "X has the wrong number of features");

@@ -19,7 +19,10 @@ struct BoundGuidedSearch {
         search(nb::cast<const BoundTree&>(tree).view, n_rows, strategy,
                search.for_labels(nb::cast<const BoundTree&>(tree).view.n_labels)) {}
 
-  std::vector<nb::object*> references() { return {&tree}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(tree);
+  }
 };
 
 nb::tuple wanted(const BoundGuidedSearch& self) {

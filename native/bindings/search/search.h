@@ -10,7 +10,12 @@ struct BoundSearch {
   Search search;
   nb::object label_threshold, label_weight, allowed;  // None for null
 
-  std::vector<nb::object*> references() { return {&label_threshold, &label_weight, &allowed}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(label_threshold);
+    visit(label_weight);
+    visit(allowed);
+  }
 
   // The search, for a forest of this many labels.
   const Search& for_labels(int32_t n_labels) const {

@@ -13,6 +13,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/core/arrays.h"
+#include "bindings/core/items.h"
 #include "text/counter.h"
 #include "text/spans.h"
 
@@ -142,14 +143,15 @@ auto weighted_rows(TextCounter& counter, bool binary, bool sublinear_tf, RowNorm
 }
 
 // Feature, begin and end of every known term of a text, by where they are.
-std::vector<TextSpan> text_spans(const std::vector<const TextPart*>& parts, nb::object text,
+std::vector<TextSpan> text_spans(const Items<TextPart>& parts, nb::object text,
                                  const nb::object& character_table, const nb::object& small_sigma) {
   TextBatch batch({character_table, small_sigma});
   batch.add(std::move(text), 0);
+  const std::vector<const TextPart*> pointers = to_vector<TextPart, const TextPart*>(parts);
   std::vector<TextSpan> spans;
   {
     const nb::gil_scoped_release release;
-    spans = find_spans(parts, batch.views[0], batch.table);
+    spans = find_spans(pointers, batch.views[0], batch.table);
   }
   return spans;
 }
@@ -195,10 +197,10 @@ void bind_vectorizer(nb::module_& m) {
   nb::class_<TextCounter>(m, "TextCounter", "Counts the terms of texts.")
       .def(
           "__init__",
-          [](TextCounter* self, const std::vector<const TextPart*>& parts, bool keep_rows, bool count_texts,
+          [](TextCounter* self, const Items<TextPart>& parts, bool keep_rows, bool count_texts,
              int n_threads) {
             std::vector<TextPart> copies;
-            for (const TextPart* part : parts) copies.push_back(*part);
+            for (const TextPart* part : to_vector<TextPart, const TextPart*>(parts)) copies.push_back(*part);
             new (self) TextCounter(std::move(copies), keep_rows, count_texts, n_threads);
           },
           nb::arg("parts"), nb::arg("keep_rows"), nb::arg("count_texts"), nb::arg("n_threads"))

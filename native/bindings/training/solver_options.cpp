@@ -1,6 +1,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "training/block_solver.h"
 
 namespace labeltree {
@@ -24,11 +25,12 @@ void bind_solver_options(nb::module_& m) {
       .def(
           "__init__",
           [](SolverOptions* self, Solver solver, Loss loss, Penalty penalty, bool joint_siblings, float C,
-             std::vector<float> block_C, float tol, int max_iter, float l1, float learning_rate, int epochs,
+             const Items<float>& block_C, float tol, int max_iter, float l1, float learning_rate, int epochs,
              float regularization, float bias, float prune, uint64_t seed, int n_threads) {
-            new (self) SolverOptions{solver, loss,     penalty, joint_siblings, C,      std::move(block_C),
-                                     tol,    max_iter, l1,      learning_rate,  epochs, regularization,
-                                     bias,   prune,    seed,    n_threads};
+            new (self)
+                SolverOptions{solver, loss,     penalty, joint_siblings, C,      to_vector<float>(block_C),
+                              tol,    max_iter, l1,      learning_rate,  epochs, regularization,
+                              bias,   prune,    seed,    n_threads};
           },
           nb::kw_only(), nb::arg("solver") = by_default.solver, nb::arg("loss") = by_default.loss,
           nb::arg("penalty") = by_default.penalty, nb::arg("joint_siblings") = by_default.joint_siblings,

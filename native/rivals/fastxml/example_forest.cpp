@@ -91,39 +91,32 @@ void ExampleForest::verify() const {
   }
 }
 
-// Some Scratch from the pool for as long as this lives.
+// A Scratch from the pool for as long as this lives.
 class ExampleForest::Lease {
  public:
-  explicit Lease(const ExampleForest& forest) : forest_(forest) {
-    {
-      const std::lock_guard lock(forest.pool_mutex_);
-      if (!forest.pool_.empty()) {
-        scratch_ = std::move(forest.pool_.back());
-        forest.pool_.pop_back();
-      }
-    }
-    if (!scratch_) scratch_ = std::make_unique<Scratch>(forest.n_features_, forest.n_labels_);
-  }
+  explicit Lease(const ExampleForest& forest)
+      : pool_(forest.pool_),
+        scratch_(
+            pool_.take(1, [&] { return std::make_unique<Scratch>(forest.n_features_, forest.n_labels_); })) {}
   ~Lease() {
-    if (!is_clean_) return;  // a row was left half done: this scratch is not fit for another
-    const std::lock_guard lock(forest_.pool_mutex_);
-    forest_.pool_.push_back(std::move(scratch_));
+    if (is_clean_) pool_.give_back(scratch_);  // else a row was left half done: it is not fit for another
   }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   template <class Body>
   void use(const Body& body) {
+    Scratch& scratch = *scratch_[0];
     is_clean_ = false;
-    body(*scratch_);
-    for (const int32_t feature : scratch_->row.index) scratch_->value[feature] = 0;
-    for (const ScoredLabel& s : scratch_->voted) scratch_->sum[s.label] = 0;
+    body(scratch);
+    for (const int32_t feature : scratch.row.index) scratch.value[feature] = 0;
+    for (const ScoredLabel& s : scratch.voted) scratch.sum[s.label] = 0;
     is_clean_ = true;
   }
 
  private:
-  const ExampleForest& forest_;
-  std::unique_ptr<Scratch> scratch_;
+  Pool<Scratch>& pool_;
+  Pool<Scratch>::Items scratch_;
   bool is_clean_ = true;
 };
 
@@ -132,6 +125,7 @@ void ExampleForest::for_rows(int64_t n_rows, int n_threads, const Body& body) co
   parallel_ranges(n_threads, n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
     Lease lease(*this);
     for (int64_t row = begin; row < end; ++row) {
+      stop_if_interrupted();
       lease.use([&](Scratch& scratch) { body(row, scratch); });
     }
   });

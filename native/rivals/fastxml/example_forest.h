@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/feature_matrix.h"
+#include "core/pool.h"
 #include "core/progress.h"
 #include "core/span.h"
 #include "search/ranking.h"
@@ -98,8 +98,7 @@ class ExampleForest {
   LabelMeanViews means_;
   int32_t n_labels_;
   int64_t n_features_;
-  mutable std::mutex pool_mutex_;
-  mutable std::vector<std::unique_ptr<Scratch>> pool_;
+  mutable Pool<Scratch> pool_;
 };
 
 }  // namespace labeltree

@@ -34,9 +34,11 @@ def demo(
     from labeltree.cli.train import describe_training
     from labeltree.datasets import load_tate
     from labeltree.model_file.directory import check_replaceable
+    from labeltree.model_file.waiting import check_nothing_waits
 
     if model is not None:
         check_replaceable(model)
+        check_nothing_waits(model)
     console = standard_output()
     console.quiet = json
     catalogue = load_tate()

@@ -63,8 +63,11 @@ def range_text(numbers: list[int], noun: str) -> str:
 
 
 def directory_bytes(path: Path) -> int:
-    """Return the size of all files in a directory."""
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    """Return the size of all files of a model, without the one by which it is locked."""
+    from labeltree.model_file.lock import LOCK_NAME
+
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK_NAME)
+    return sum(file.stat().st_size for file in files)
 
 
 def peak_memory_bytes() -> int | None:

@@ -34,8 +34,10 @@ def info(
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.trained_model import check_has_label_tree
     from labeltree.model_file import load, read_info
+    from labeltree.model_file.waiting import Waiting
 
     stored = read_info(model)
+    waiting = Waiting.of(model)
     classifier: Any = load(model, verify=verify)
     if tree:
         check_has_label_tree(classifier)
@@ -46,10 +48,11 @@ def info(
         drawing = classifier.model_.forest.trees[0].draw(label_names, max_nodes)
     if json:
         drawn = {} if drawing is None else {"tree": drawing}
-        print_json({**_to_json(stored, classifier), "verified": verify, **drawn})
+        journal = _journal_to_json(waiting)
+        print_json({**_to_json(stored, classifier), "journal": journal, "verified": verify, **drawn})
         return
     console = standard_output()
-    console.print(_description(stored, classifier, verify))
+    console.print(_description(stored, classifier, verify, waiting))
     if drawing is not None:
         console.print()
         console.print(drawing, no_wrap=True, overflow="ellipsis")
@@ -90,9 +93,15 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
     }
 
 
-def _description(stored: Any, classifier: Any, verified: bool) -> Any:
+def _journal_to_json(waiting: Any) -> dict[str, Any] | None:
+    if not waiting.journal.exists():
+        return None
+    return {"path": str(waiting.journal), "examples": waiting.n_examples, "belongs": waiting.belongs}
+
+
+def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> Any:
     from labeltree.cli.console import table_of
-    from labeltree.cli.figures import bytes_text
+    from labeltree.cli.figures import bytes_text, count_text
 
     checked = ", all checksums are right" if verified else ""
     n_dense = stored.dense_features[1] - stored.dense_features[0]
@@ -114,6 +123,9 @@ def _description(stored: Any, classifier: Any, verified: bool) -> Any:
     parameters = ", ".join(f"{name}={value}" for name, value in _parameters(stored, classifier).items())
     rows.append(("decision", f"{decision.describe()}, for {decision.metric}"))
     rows.append(("parameters", parameters))
+    if waiting.n_examples:
+        what = "wait to be learned" if waiting.belongs else "for another version of this model"
+        rows.append(("journal", f"{count_text(waiting.n_examples, 'example')} {what}: {waiting.journal}"))
     return table_of(rows)
 
 

@@ -34,13 +34,14 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 def learn(
     context: typer.Context,
     stream: Annotated[
-        str,
+        str | None,
         argument(
             "STREAM",
             "A file with an example on each line, or - for standard input. "
-            "Names ending in .gz, .xz and .zst are decompressed.",
+            "Names ending in .gz, .xz and .zst are decompressed. Without it, only the journal of the model is learned.",
         ),
-    ],
+    ] = None,
+    *,
     model: Annotated[
         Path,
         option("The directory of the model. Learning resumes from a model that is there.", metavar="DIR"),
@@ -75,39 +76,57 @@ def learn(
     atomically. After a crash, the same command resumes from the last checkpoint, and the model becomes the same, bit
     for bit, as without the crash. SIGTERM and Ctrl-C stop learning after a last checkpoint.
 
+    The directory is locked meanwhile. Examples that wait in its journal, because a server was killed, are learned
+    first.
+
     [bold]Examples[/bold]
 
         labeltree learn examples.jsonl --model tags.labeltree
         labeltree learn train.txt.gz --model tags.labeltree --policy best_fit
         tail -n +1 -F log.jsonl | labeltree learn - --model tags --same-stream
+        labeltree learn --model tags
     """
-    from labeltree.cli.learning_run import run_learning
+    from labeltree.cli.learning_run import print_replayed, run_learning
     from labeltree.cli.progressive_validation import ProgressiveValidation
     from labeltree.data import read_stream
+    from labeltree.model_file.directory import check_replaceable
+    from labeltree.model_file.lock import ModelLock
+    from labeltree.online.journaled_model import JournaledModel
 
     cutoffs = _cutoffs(k)
-    classifier = _classifier(context, model, fresh, parameters)
-    run_learning(
-        classifier,
-        model,
-        stream,
-        partial(read_stream, format=format, one_based=one_based, skip_bad_lines=skip_bad_lines),
-        ProgressiveValidation(classifier, cutoffs, window),
-        checkpoint_every=checkpoint_every,
-        report_every=report_every,
-        new_stream=_is_new(stream, classifier, new_stream),
-        as_json=json,
-    )
+    check_replaceable(model)
+    if stream is None and (fresh or not model.exists()):
+        raise typer.BadParameter("is required to start a model", param_hint="STREAM")
+    with ModelLock(model, "learns into this model (labeltree learn)") as lock:
+        classifier = _classifier(context, model, fresh, parameters)
+        is_new = stream is not None and _is_new(stream, classifier, new_stream)
+        open_journal = JournaledModel.start_over if fresh else JournaledModel
+        with open_journal(classifier, model, lock) as journaled:
+            if journaled.n_replayed:
+                journaled.save()
+            if stream is None or journaled.n_replayed:
+                print_replayed(journaled, as_json=json)
+            if stream is None:
+                return
+            run_learning(
+                journaled,
+                stream,
+                partial(read_stream, format=format, one_based=one_based, skip_bad_lines=skip_bad_lines),
+                ProgressiveValidation(classifier, cutoffs, window),
+                checkpoint_every=checkpoint_every,
+                report_every=report_every,
+                new_stream=is_new,
+                as_json=json,
+            )
 
 
 def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dict[str, Any]) -> Any:
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
     from labeltree.cli.trained_model import open_model, untrained
-    from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable
+    from labeltree.model_file.directory import DOCUMENT_NAME
 
     if fresh or not (path / DOCUMENT_NAME).exists():
-        check_replaceable(path)
         return untrained(OnlineLabelTreeClassifier, parameters)
     given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
     classifier = open_model(path, {name: value for name, value in given.items() if name in _CHANGEABLE})

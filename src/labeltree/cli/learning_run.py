@@ -6,7 +6,6 @@ import json
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import typer
@@ -20,12 +19,23 @@ from labeltree.cli.stop_signals import Stopped, StopSignals
 from labeltree.data import ExampleStream
 from labeltree.errors import DataFormatError
 from labeltree.model.top_labels import TopLabels
+from labeltree.online.journaled_model import JournaledModel
 from labeltree.online.streaming import learn, n_learned, n_learned_of_stream
 
 
+def print_replayed(journaled: JournaledModel, as_json: bool) -> None:
+    """Tell how many examples of the journal were learned."""
+    if as_json:
+        replayed = {"event": "replayed", "examples": journaled.n_examples, "learned": journaled.n_replayed}
+        print(json.dumps({**replayed, "model": str(journaled.path)}), flush=True)
+    else:
+        learned = f"{count_text(journaled.n_replayed, 'example')} of the journal learned, saved"
+        line = learned if journaled.n_replayed else "no examples wait in its journal"
+        standard_output().print(titled(str(journaled.path), f": {line}"), soft_wrap=True)
+
+
 def run_learning(
-    classifier: Any,
-    path: Path,
+    journaled: JournaledModel,
     source: str,
     read: Callable[[BinaryIO], ExampleStream],
     validation: ProgressiveValidation,
@@ -39,6 +49,7 @@ def run_learning(
 
     Raises the `DataFormatError` of a wrong line, and `typer.Exit` after Ctrl-C; the examples before are saved.
     """
+    classifier, path = journaled.model, journaled.path
     display, signals = _display(as_json), StopSignals()
     failure: DataFormatError | None = None
     n_before = n_learned(classifier)
@@ -58,7 +69,7 @@ def run_learning(
             learn(
                 classifier,
                 examples,
-                checkpoint=path,
+                checkpoint=journaled.save,
                 checkpoint_every=checkpoint_every,
                 new_stream=new_stream,
                 watch=watch,

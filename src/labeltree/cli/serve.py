@@ -43,7 +43,22 @@ def serve(
             metavar="ORIGIN",
         ),
     ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        _access(
+            "Answer for this host name, too, besides localhost, IP addresses and --host. '*' allows every name. May be "
+            "repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
     watch: Annotated[bool, _models("Reload a model when its directory changes.", "--watch")] = False,
+    verify: Annotated[
+        bool,
+        _models(
+            "Compare all files with their checksums before a version is served, rather than while it is served.",
+            "--verify",
+        ),
+    ] = False,
     learn: Annotated[bool, _models("Let online models learn from requests.", "--learn")] = False,
     snapshot_every: Annotated[
         int,
@@ -56,11 +71,46 @@ def serve(
     max_body_mb: Annotated[float, _limit("The maximum size of a request.", min=0.001, metavar="MB")] = 8.0,
     max_rows: Annotated[int, _limit_count("The maximum number of texts or rows in a request.")] = 1000,
     max_k: Annotated[int, _limit_count("The maximum number of labels per row.")] = 1000,
+    max_answer: Annotated[
+        int, _limit_count("The maximum number of labels in an answer: rows times labels per row.")
+    ] = 100_000,
+    max_row_values: Annotated[
+        int, _limit_count("The maximum number of values in a row of a large request.")
+    ] = 50_000,
     max_text: Annotated[int, _limit_count("The maximum number of characters in a text.")] = 1_000_000,
     max_seconds: Annotated[float, _limit("The maximum time for a request.", min=0.001, metavar="S")] = 30.0,
     max_in_flight: Annotated[
         int, _limit_count("The maximum number of concurrent requests in a process; others have to retry.")
     ] = 64,
+    max_connections: Annotated[
+        int, _limit_count("The maximum number of connections of a process; idle ones are closed first.")
+    ] = 512,
+    max_client_share: Annotated[
+        float,
+        _limit(
+            "The share of connections and concurrent requests that one address may have. Use 1 behind a proxy.",
+            min=0.001,
+            max=1.0,
+            metavar="SHARE",
+        ),
+    ] = 0.5,
+    max_head_kb: Annotated[
+        float, _limit("The maximum size of a request's headers.", min=1, metavar="KB")
+    ] = 64.0,
+    max_headers: Annotated[int, _limit_count("The maximum number of headers.")] = 100,
+    max_head_seconds: Annotated[
+        float, _limit("The maximum time until all headers are there.", min=0.001, metavar="S")
+    ] = 10.0,
+    max_idle_seconds: Annotated[
+        float, _limit("The maximum time without a request on a connection.", min=1, metavar="S")
+    ] = 30.0,
+    max_stall_seconds: Annotated[
+        float, _limit("The maximum pause while a body or an answer is sent.", min=0.001, metavar="S")
+    ] = 10.0,
+    min_pace: Annotated[
+        float,
+        _limit("The minimum bytes per second of a body or an answer, on average.", min=0.001, metavar="N"),
+    ] = 10_000.0,
     grace: Annotated[
         float, option("The time to finish requests when the server stops.", min=1, metavar="S")
     ] = 10.0,
@@ -98,11 +148,23 @@ def serve(
             text_chars=max_text,
             seconds=max_seconds,
             in_flight=max_in_flight,
+            answer_labels=max_answer,
+            row_values=max_row_values,
+            connections=max_connections,
+            client_share=max_client_share,
+            head_bytes=int(max_head_kb * 2**10),
+            head_lines=max_headers,
+            head_seconds=max_head_seconds,
+            idle_seconds=max_idle_seconds,
+            stall_seconds=max_stall_seconds,
+            bytes_per_second=min_pace,
         ),
         tokens=Tokens.read(token_file, for_all=token_for_all),
         cors_origins=tuple(cors_origin or ()),
+        allowed_hosts=(host, *(allowed_host or ())),
         learn=learn,
         snapshot_every=snapshot_every,
+        verify=verify,
         watch_seconds=1.0 if watch else None,
         workers=workers,
         grace_seconds=grace,

@@ -77,6 +77,7 @@ def train(
     from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
     from labeltree.model_file import read_info
     from labeltree.model_file.directory import check_replaceable
+    from labeltree.model_file.waiting import check_nothing_waits
 
     kind = METHODS[method]
     given = {name for name in parameters if is_given(context, name)}
@@ -89,6 +90,7 @@ def train(
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
     check_names_are_used(tree, labels)
     check_replaceable(model)
+    check_nothing_waits(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
         source = DataFile(data, format, one_based)

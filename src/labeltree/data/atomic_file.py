@@ -32,7 +32,8 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.close()  # Windows renames only closed files
             os.replace(temporary, target)
         except BaseException:
-            file.close()
+            with suppress(OSError):  # on a full disk, which has no room for the rest of the buffer either
+                file.close()
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
             raise

@@ -52,9 +52,16 @@ def read_fasttext(path: Source, label_prefix: str = "__label__") -> tuple[list[s
 
 
 def check_label_prefix(label_prefix: str) -> None:
-    """Raise `ValueError` if the prefix is empty."""
+    """Raise `ValueError` if the prefix is empty, or if no file can have it."""
     if not label_prefix:
         raise ValueError("expected a label_prefix of at least one character, got ''")
+    try:
+        label_prefix.encode()
+    except UnicodeEncodeError:
+        message = (
+            f"expected a label_prefix of valid Unicode, got {label_prefix!r}, with half of a surrogate pair"
+        )
+        raise ValueError(message) from None
 
 
 def split_words(line: str, label_prefix: str) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,8 @@ from .lines import LineError
 from .sources import Source, read_lines
 
 _LARGEST = float(np.finfo(np.float32).max)
+#: The escape of half a surrogate pair, or of a whole pair.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KINDS = {str: "a string", list: "a list", dict: "an object", bool: "a truth value", type(None): "null"}
 
 
@@ -41,7 +44,8 @@ def read_jsonl(
     Raises
     ------
     DataFormatError
-        With file and line, if a line is not UTF-8, is not a JSON object, lacks a key, or has a value of another type.
+        With file and line, if a line is not UTF-8, is not a JSON object, lacks a key, has half of a surrogate pair, or
+        has a value of another type.
 
     Examples
     --------
@@ -74,9 +78,20 @@ def parse_object(line: str) -> dict[str, Any] | None:
         raise LineError(f"expected a JSON object, but: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:  # a number of too many digits, or too many nested brackets
         raise LineError(f"expected a JSON object, but: {error}") from None
+    if _SURROGATE.search(line):
+        _check_unicode(record)
     if not isinstance(record, dict):
         raise LineError(f"expected a JSON object, got {_kind(record)}")
     return record
+
+
+def _check_unicode(record: Any) -> None:
+    """Refuse half of a surrogate pair: a model that learned a name with it could not be saved."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise LineError(f"expected valid Unicode, got {half}, which is half of a surrogate pair") from None
 
 
 def text_of(record: dict[str, Any], key: str) -> str:

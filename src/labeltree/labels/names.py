@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from labeltree.cached import cached_property
 
 
 class LabelNames:

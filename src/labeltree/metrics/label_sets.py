@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from labeltree.cached import cached_property
 
 IntArray: TypeAlias = NDArray[np.int64]
 

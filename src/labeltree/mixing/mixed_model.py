@@ -17,6 +17,9 @@ from labeltree.model.forest import Features
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.questions import Questions
 
+#: The maximum number of members. It bounds the time that a small model file can demand of `load`.
+MAX_MEMBERS = 100
+
 
 def mix(models: Sequence[Any], weights: Sequence[float] | None = None) -> MixedModel:
     """Return a model that answers with the weighted mean of the probabilities of trained models.
@@ -24,9 +27,9 @@ def mix(models: Sequence[Any], weights: Sequence[float] | None = None) -> MixedM
     Parameters
     ----------
     models : sequence of trained models of this library
-        Two or more, over the same set of labels: label trees, also with scikit-learn in their nodes, hierarchical
-        softmax, one-vs-rest, FastXML, frozen online trees. Calibrated models stay calibrated. PfastreXML is refused,
-        because its scores are not probabilities, and so are online models that are not frozen.
+        Two or more, at most 100, over the same set of labels: label trees, also with scikit-learn in their nodes,
+        hierarchical softmax, one-vs-rest, FastXML, frozen online trees. Calibrated models stay calibrated. PfastreXML
+        is refused, because its scores are not probabilities, and so are online models that are not frozen.
     weights : sequence of float, optional
         How much each model counts, 1 by default. `MixedModel.weigh_for` chooses weights.
 
@@ -174,11 +177,18 @@ class _MixedModel(Model):
         )
 
 
+def check_number(n_members: int) -> None:
+    """Raise `ValueError` unless a mix may have this number of members."""
+    if n_members < 2:
+        raise ValueError(f"a mix needs two models or more, got {n_members}")
+    if n_members > MAX_MEMBERS:
+        raise ValueError(f"a mix has at most {MAX_MEMBERS} models, got {n_members}")
+
+
 def check_members(models: Sequence[Any]) -> list[Any]:
     """Return the models; raises `ValueError` unless they can be mixed."""
     members = list(models)
-    if len(members) < 2:
-        raise ValueError(f"a mix needs two models or more, got {len(members)}")
+    check_number(len(members))
     for number, member in enumerate(members, 1):
         name = f"model {number}, a {type(member).__name__}"
         if not isinstance(member, Questions):

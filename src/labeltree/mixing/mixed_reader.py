@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cached import cached_property
 from labeltree.mixing.mixed_forest import Member, MixedFeatures
 from labeltree.model.model import Model
 

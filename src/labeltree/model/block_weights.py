@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree.cached import cached_property
 from labeltree.model.dense_weights import quantize_panels, widen_panels
 from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
 from labeltree.trees import LabelTree

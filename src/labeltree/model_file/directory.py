@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -15,6 +16,7 @@ from typing import Any, BinaryIO
 from labeltree.data.atomic_file import sync_folder
 from labeltree.errors import ModelFileError
 from labeltree.model_file.fields import TENSOR_FILE_NAME, StoredFile
+from labeltree.model_file.lock import LOCK_NAME, ModelLock
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, write_tensors
 
@@ -67,6 +69,11 @@ def read_document(directory: Path) -> bytes:
     return text
 
 
+def version_of(document: bytes) -> str:
+    """Return the version of a model, the hash of ``model.json``: it names the hashes of all other files."""
+    return hashlib.sha256(document).hexdigest()
+
+
 def is_model(value: Any) -> bool:
     """Whether parsed JSON is a ``model.json`` of any version."""
     return isinstance(value, dict) and value.get("format") == "labeltree"
@@ -77,34 +84,54 @@ class ModelWriter:
 
     A context manager: until `commit` the directory's old model is untouched, and files that did not become
     part of a model are removed on the way out. The directory is made if it is not there; one with anything
-    but a model in it is refused.
+    but a model in it is refused. It is locked meanwhile: the files of another writer are never removed.
+
+    Parameters
+    ----------
+    directory : path of a directory
+    lock : ModelLock, optional
+        The lock of the directory, if the caller has it already.
+    before_commit : callable, optional
+        Called with the version of the new model just before it replaces the old one.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        lock: ModelLock | None = None,
+        before_commit: Callable[[str], None] | None = None,
+    ) -> None:
         self.directory = directory
+        self._before_commit = before_commit
         self._written: set[str] = set()
-        self._made_directory = False
+        self._given_lock = lock
 
     def __enter__(self) -> ModelWriter:
-        check_replaceable(self.directory)
-        if not self.directory.exists():
-            self.directory.mkdir(parents=True)
-            self._made_directory = True
-            sync_folder(self.directory.parent)
+        check_replaceable(self.directory)  # before a file of ours is put there
+        self._lock = self._given_lock or ModelLock(self.directory, "saves this model")
+        try:
+            self._lock.check(self.directory)
+            check_replaceable(self.directory)
+        except BaseException:
+            self._release()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            # All of our files, not only the last model's: an earlier save may have been killed.
-            self._remove_unused({path.name for path in self.directory.iterdir()})
-            return
-        # We may have been interrupted at any point, even just after the commit: what counts is the disk.
-        self._remove_unused(self._written)
-        if self._made_directory:
-            with contextlib.suppress(OSError):  # not empty: the model is there
-                self.directory.rmdir()
+        try:
+            # All of our files, not only the last model's: an earlier save may have been killed. If this one was
+            # interrupted, that may have been just after the commit: what counts is the disk.
+            self._remove_unused(
+                {path.name for path in self.directory.iterdir()} if kind is None else self._written
+            )
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        if self._given_lock is None:
+            self._lock.release()
 
     def add(self, stem: str, tensors: Mapping[str, Tensor]) -> StoredFile:
         """Write a tensor file under a name that no other content has."""
@@ -120,11 +147,14 @@ class ModelWriter:
     def commit(self, document: str) -> None:
         """Replace ``model.json``: from now on the directory holds the new model."""
         temporary = self._temporary_name()
+        text = document.encode() + b"\n"
         with (self.directory / temporary).open("xb") as file:
-            file.write(document.encode() + b"\n")
+            file.write(text)
             _sync(file)
         # The tensor files must be there for good before anything names them.
         sync_folder(self.directory)
+        if self._before_commit is not None:
+            self._before_commit(version_of(text))
         os.replace(self.directory / temporary, self.directory / DOCUMENT_NAME)
         sync_folder(self.directory)
 
@@ -140,7 +170,7 @@ class ModelWriter:
         except FileNotFoundError:
             named = ""
         for name in names:
-            if _is_ours(name) and name not in named:
+            if _is_ours(name) and name != LOCK_NAME and name not in named:
                 # Windows does not remove files that are mapped; the next save tries again.
                 with contextlib.suppress(FileNotFoundError, PermissionError):
                     os.unlink(self.directory / name)
@@ -170,7 +200,7 @@ def check_replaceable(directory: Path) -> None:
 
 
 def _is_ours(name: str) -> bool:
-    return bool(TENSOR_FILE_NAME.fullmatch(name) or _TEMPORARY_NAME.fullmatch(name))
+    return bool(TENSOR_FILE_NAME.fullmatch(name) or _TEMPORARY_NAME.fullmatch(name) or name == LOCK_NAME)
 
 
 def _sync(file: BinaryIO) -> None:

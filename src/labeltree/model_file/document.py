@@ -7,13 +7,16 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
+from labeltree.errors import ModelFileError
 from labeltree.kinds import KINDS
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
+from labeltree.model_file.lock import ModelLock
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, file_sha256, map_tensors
+from labeltree.model_file.waiting import check_nothing_waits
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
@@ -45,6 +48,8 @@ _ORDER = (
     "members",
     "files",
 )
+#: An entry of a file, and the types of its fields.
+_ENTRY = {"name": str, "bytes": int, "sha256": str}
 _FILE_ORDER = ("trees", "example_trees", "tree", "labels", "columns", "feature_names", "decision")
 
 _Answer = TypeVar("_Answer")
@@ -77,14 +82,42 @@ class Draft:
             fields["files"] = _in_order(self.files, _FILE_ORDER)
         return _in_order(fields, _ORDER)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a directory, atomically."""
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        lock: ModelLock | None = None,
+        before_commit: Callable[[str], None] | None = None,
+        check: Callable[[Stored], object] | None = None,
+    ) -> None:
+        """Write the model to a directory, atomically.
+
+        Parameters
+        ----------
+        path : path of a directory
+        lock : ModelLock, optional
+            The lock of the directory, if the caller has it already.
+        before_commit : callable, optional
+            Called with the version of the new model just before it replaces the old one. Without it, the caller knows
+            nothing of the journal: the model is refused if examples wait there.
+        check : callable, optional
+            Called with the new model just before. If it raises `ValueError`, the old model stays.
+        """
         if self.version not in FORMAT_VERSIONS:  # a kind or a section that `kinds.py` does not know of
             raise ValueError(f"format version {self.version} could be written, but not read: see kinds.py")
-        with ModelWriter(Path(path)) as writer:
+        with ModelWriter(Path(path), lock, before_commit) as writer:
+            if before_commit is None:
+                check_nothing_waits(Path(path))
             fields = _written(self.ordered(), writer)
             document = {"format": FORMAT, "format_version": self.version, **fields}
-            writer.commit(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+            text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+            if check is not None:
+                try:
+                    check(Stored.open(text.encode(), Path(path), verify=False))
+                except ValueError as error:
+                    raise ModelFileError(
+                        f"{path}: this model could not be opened again, so nothing was written: {error}"
+                    ) from error
+            writer.commit(text)
 
 
 def _in_order(values: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
@@ -171,8 +204,8 @@ class Stored:
                 raise ValueError(
                     "name and header of the file disagree about its content: it was swapped or damaged"
                 )
-            if self.verify and file_sha256(opened) != file.sha256:
-                raise ValueError("the checksum is not the one in model.json: the file is damaged")
+            if self.verify:
+                _check_sha256(file_sha256(opened), file.sha256)
             return mapped.tensors
 
     def n_bytes(self) -> int:
@@ -181,15 +214,43 @@ class Stored:
 
 
 def _entries(value: Any) -> Iterator[dict[str, Any]]:
-    """All entries of files, wherever they are."""
-    if isinstance(value, dict):
-        if value.keys() == {"name", "bytes", "sha256"}:
-            yield value
-        for inner in value.values():
-            yield from _entries(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _entries(inner)
+    """All entries of files, wherever they are. Not recursive: the time of nested generators grows with the depth."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if value.keys() == _ENTRY.keys() and all(isinstance(value[key], _ENTRY[key]) for key in _ENTRY):
+                yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def verify_files(directory: Path, text: bytes, sha256_of: Callable[[BinaryIO], str] = file_sha256) -> None:
+    """Compare all files of a model with the checksums in its ``model.json``.
+
+    Parameters
+    ----------
+    directory : Path
+    text : bytes
+        The content of ``model.json``.
+    sha256_of : callable
+        Returns the SHA-256 of an open file.
+
+    Raises
+    ------
+    ModelFileError
+        If a file is missing or damaged.
+    """
+    with blaming(directory):
+        for entry in _entries(parse_json(text)):
+            with blaming(entry["name"][:100]), open_inside(directory, entry["name"]) as file:
+                _check_sha256(sha256_of(file), entry["sha256"])
+
+
+def _check_sha256(found: str, expected: str) -> None:
+    if found != expected:
+        raise ValueError("the checksum is not the one in model.json: the file is damaged")
 
 
 def read_consistently(

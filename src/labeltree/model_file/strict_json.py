@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any, NoReturn
+
+#: Objects and lists inside each other; a model needs about ten. Code that descends into JSON may rely on it.
+MAX_DEPTH = 100
 
 
 def parse_json(text: bytes) -> Any:
@@ -13,7 +17,7 @@ def parse_json(text: bytes) -> Any:
     Names that come twice, numbers beyond 64 bits, NaN and infinity are errors, and so is deep nesting.
     """
     try:
-        return json.loads(
+        value = json.loads(
             text.decode("utf-8"),
             object_pairs_hook=_object,
             parse_int=_integer,
@@ -21,18 +25,34 @@ def parse_json(text: bytes) -> Any:
             parse_constant=_constant,
         )
     except RecursionError:
-        raise ValueError("not JSON that is of use: it is nested too deeply") from None
+        raise _too_deep() from None
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 text: {error}") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from None
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _parts(outer) if isinstance(inner, dict | list)]
+    if level:
+        raise _too_deep()
+    return value
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"this JSON is nested too deeply: at most {MAX_DEPTH} levels are read")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"the name {twice[:100]!r} comes twice in one object")
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -105,6 +106,15 @@ class FeatureSpace:
             for name in rows.new_names:
                 self._number.setdefault(name, len(self._number))
 
+    def release(self, rows: FeatureRows, learned: NDArray[np.int64]) -> None:
+        """Forget the new names of adopted rows that were not learned; these are the last names."""
+        if self._number is None or not rows.new_names:
+            return
+        n_before = len(self._number) - len(rows.new_names)
+        n_used = 1 + max((int(rows.matrix.row(i)[0].max(initial=-1)) for i in learned.tolist()), default=-1)
+        self._number = dict(islice(self._number.items(), max(n_before, n_used)))
+        self.n_features = len(self._number)
+
     def _read_matrix(self, X: Any, normalize: bool) -> FeatureRows:
         reset = self.n_features == 0
         # A new checker for every X: scikit-learn records the features in it, and `adopt` remembers them later.
@@ -125,7 +135,7 @@ class FeatureSpace:
             for name, value in row.items():
                 name, number = _name_and_value(i, name, value)
                 if self.hashes:
-                    index = zlib.crc32(name.encode()) % N_HASHED_NAMES
+                    index = zlib.crc32(name.encode(errors="surrogatepass")) % N_HASHED_NAMES
                 elif name in known:
                     index = known[name]
                 else:  # it has no weight yet, but counts in the length of the row
@@ -133,6 +143,9 @@ class FeatureSpace:
                 indices.append(index)
                 data.append(number)
             indptr[i + 1] = len(indices)
+        if learning:
+            for name in new:
+                _check_unicode(name)
         n_features = N_HASHED_NAMES if self.hashes else len(known) + len(new)
         # At least one column, even if the model has no names yet: the kernel needs one.
         shape = (len(rows), max(n_features, 1))
@@ -142,6 +155,16 @@ class FeatureSpace:
             X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, shape[1], normalize, (0, 0)
         )
         return FeatureRows(matrix, n_features, new_names=list(new) if learning else None)
+
+
+def _check_unicode(name: str) -> None:
+    """Refuse a name that cannot be saved, before it is learned."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"the names of features must be valid Unicode, got {name[:100]!r}, with half of a surrogate pair"
+        ) from None
 
 
 def _name_and_value(row: int, name: Any, value: Any) -> tuple[str, float]:

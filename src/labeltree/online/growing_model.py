@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -55,7 +54,6 @@ class GrowingModel:
         self.stream_start = stream_start  # the number of examples before the current stream
         self.lock = ReadersWriterLock()
         self._decided = decided  # a decision and its labels
-        self._learning = threading.Lock()  # only one thread at a time may learn
 
     # -- the attributes of a model ---------------------------------------------------------------------------------
 
@@ -161,32 +159,39 @@ class GrowingModel:
         """
         best, probabilities = empty_answer(len(order), k)
         search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
-        self.lock.check_other_thread()
-        with self._learning:
+        with self.lock.turns():
             with self.lock.writing():
                 numbers, new_labels = self.labels.number(labels, order)
                 n_before = len(self.labels)
                 self.labels.note_form(labels)
                 self.features.adopt(features)
-            n_added = 0
-            for begin in range(0, len(order), ROWS_PER_TURN):
-                turn = slice(begin, begin + ROWS_PER_TURN)
-                answers = (None, None) if search is None else (best[turn], probabilities[turn])
+            n_learned_before = self.n_samples_fit
+
+            def name_new_labels() -> None:
+                """Name the labels that the tree has learned and that have no name yet."""
+                self.labels.add(new_labels[len(self.labels) - n_before : self.tree.n_labels - n_before])
+
+            try:
+                for begin in range(0, len(order), ROWS_PER_TURN):
+                    turn = slice(begin, begin + ROWS_PER_TURN)
+                    answers = (None, None) if search is None else (best[turn], probabilities[turn])
+                    with self.lock.writing():
+                        try:
+                            self.tree.learn(
+                                features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
+                            )
+                        finally:  # also after a turn that failed half-way
+                            name_new_labels()
+            except BaseException:
                 with self.lock.writing():
-                    try:
-                        self.tree.learn(
-                            features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
-                        )
-                    finally:  # also after a turn that failed half-way
-                        n_known = self.tree.n_labels - n_before
-                        self.labels.add(new_labels[n_added:n_known])
-                        n_added = n_known
+                    name_new_labels()  # Ctrl-C may have come just before they got their names
+                    self.features.release(features, order[: self.n_samples_fit - n_learned_before])
+                raise
             return TopLabels(self.labels.names_of(best), probabilities)
 
     def forget(self, not_seen_for: int | None, labels: Sequence[Any] | None) -> int:
         """Remove the labels not seen in the last `not_seen_for` examples, or the given ones; return their number."""
-        self.lock.check_other_thread()
-        with self._learning, self.lock.writing():
+        with self.lock.turns(), self.lock.writing():
             if not_seen_for is not None:
                 kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
             else:

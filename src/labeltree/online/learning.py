@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -120,7 +122,8 @@ class OnlineLearner(Estimator):
         stream : str, path-like, binary file, or iterable of (X, y)
             A file as :func:`labeltree.data.read_stream` reads it, or batches of examples as `partial_fit` takes them.
         checkpoint : path of a directory, optional
-            Directory to save the model to: after every `checkpoint_every` examples, at the end, and on errors.
+            Directory to save the model to: after every `checkpoint_every` examples, at the end, and on errors. It is
+            locked meanwhile: no other process can save to it.
         checkpoint_every : int
             Number of examples between checkpoints, counted from the first example of the model.
         new_stream : bool
@@ -134,7 +137,13 @@ class OnlineLearner(Estimator):
         >>> OnlineLabelTreeClassifier().learn(stream).n_examples_
         2
         """
-        learn(self, stream, checkpoint=checkpoint, checkpoint_every=checkpoint_every, new_stream=new_stream)
+        with ExitStack() as stack:
+            save = None
+            if checkpoint is not None:
+                from labeltree.model_file.saving import learning_into  # which knows this module
+
+                save = partial(stack.enter_context(learning_into(checkpoint)), self)
+            learn(self, stream, checkpoint=save, checkpoint_every=checkpoint_every, new_stream=new_stream)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +14,8 @@ class ReadersWriterLock:
 
     A waiting writer comes before later readers, so that a model under constant load still learns. A thread that holds
     the lock must not acquire it again; a writer that does gets a `RuntimeError` instead of a deadlock.
+
+    A fork waits until no thread writes. In the child, the lock is held only by the thread that forked.
 
     Examples
     --------
@@ -24,22 +28,26 @@ class ReadersWriterLock:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._n_reading = 0
+        self._readers: list[int] = []  # the threads that are reading
         self._n_waiting = 0
         self._writer: int | None = None  # the thread that is writing
+        self._turns = threading.Lock()
+        self._turns_of: int | None = None
+        _LOCKS.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Hold the lock for reading, once no thread writes or waits to write."""
         self.check_other_thread()
+        thread = threading.get_ident()
         with self._changed:
             self._changed.wait_for(lambda: self._writer is None and self._n_waiting == 0)
-            self._n_reading += 1
+            self._readers.append(thread)
         try:
             yield
         finally:
             with self._changed:
-                self._n_reading -= 1
+                self._readers.remove(thread)
                 self._changed.notify_all()
 
     @contextmanager
@@ -49,7 +57,7 @@ class ReadersWriterLock:
         with self._changed:
             self._n_waiting += 1
             try:
-                self._changed.wait_for(lambda: self._writer is None and self._n_reading == 0)
+                self._changed.wait_for(lambda: self._writer is None and not self._readers)
                 self._writer = threading.get_ident()
             finally:
                 self._n_waiting -= 1
@@ -60,7 +68,62 @@ class ReadersWriterLock:
                 self._writer = None
                 self._changed.notify_all()
 
+    @contextmanager
+    def turns(self) -> Iterator[None]:
+        """Be the only thread that writes, in several turns; others may read between two turns."""
+        self.check_other_thread()
+        with self._turns:
+            self._turns_of = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._turns_of = None
+
     def check_other_thread(self) -> None:
         """Raise `RuntimeError` if this thread is writing."""
         if self._writer == threading.get_ident():
             raise RuntimeError("a policy must not use or train the model that is calling it")
+
+    def hold_for_fork(self) -> None:
+        """Let no thread begin or end to read or write, once no other thread writes."""
+        self._changed.acquire()
+        thread = threading.get_ident()
+        self._changed.wait_for(lambda: self._writer in (None, thread))
+
+    def release_after_fork(self, in_child: bool) -> None:
+        """Undo `hold_for_fork`; in a child, forget the threads that it does not have."""
+        if not in_child:
+            self._changed.release()
+            return
+        thread = threading.get_ident()
+        self._changed = threading.Condition()
+        self._readers = [reader for reader in self._readers if reader == thread]
+        self._n_waiting = 0
+        if self._turns_of != thread:
+            self._turns, self._turns_of = threading.Lock(), None
+
+
+_LOCKS: weakref.WeakSet[ReadersWriterLock] = weakref.WeakSet()
+_HELD: list[ReadersWriterLock] = []
+_FORKING = threading.Lock()  # two threads that fork must not wait for each other's locks
+
+
+def _before_fork() -> None:
+    _FORKING.acquire()
+    for lock in list(_LOCKS):
+        lock.hold_for_fork()
+        _HELD.append(lock)
+
+
+def _after_fork(in_child: bool) -> None:
+    while _HELD:
+        _HELD.pop().release_after_fork(in_child)
+    _FORKING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(in_child=False),
+        after_in_child=lambda: _after_fork(in_child=True),
+    )

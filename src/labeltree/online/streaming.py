@@ -37,7 +37,7 @@ def learn(
     model: StreamLearner,
     stream: Source | Batches,
     *,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | Callable[[], object] | None = None,
     checkpoint_every: int = 100_000,
     new_stream: bool = False,
     watch: Watcher | None = None,
@@ -55,8 +55,9 @@ def learn(
         A new model, or one loaded from a checkpoint.
     stream : str, path-like, binary file or iterable of (X, y)
         A source for :func:`labeltree.data.read_stream`, or batches of examples.
-    checkpoint : path of a directory, optional
-        Directory to save the model to, atomically: after every `checkpoint_every` examples, at the end, and on errors.
+    checkpoint : path of a directory or callable, optional
+        Directory to save the model to, atomically, or a function that saves it: after every `checkpoint_every`
+        examples, at the end, and on errors.
     checkpoint_every : int
         Number of examples between checkpoints, counted from the first example of the model.
     new_stream : bool
@@ -119,9 +120,11 @@ def n_learned_of_stream(model: Any) -> int:
 class _Checkpoints:
     """Saves a model at multiples of `every` examples, and never twice in the same state."""
 
-    def __init__(self, model: StreamLearner, path: str | os.PathLike[str] | None, every: int) -> None:
+    def __init__(
+        self, model: StreamLearner, place: str | os.PathLike[str] | Callable[[], object] | None, every: int
+    ) -> None:
         self._model = model
-        self._path = path
+        self._place = place
         self._every = every
         self._saved: tuple[int, int] | None = None
 
@@ -131,9 +134,13 @@ class _Checkpoints:
 
     def save(self) -> None:
         state = n_learned(self._model), n_learned_of_stream(self._model)
-        if self._path is not None and state[0] and state != self._saved:
-            self._model.save(self._path)
-            self._saved = state
+        if self._place is None or not state[0] or state == self._saved:
+            return
+        if callable(self._place):
+            self._place()
+        else:
+            self._model.save(self._place)
+        self._saved = state
 
     @contextmanager
     def saving_if_it_fails(self, error: type[BaseException] = BaseException) -> Iterator[None]:

@@ -76,7 +76,7 @@ def create_application(service: Service) -> FastAPI:
             app.middleware_stack,
             allow_origins=service.settings.cors_origins,
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "X-Request-Id"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
             expose_headers=["X-Request-Id", "Retry-After"],
         )
     return app

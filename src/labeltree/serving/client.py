@@ -43,8 +43,8 @@ def _async_method(build: _Build[_P, _R]) -> Callable[Concatenate[AsyncClient, _P
 class Client:
     """A client of `labeltree serve`.
 
-    A question is retried when the server is busy or cannot be reached; `reload` and `learn` are never retried. Several
-    threads can share a client. It is a context manager, too.
+    A question is retried when the server is busy or cannot be reached, and so is `learn`, which never learns examples
+    twice; `reload` is never retried. Several threads can share a client. It is a context manager, too.
 
     Parameters
     ----------
@@ -101,7 +101,9 @@ class Client:
         while True:
             outcome: httpx.Response | httpx.TransportError
             try:
-                outcome = self._http.request(call.method, call.path, json=call.body, params=call.query)
+                outcome = self._http.request(
+                    call.method, call.path, json=call.body, params=call.query, headers=call.headers
+                )
             except httpx.TransportError as error:
                 outcome = error
             seconds = call.seconds_before_retry(outcome, attempt, self._retries)
@@ -157,7 +159,9 @@ class AsyncClient:
         while True:
             outcome: httpx.Response | httpx.TransportError
             try:
-                outcome = await self._http.request(call.method, call.path, json=call.body, params=call.query)
+                outcome = await self._http.request(
+                    call.method, call.path, json=call.body, params=call.query, headers=call.headers
+                )
             except httpx.TransportError as error:
                 outcome = error
             seconds = call.seconds_before_retry(outcome, attempt, self._retries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -56,7 +57,10 @@ class Reloaded:
 
 @dataclass(frozen=True)
 class Call(Generic[_Result]):
-    """One request, and the function that reads its answer. A request that changes something is never retried."""
+    """One request, the function that reads its answer, and the statuses after which it is sent again.
+
+    A request that changes something is sent again only if it has a key, which keeps it from being followed twice.
+    """
 
     method: str
     path: str
@@ -64,6 +68,8 @@ class Call(Generic[_Result]):
     body: Mapping[str, Any] | None = None
     query: Mapping[str, Any] | None = None
     may_retry: bool = True
+    headers: Mapping[str, str] | None = None
+    retry_statuses: tuple[int, ...] = (503,)
 
     def seconds_before_retry(
         self, outcome: httpx.Response | httpx.TransportError, attempt: int, retries: int
@@ -73,7 +79,7 @@ class Call(Generic[_Result]):
             return None
         if isinstance(outcome, httpx.TransportError):
             return seconds_to_wait(None, attempt)
-        if outcome.status_code == 503:
+        if outcome.status_code in self.retry_statuses:
             return seconds_to_wait(outcome.headers.get("retry-after"), attempt)
         return None
 
@@ -81,8 +87,10 @@ class Call(Generic[_Result]):
         """Return the result, or raise the error."""
         if isinstance(outcome, httpx.TransportError):
             raise ServiceUnavailableError(0, "no_answer", f"there was no answer: {outcome}") from outcome
-        if outcome.is_success:
+        if outcome.is_success and outcome.status_code not in self.retry_statuses:
             return self.read(outcome.json())
+        if outcome.is_success:  # an answer that is not the last one, after the last retry
+            raise ServiceUnavailableError(outcome.status_code, "accepted", str(outcome.json()["message"]))
         error: Any = {}
         with suppress(ValueError, TypeError, KeyError):  # raised by the answer of a proxy
             error = outcome.json()["error"]
@@ -156,10 +164,22 @@ class Calls:
         path = _path(model, "reload")
         return Call("POST", path, lambda answer: _object(Reloaded, answer), may_retry=False)
 
-    def learn(self, model: str, examples: Sequence[Mapping[str, Any]]) -> Call[int]:
-        """Let an online model learn examples ``{"text": …, "labels": […]}``; return its total number of examples."""
-        path, body = _path(model, "learn"), {"examples": list(examples)}
-        return Call("POST", path, lambda answer: int(answer["n_examples"]), body, may_retry=False)
+    def learn(
+        self, model: str, examples: Sequence[Mapping[str, Any]], *, key: str | None = None
+    ) -> Call[int]:
+        """Let an online model learn examples ``{"text": …, "labels": […]}``; return its total number of examples.
+
+        The request is sent again when the server is busy, out of disk space or cannot be reached: a key keeps the
+        server from learning the examples twice. Pass your own key to send them again after an error, or later.
+        """
+        return Call(
+            "POST",
+            _path(model, "learn"),
+            lambda answer: int(answer["n_examples"]),
+            {"examples": list(examples)},
+            headers={"Idempotency-Key": uuid.uuid4().hex if key is None else key},
+            retry_statuses=(202, 503, 504, 507),
+        )
 
 
 def seconds_to_wait(retry_after: str | None, attempt: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Security
@@ -10,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from labeltree.serving import explanations, predictions, schemas
-from labeltree.serving.errors import Refusal
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
@@ -46,7 +47,7 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to sk
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = error_answers(401, 503, 504)
+_ALWAYS = error_answers(401, 421, 431, 503, 504)
 _MODEL = {**_ALWAYS, **error_answers(404, 422)}
 _BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
 _CHANGE = error_answers(403, 409)
@@ -54,9 +55,16 @@ _CHANGE = error_answers(403, 409)
 #: Describes that a route needs a token. The gate checks it, before the body is read.
 _TOKEN = [Security(HTTPBearer(scheme_name="token", auto_error=False))]
 
-body_router = APIRouter(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
-model_router = APIRouter(prefix="/v1/models/{name}", responses=_MODEL)
-server_router = APIRouter()
+
+def _name_of(route: Any) -> str:
+    """Return the name of an operation, as generated clients call it."""
+    return str(route.name)
+
+
+_router = partial(APIRouter, generate_unique_id_function=_name_of)
+body_router = _router(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+model_router = _router(prefix="/v1/models/{name}", responses=_MODEL)
+server_router = _router()
 
 
 @body_router.post(
@@ -64,8 +72,9 @@ server_router = APIRouter()
 )
 async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
-    predictions.check(body, service.settings.limits)
-    return await service.ask(exchange, served, predictions.n_rows(body), predictions.predict, body)
+    predictions.check(served, body, service.settings.limits)
+    n_rows = predictions.n_rows(body)
+    return await service.ask(exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k)
 
 
 @body_router.post(
@@ -84,22 +93,34 @@ async def explain(service: Running, exchange: Current, served: Served, body: sch
 @body_router.post(
     "/learn",
     response_model=schemas.LearnAnswer,
-    responses=_CHANGE,
+    responses={
+        **_CHANGE,
+        **error_answers(507),
+        202: {
+            "model": schemas.AcceptedAnswer,
+            "description": "The examples are on disk, and not learned yet.",
+        },
+    },
+    openapi_extra={"parameters": [schemas.IDEMPOTENCY_KEY]},
     tags=["changes"],
     summary="Learn examples",
     dependencies=_TOKEN,
 )
 async def learn(service: Running, exchange: Current, served: Served, body: schemas.LearnRequest) -> Any:
-    """Learn examples in their order. When the answer comes, they are learned and on disk."""
+    """Learn examples in their order. When the answer 200 comes, they are learned and on disk.
+
+    An answer 202 means that they are on disk and will be learned. After any other answer nothing is learned, except
+    that an answer 409 tells how many examples are learned before the one that cannot be.
+    """
     limits = service.settings.limits
     limits.check_rows("examples", body.examples)
     limits.check_texts("examples", [example.text or "" for example in body.examples])
-    n_examples = await service.learn(exchange, served, body.examples)
+    receipt = await service.learn(exchange, served, body.examples)
     return {
         "model": served.name,
-        "version": f"examples-{n_examples}",
-        "learned": len(body.examples),
-        "n_examples": n_examples,
+        "version": f"examples-{receipt.n_examples}",
+        "learned": receipt.learned,
+        "n_examples": receipt.n_examples,
         "n_labels": served.model.n_labels_,
     }
 
@@ -199,11 +220,24 @@ async def healthz() -> schemas.StatusAnswer:
 
 
 @server_router.get("/readyz", tags=["server"], summary="Check readiness", responses=error_answers(503))
-async def readyz(service: Running) -> schemas.StatusAnswer:
-    """Answer 503 when the server is about to stop. A load balancer then sends no more requests."""
+async def readyz(service: Running, exchange: Current) -> schemas.ReadyAnswer:
+    """Answer 503 when the server is about to stop, or a model is damaged. A load balancer then sends no requests.
+
+    The answer tells of each model whether it learns, and if not, why; with `--token-for-all` only if the request has a
+    token.
+    """
     if not service.is_ready:
         raise Refusal(503, "the server is about to stop", "not_ready", {"Retry-After": "1"})
-    return schemas.StatusAnswer(status="ready")
+    if broken := [served.name for served in service.registry if served.is_damaged]:
+        raise damaged(", ".join(broken))
+    tokens = service.settings.tokens
+    learning = {}
+    if not tokens.for_all or tokens.accepts(exchange.headers.get(b"authorization", b"")):
+        learning = {
+            name: schemas.Learning(learns=why_not is None, reason=why_not)
+            for name, why_not in service.learning().items()
+        }
+    return schemas.ReadyAnswer(status="ready", models=learning)
 
 
 @server_router.get(

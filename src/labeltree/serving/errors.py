@@ -18,11 +18,15 @@ STATUSES = {
     408: ("request_timeout", "The body did not arrive in time."),
     409: ("conflict", "The model cannot do this."),
     413: ("body_too_large", "The body is too large."),
-    415: ("not_json", "The content type is not JSON."),
+    414: ("address_too_long", "The address is too long."),
+    415: ("not_json", "The content type is not JSON, or the body is compressed."),
+    421: ("wrong_host", "The server does not answer for this host name."),
     422: ("invalid_request", "The request is invalid; the message says where and why."),
+    431: ("head_too_large", "The head is too large."),
     500: ("internal_error", "The server failed."),
     503: ("overloaded", "The server is busy: retry after the number of seconds in Retry-After."),
     504: ("took_too_long", "The answer took too long."),
+    507: ("disk_full", "The disk is full: nothing was learned."),
 }
 
 #: The maximum number of mistakes in one message.
@@ -65,6 +69,12 @@ class Refusal(Exception):  # noqa: N818 - an answer rather than a failure
 def overloaded(message: str = "the server is busy: retry later") -> Refusal:
     """Return the refusal of a request that the client should retry."""
     return Refusal(503, message, headers={"Retry-After": "1"})
+
+
+def damaged(models: str) -> Refusal:
+    """Return the refusal of a question to a model whose files are damaged."""
+    message = f"the files of the model {models} are damaged: save the model again, or restore its files, and reload it"
+    return Refusal(503, message, "damaged_model", {"Retry-After": "60"})
 
 
 def internal_error() -> Refusal:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from math import isfinite
 from typing import Any
 
 from labeltree.model.explanation import Explanation, Step
-from labeltree.serving import rows
+from labeltree.serving import given_labels, rows
 from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
@@ -26,13 +27,17 @@ def check(request: ExplainRequest, limits: Limits) -> None:
 
 def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
     """Return the content of an `ExplainAnswer`."""
-    if served.model.model_.names.find([request.label])[0] < 0:
-        raise Refusal(422, f"label: it is not a label of the model {served.name}", "no_such_label")
+    given_labels.check(served, [request.label], ["label"])
     version = served.version
     try:
         explanation = _explanation(served, request)
     except ValueError as error:  # the scores of this kind of model are not sums
         raise Refusal(409, str(error), "cannot_explain") from None
+    if not all(isfinite(step.score) for path in explanation.paths for step in path):
+        place = "row" if request.row is not None else "features"
+        raise Refusal(
+            422, f"{place}: the scores of these values are too large for float32: send smaller values"
+        )
     return {
         "model": served.name,
         "version": version,

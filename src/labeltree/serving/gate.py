@@ -10,14 +10,17 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from labeltree.serving.errors import Refusal, internal_error, overloaded
+from labeltree.serving.admission import Admission
+from labeltree.serving.errors import Refusal, internal_error
 from labeltree.serving.exchange import Exchange
+from labeltree.serving.hosts import Hosts
 from labeltree.serving.logs import log_event
 from labeltree.serving.metrics import ROUTES
 from labeltree.serving.service import Service
 from labeltree.serving.time_limit import TimeLimit
 from labeltree.serving.tokens import Access, access_of
 
+_HEALTH = frozenset(["/healthz", "/readyz"])
 _MODEL_PATH = re.compile(r"/v1/models/([^/]+)/([a-z]+)")
 
 
@@ -40,6 +43,8 @@ class Gate:
     def __init__(self, app: ASGIApp, service: Service, shortcuts: Iterable[Any]) -> None:
         self._app = app
         self._limits = service.settings.limits
+        self._admission = Admission(self._limits, service.metrics)
+        self._hosts = Hosts(service.settings.allowed_hosts)
         self._tokens = service.settings.tokens
         self._metrics = service.metrics
         self._log = service.log
@@ -49,8 +54,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = scope["exchange"] = Exchange(scope, receive, send, self._limits.body_bytes)
-        self._metrics.began()
+        exchange = scope["exchange"] = Exchange(scope, receive, send, self._admission)
         try:
             await self._forward(scope, exchange)
         except Refusal as refusal:
@@ -59,7 +63,7 @@ class Gate:
             log_event("fault", level=logging.ERROR, error=error, request=exchange.id)
             await exchange.refuse(internal_error())
         finally:
-            self._metrics.ended()
+            exchange.close()
             seconds = time.perf_counter() - exchange.started
             path = getattr(scope.get("route"), "path", "other")
             route = path if path in ROUTES else "other"
@@ -68,20 +72,39 @@ class Gate:
 
     async def _forward(self, scope: Scope, exchange: Exchange) -> None:
         method, path, limits = scope["method"], scope["path"], self._limits
+        if len(scope["headers"]) > limits.head_lines:
+            message = f"at most {limits.head_lines} headers, got {len(scope['headers'])}"
+            raise Refusal(431, message, headers={"Connection": "close"})
         access = access_of(method, path)
+        if path not in _HEALTH:  # they tell nothing, and load balancers ask under any name
+            self._hosts.check(exchange.headers.get(b"host"))
         self._tokens.check(access, exchange.headers.get(b"authorization"))
-        if access is not Access.OPEN and self._metrics.in_flight > limits.in_flight:
-            raise overloaded()
         exchange.check_length()
+        if method == "HEAD":  # the HTTP server leaves out the body
+            scope = {**scope, "method": "GET"}
         app = self._app
         matched = _MODEL_PATH.fullmatch(path) if method == "POST" else None
         if matched is not None and (route := self._shortcuts.get(matched[2])) is not None:
             scope["route"], scope["path_params"] = route, {"name": matched[1]}
             app = route.app
+            route.check_headers(exchange.headers)
         with TimeLimit(limits.seconds) as limit:
-            await app(scope, exchange.receive, exchange.send)
-        if limit.is_over and exchange.body_is_read:
+            exchange.limit = limit
+            if app is not self._app:
+                await exchange.read_body()
+            self._admission.begin(exchange.client, always=access is Access.OPEN)
+            try:
+                await app(scope, exchange.receive, exchange.send)
+            finally:
+                self._admission.end(exchange.client)
+        if not limit.is_over:
+            return
+        if exchange.body_is_read:
             raise Refusal(504, f"the answer took longer than {limits.seconds:g} seconds; ask for less")
-        if limit.is_over:
-            message = f"the body did not arrive within {limits.seconds:g} seconds"
-            raise Refusal(408, message, headers={"Connection": "close"})
+        if exchange.is_too_slow:
+            raise Refusal(
+                408,
+                f"the body is too slow: expected {limits.bytes_per_second:g} bytes a second, and no pause of more than "
+                f"{limits.stall_seconds:g} seconds",
+            )
+        raise Refusal(408, f"the body did not arrive within {limits.seconds:g} seconds")

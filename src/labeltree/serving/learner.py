@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import queue
 import threading
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+import time
 
-from scipy.sparse import csr_matrix
-
-from labeltree.serving import rows
+from labeltree.model_file.journal_lines import Receipt
+from labeltree.online.examples import features_of, labels_of
+from labeltree.online.journaled_model import JournaledModel
 from labeltree.serving.errors import Refusal, overloaded
-from labeltree.serving.journal import Journal
+from labeltree.serving.lessons import PartlyLearned, PendingLesson, body_hash
 from labeltree.serving.logs import log_event
-from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Example
 
 #: Maximum number of requests that wait to be learned; further requests are refused.
 MAX_WAITING = 256
+#: A snapshot that failed is tried again after this time.
+RETRY_SECONDS = 10.0
 
-
-@dataclass
-class _Lesson:
-    """The examples of one request; `learned` becomes the total number of examples."""
-
-    X: Any
-    y: list[list[Any]]
-    written: list[dict[str, Any]]
-    learned: Future[int] = field(default_factory=Future)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Learner:
@@ -39,52 +30,72 @@ class Learner:
     All requests that wait are written to the journal and synced together. Then they are learned, and then acknowledged.
     After every `snapshot_every` examples another thread saves the model, while this one continues to learn.
 
+    While the journal cannot be written, requests are refused, and nothing of them is learned. Every request tries to
+    write it again.
+
     Parameters
     ----------
-    served : ServedModel
-        An online model as it was saved. It first learns the examples that only the journal has.
-    path : path of a directory
-        The directory of the model; the journal is beside it.
+    journaled : JournaledModel
+        An online model that is open to learn. It is closed by `close`.
     snapshot_every : int
-    journal : Journal
-        Opened before the model was loaded, so that no other server could save the model since.
     """
 
-    def __init__(self, served: ServedModel, path: Path, snapshot_every: int, journal: Journal) -> None:
-        if served.model.label_kind_ != "lists":
-            raise ValueError(f"{path}: this model learned from a label matrix, not from lists of labels")
-        self._served = served
-        self._model = served.model
-        self._path = path
+    def __init__(self, journaled: JournaledModel, snapshot_every: int) -> None:
+        self._journaled = journaled
+        self._model = journaled.model
         self._snapshot_every = snapshot_every
-        self._label_type = type(served.model.classes_.tolist()[0])
-        self._journal = journal
-        self._saved_at = self._n_examples
-        self._failure: Exception | None = None
-        self._replay()
-        self._lessons: queue.Queue[_Lesson | None] = queue.Queue(MAX_WAITING)
+        self._saved_at = journaled.n_examples - journaled.n_replayed
+        self._label_type = type(self._model.classes_.tolist()[0])
+        self._failure: str | None = None  # why nothing is learned until the server is started again
+        self._trouble: str | None = None  # why the last examples could not be written
+        self._lessons: queue.Queue[PendingLesson | None] = queue.Queue(MAX_WAITING)
+        self._keys = threading.Lock()  # guards the receipts, too
+        self._pending: dict[str, PendingLesson] = {}
         self._saving: threading.Thread | None = None
+        self._retry_at = 0.0
         self._thread = threading.Thread(target=self._work, name="learner", daemon=True)
         self._thread.start()
 
     @property
-    def _n_examples(self) -> int:
-        return int(self._model.n_examples_)
+    def why_not(self) -> str | None:
+        """Why the model does not learn at the moment; None if it does."""
+        return self._failure or self._trouble
 
-    def learn(self, examples: list[Example]) -> Future[int]:
-        """Learn examples. The result is the total number of examples, once these are learned and on disk."""
-        X = _features(self._served, examples)
+    def prepare(self, examples: list[Example], key: str | None) -> PendingLesson:
+        """Check examples, and return them as the model takes them."""
+        written = [example.model_dump(exclude_none=True) for example in examples]
+        try:
+            X = features_of(self._model, written)
+        except ValueError as error:
+            raise Refusal(422, str(error), "wrong_input") from None
         for i, example in enumerate(examples):
             self._check_labels(i, example)
-        written = [example.model_dump(exclude_none=True) for example in examples]
-        lesson = _Lesson(X, [example.labels for example in examples], written)
-        if self._failure is not None:
-            raise _learning_stopped()
-        try:
-            self._lessons.put_nowait(lesson)
-        except queue.Full:
-            raise overloaded("too many requests wait to be learned: retry later") from None
-        return lesson.learned
+        body = body_hash(written) if key is not None else ""
+        return PendingLesson(X, labels_of(written), written, key, body)
+
+    def submit(self, lesson: PendingLesson) -> PendingLesson:
+        """Let examples be learned; return the lesson to wait for, an earlier one with the same key if there is one."""
+        with self._keys:
+            if lesson.key is not None and (known := self._known(lesson, lesson.key)) is not None:
+                return known
+            if self._failure is not None:
+                raise self._learning_stopped()
+            try:
+                self._lessons.put_nowait(lesson)
+            except queue.Full:
+                raise overloaded("too many requests wait to be learned: retry later") from None
+            if lesson.key is not None:
+                self._pending[lesson.key] = lesson
+        return lesson
+
+    def withdraw(self, lesson: PendingLesson) -> bool:
+        """Stop waiting for a lesson; return whether that was in time, so that none of its examples is learned."""
+        with self._keys:
+            lesson.n_clients -= 1
+            if lesson.n_clients > 0 or not lesson.learned.cancel():
+                return False
+            self._forget(lesson)
+            return True
 
     def close(self) -> None:
         """Learn the examples that wait, and save the model if it has changed."""
@@ -92,10 +103,30 @@ class Learner:
         self._thread.join()
         if self._saving is not None:
             self._saving.join()
-        if self._failure is None and self._n_examples > self._saved_at:
-            self._journal.begin_part(self._n_examples)
+        if not self._journaled.is_saved and self._failure is None:
             self._save()
-        self._journal.close()
+        self._journaled.close()
+
+    def _known(self, lesson: PendingLesson, key: str) -> PendingLesson | None:
+        """Return the lesson of an earlier request with the same key, and refuse other examples."""
+        receipt, known = self._journaled.receipts.get(key), self._pending.get(key)
+        earlier = receipt if known is None else known
+        if earlier is None:
+            return None
+        if earlier.body != lesson.body:
+            message = (
+                "Idempotency-Key: this key came with other examples before; use a new key for each request"
+            )
+            raise Refusal(422, message, "key_reused")
+        if known is None:
+            lesson.learned.set_result(receipt)  # type: ignore[arg-type]
+            return lesson
+        known.n_clients += 1
+        return known
+
+    def _forget(self, lesson: PendingLesson) -> None:
+        if lesson.key is not None and self._pending.get(lesson.key) is lesson:
+            del self._pending[lesson.key]
 
     def _check_labels(self, number: int, example: Example) -> None:
         for label in example.labels:
@@ -103,134 +134,117 @@ class Learner:
                 types = f"expected type {self._label_type.__name__}, got {type(label).__name__}"
                 raise Refusal(422, f"examples[{number}].labels: {types}")
 
-    # -- at the start ----------------------------------------------------------------------------------------------
-
-    def _replay(self) -> None:
-        """Learn the examples that were acknowledged after the model was saved."""
-        n_saved = self._n_examples
-        self._check_first(self._journal.first)
-        for record in self._journal.records():
-            self._check_first(record.first)
-            n_known = self._n_examples - record.first
-            examples = [Example.model_validate(example) for example in record.examples[n_known:]]
-            if not examples:
-                continue
-            try:
-                X = _features(self._served, examples)
-                self._model.partial_fit(X, [example.labels for example in examples])
-            except ValueError as error:
-                if not record.is_last:
-                    raise
-                # The request was refused too, but the server was killed before it could take the record back.
-                self._journal.take_back(record, self._n_examples - record.first)
-                log_event("took back", model=str(self._path), reason=str(error))
-        n_replayed = self._n_examples - n_saved
-        if n_replayed:
-            log_event("replayed", model=str(self._path), examples=n_replayed)
-        else:
-            self._journal.restart(n_saved)
-
-    def _check_first(self, first: int) -> None:
-        if first > self._n_examples:
-            raise ValueError(
-                f"{self._journal.path}: the journal continues after {first} examples, but the model has only "
-                f"{self._n_examples}: it is an older or another model; put the right one back, or move the journal away"
-            )
-
     # -- in the thread ---------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        waiting: list[_Lesson] = []
         is_open = True
-        while is_open or waiting:
-            while is_open and not (waiting and self._lessons.empty()):  # all that wait are synced together
+        while is_open:
+            lessons: list[PendingLesson] = []
+            while is_open and not (lessons and self._lessons.empty()):  # all that wait are synced together
                 lesson = self._lessons.get()
                 is_open = lesson is not None
-                if lesson is not None:
-                    waiting.append(lesson)
+                # From here on nobody can withdraw it.
+                if lesson is not None and lesson.learned.set_running_or_notify_cancel():
+                    lessons.append(lesson)
             try:
-                if waiting and self._failure is None:
-                    waiting = self._learn(waiting)
-                    if self._n_examples - self._saved_at >= self._snapshot_every:
-                        self._start_saving()
-            except Exception as error:  # a full disk, or a fault of the kernel
-                # The model may have examples that the journal lacks: it learns nothing else.
-                self._failure = error
-                log_event("learning stopped", level=logging.ERROR, error=error, model=str(self._path))
-            if self._failure is not None:
-                for lesson in waiting:
-                    if not lesson.learned.done():
-                        lesson.learned.set_exception(_learning_stopped())
-                waiting = []
+                if lessons and self._failure is None:
+                    self._learn(lessons)
+                    self._save_if_due()
+            except Exception as error:  # a fault of the kernel
+                self._stop(error)
+            for lesson in lessons:
+                lesson.refuse(self._learning_stopped())  # unless it has been answered
+                with self._keys:
+                    self._forget(lesson)
 
-    def _learn(self, lessons: list[_Lesson]) -> list[_Lesson]:
-        """Write, sync, learn and acknowledge lessons up to the first that is refused; return those after it."""
-        first = self._n_examples
-        record = self._journal.append(first, [example for lesson in lessons for example in lesson.written])
-        done: list[tuple[_Lesson, int]] = []
-        for lesson in lessons:
-            n_before = self._n_examples
+    def _learn(self, lessons: list[PendingLesson]) -> None:
+        """Write and sync lessons together; then learn and acknowledge each."""
+        journaled = self._journaled
+        with journaled.turn:
+            examples = [example for lesson in lessons for example in lesson.examples]
             try:
-                self._model.partial_fit(lesson.X, lesson.y)
-            except ValueError as error:
-                self._journal.take_back(record, self._n_examples - first)
-                n_learned = self._n_examples - n_before
-                rest = f"; the {n_learned} before it are learned" if n_learned else ""
-                message = f"examples[{n_learned}] cannot be learned: {error}{rest}"
-                lesson.learned.set_exception(Refusal(409, message, "cannot_learn"))
-                break
-            done.append((lesson, self._n_examples))
-        for lesson, n_examples in done:
-            lesson.learned.set_result(n_examples)
-        return lessons[len(done) + 1 :]
+                record = journaled.append(examples, [lesson.entry() for lesson in lessons])
+            except OSError as error:
+                refusal = self._cannot_write(error)
+                for lesson in lessons:
+                    lesson.refuse(refusal)
+                return
+            self._trouble = None
+            begin = 0
+            for lesson in lessons:
+                lesson.written.set_result(None)
+                end = begin + len(lesson.examples)
+                n_before = journaled.n_examples
+                try:
+                    self._model.partial_fit(lesson.X, lesson.y)
+                except Exception as error:
+                    is_refused = isinstance(error, ValueError)
+                    n_learned = journaled.n_examples - n_before
+                    rest = f"the {n_learned} before it are learned" if n_learned else "nothing was learned"
+                    number = n_learned or self._unreadable(lesson)
+                    reason = str(error) or type(error).__name__
+                    message = f"examples[{number}] cannot be learned: {reason}; {rest}"
+                    # After a fault of the kernel none of the following lessons is learned.
+                    until = end if is_refused else len(examples)
+                    journaled.refuse(record, begin + n_learned, until, message)
+                    receipt = self._receipt(lesson, n_learned, message)
+                    lesson.refuse(PartlyLearned(409 if is_refused else 503, receipt))
+                    if not is_refused:
+                        raise
+                else:
+                    lesson.learned.set_result(self._receipt(lesson, len(lesson.examples)))
+                begin = end
 
-    def _start_saving(self) -> None:
-        if self._saving is None or not self._saving.is_alive():
-            self._journal.begin_part(self._n_examples)
-            self._saved_at = self._n_examples
+    def _unreadable(self, lesson: PendingLesson) -> int:
+        """Return the number of the first example that the model cannot even read; 0 if it can read all."""
+        model = self._model.growing_model()
+        for i in range(len(lesson.y)):
+            try:
+                model.read(lesson.X[i : i + 1])
+            except ValueError:
+                return i
+        return 0
+
+    def _receipt(self, lesson: PendingLesson, n_learned: int, refusal: str | None = None) -> Receipt:
+        """Return the receipt of a request. It is kept if the request has a key, unless nothing was learned."""
+        receipt = Receipt(lesson.key or "", lesson.body, n_learned, self._journaled.n_examples, refusal)
+        with self._keys:
+            if lesson.key is not None and n_learned:
+                self._journaled.remember(receipt)
+            self._forget(lesson)
+        return receipt
+
+    def _cannot_write(self, error: OSError) -> Refusal:
+        self._trouble = f"the journal cannot be written: {error.strerror or error}"
+        log_event(
+            "journal failed", level=logging.ERROR, model=str(self._journaled.path), reason=self._trouble
+        )
+        is_full = error.errno in _DISK_FULL
+        message = f"{self._trouble}; nothing was learned: retry later"
+        code = "disk_full" if is_full else "cannot_write"
+        return Refusal(507 if is_full else 503, message, code, {"Retry-After": "10"})
+
+    def _stop(self, error: Exception) -> None:
+        self._failure = f"learning has stopped until the server is started again: {type(error).__name__}"
+        log_event("learning stopped", level=logging.ERROR, error=error, model=str(self._journaled.path))
+
+    def _learning_stopped(self) -> Refusal:
+        return Refusal(503, f"{self._failure}; the server's log has the reason", "learning_stopped")
+
+    def _save_if_due(self) -> None:
+        n_new = self._journaled.n_examples - self._saved_at
+        is_free = self._saving is None or not self._saving.is_alive()
+        if n_new >= self._snapshot_every and is_free and time.monotonic() >= self._retry_at:
             self._saving = threading.Thread(target=self._save, name="snapshot")
             self._saving.start()
 
     def _save(self) -> None:
-        """Save the model, then remove the parts of the journal that it contains."""
-        n_examples = self._n_examples  # the saved model has at least these
+        """Save the model; if that fails, the journal still has all examples."""
+        path = str(self._journaled.path)
         try:
-            self._model.save(self._path)
-        except Exception as error:  # the journal still has all examples
-            log_event("snapshot failed", level=logging.ERROR, error=error, model=str(self._path))
+            self._saved_at = self._journaled.save()
+        except Exception as error:
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+            log_event("snapshot failed", level=logging.ERROR, error=error, model=path)
             return
-        self._journal.remove_parts_before(n_examples)
-        self._saved_at = max(self._saved_at, n_examples)
-        log_event("snapshot", model=str(self._path), examples=n_examples)
-
-
-def _learning_stopped() -> Refusal:
-    return Refusal(503, "learning has stopped; the server's log has the reason", "learning_stopped")
-
-
-def _features(served: ServedModel, examples: list[Example]) -> Any:
-    """Return X. Rows of numbers cannot be mixed with texts and named features."""
-    texts = [example.text for example in examples if example.text is not None]
-    numbered = [example.row for example in examples if example.row is not None]
-    named = [example.features for example in examples if example.features is not None]
-    if numbered and (texts or named):
-        raise Refusal(422, "examples: expected all of one kind, got rows of numbers and others")
-    if numbered:
-        _check_indices(served.model, [row.indices for row in numbered])
-        indptr, indices, values = rows.csr_arrays(served, numbered)
-        width = max(int(served.model.n_features_in_), int(indices.max(initial=0)) + 1)
-        return csr_matrix((values, indices, indptr), shape=(len(numbered), width))
-    if texts:
-        rows.check_takes_text(served)
-    of_texts = iter(served.model.model_.text_rows(texts))
-    of_names = iter(rows.of_features(served, named) if named else [])
-    return [next(of_names if example.text is None else of_texts) for example in examples]
-
-
-def _check_indices(model: Any, rows: list[list[int]]) -> None:
-    """Refuse new features for dense weights: one large index would take all memory."""
-    largest = int(model.n_features_in_) - 1
-    for i, indices in enumerate(rows):
-        if model.weights == "dense" and indices and indices[-1] > largest:
-            expected = f"expected indices from 0 to {largest}, got {indices[-1]}"
-            raise Refusal(422, f"examples[{i}].row: dense weights learn no new features: {expected}")
+        log_event("snapshot", model=path, examples=self._saved_at)

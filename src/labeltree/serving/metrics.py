@@ -43,7 +43,7 @@ _IN_FLIGHT, _WORKER_STARTS, _FIRST_ROUTE = range(3)
 _N_STATUSES, _N_BUCKETS = len(STATUSES) + 1, len(BUCKETS) + 1  # with "other" and "+Inf"
 _ROUTE_WIDTH = _N_STATUSES + _N_BUCKETS + 1
 _FIRST_MODEL = _FIRST_ROUTE + len(ROUTES) * _ROUTE_WIDTH
-_ROWS, _MODEL_SECONDS, _LOADED, _FAILED, _MODEL_WIDTH = range(5)
+_ROWS, _MODEL_SECONDS, _LOADED, _FAILED, _INTACT, _DAMAGED, _MODEL_WIDTH = range(7)
 
 _FAMILIES = {
     "labeltree_requests_total": ("counter", "Requests that were answered."),
@@ -52,6 +52,10 @@ _FAMILIES = {
     "labeltree_rows_total": ("counter", "Rows that were predicted, explained or learned."),
     "labeltree_model_seconds_total": ("counter", "Time spent in the model."),
     "labeltree_reloads_total": ("counter", "Reloads of a model by a worker."),
+    "labeltree_verifications_total": (
+        "counter",
+        "Versions whose files a worker compared with their checksums.",
+    ),
     "labeltree_worker_starts_total": ("counter", "Worker processes that were started."),
 }
 
@@ -121,6 +125,10 @@ class Metrics:
         """Count a reload that succeeded or failed."""
         self._own[self._models[model] + (_LOADED if is_loaded else _FAILED)] += 1
 
+    def verified(self, model: str, *, is_intact: bool) -> None:
+        """Count a version whose files are intact or damaged."""
+        self._own[self._models[model] + (_INTACT if is_intact else _DAMAGED)] += 1
+
     def text(self) -> str:
         """Return the counters of all workers in the text format of Prometheus, without unused routes."""
         sums = self._table.sum(axis=0)
@@ -154,4 +162,6 @@ class Metrics:
             add("labeltree_model_seconds_total", sums[first + _MODEL_SECONDS], model=model)
             add("labeltree_reloads_total", sums[first + _LOADED], model=model, outcome="loaded")
             add("labeltree_reloads_total", sums[first + _FAILED], model=model, outcome="failed")
+            add("labeltree_verifications_total", sums[first + _INTACT], model=model, outcome="intact")
+            add("labeltree_verifications_total", sums[first + _DAMAGED], model=model, outcome="damaged")
         return "".join(f"{line}\n" for family in lines.values() for line in family)

@@ -20,10 +20,13 @@ class ModelThreads:
     ----------
     max_calls : int
         Maximum number of calls that run or wait, including those whose client is gone.
+    n_threads : int, optional
+        By default as many as the machine has processors, and one more.
     """
 
-    def __init__(self, max_calls: int) -> None:
-        self._pool = ThreadPoolExecutor(min(8, (os.cpu_count() or 1) + 1), thread_name_prefix="model")
+    def __init__(self, max_calls: int, n_threads: int | None = None) -> None:
+        n_threads = n_threads or min(8, (os.cpu_count() or 1) + 1)
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="model")
         self._max_calls = max_calls
         self._n_calls = 0
 

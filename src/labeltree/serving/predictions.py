@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from labeltree.serving import rows
-from labeltree.serving.errors import Refusal
+from pydantic_core import to_json
+
+from labeltree.serving import given_labels, rows
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import Label, PredictRequest
+from labeltree.serving.schemas import PredictRequest
 
 
 def n_rows(request: PredictRequest) -> int:
@@ -16,41 +17,46 @@ def n_rows(request: PredictRequest) -> int:
     return len(request.texts or request.rows or request.features or (request.text,))
 
 
-def check(request: PredictRequest, limits: Limits) -> None:
+def check(served: ServedModel, request: PredictRequest, limits: Limits) -> None:
     """Refuse a request that exceeds the limits."""
     for field in ("texts", "rows", "features"):
         limits.check_rows(field, getattr(request, field) or ())
     limits.check_count("k", request.k)
+    if n_rows(request) * request.k > limits.answer_labels:
+        limits.check_answer(n_rows(request), min(request.k, len(served.model.classes_)))
     if request.text is not None:
         limits.check_texts("text", (request.text,))
     limits.check_texts("texts", request.texts or ())
 
 
-def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any]:
-    """Return the content of a `PredictAnswer`."""
+def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | bytes:
+    """Return the content of a `PredictAnswer`, for several rows as JSON.
+
+    `to_json` holds the GIL until it is done, so each row is written on its own.
+    """
     options: dict[str, Any] = {}
     for field in ("allow", "deny"):
         labels = getattr(request, field)
         if labels is None:
             continue
-        for i, position in enumerate(served.model.model_.names.find(labels).tolist()):
-            if position < 0:
-                raise _no_such_label(served, f"{field}[{i}]", labels[i])
+        given_labels.check(served, labels, [f"{field}[{i}]" for i in range(len(labels))])
         options[field] = labels
     if request.label_weight is not None:
         options["label_weight"] = _weights(served, request.label_weight)
     version = served.version
     X = _features(served, request)
-    top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
+    try:
+        top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
+    except ValueError as error:
+        raise rows.bad_features(request.features, error) from None
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
-    return {
-        "model": served.name,
-        "version": version,
-        "predictions": [
-            [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0]
-            for row in tops
-        ],
-    }
+    predictions = (
+        [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0] for row in tops
+    )
+    answer: dict[str, Any] = {"model": served.name, "version": version}
+    if top.labels.shape[0] == 1:
+        return {**answer, "predictions": list(predictions)}
+    return to_json(answer)[:-1] + b',"predictions":[' + b",".join(map(to_json, predictions)) + b"]}"
 
 
 def _features(served: ServedModel, request: PredictRequest) -> Any:
@@ -69,12 +75,6 @@ def _weights(served: ServedModel, given: str | dict[str, float]) -> Any:
     for text, weight in given.items():
         label = labels.by_text(text)
         if label is None:
-            raise _no_such_label(served, "label_weight", text)
+            raise given_labels.no_such_label(served, "label_weight", text)
         weights[label] = weight
     return weights
-
-
-def _no_such_label(served: ServedModel, place: str, label: Label) -> Refusal:
-    text = repr(label)
-    shown = text if len(text) <= 60 else f"{text[:57]}…"
-    return Refusal(422, f"{place}: {shown} is not a label of the model {served.name}", "no_such_label")

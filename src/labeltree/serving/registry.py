@@ -1,21 +1,23 @@
-"""The models that are served, by name. A new version is loaded beside the old one and replaces it in one step."""
+"""The models that are served, by name. A new version is loaded and warmed up beside the old one, then replaces it."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from labeltree.cached import cached_property
+from labeltree.errors import ModelFileError
 from labeltree.model_file import load
-from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document
+from labeltree.model_file.directory import DOCUMENT_NAME, blaming, read_document, version_of
+from labeltree.model_file.document import verify_files
 from labeltree.serving.errors import Refusal
 from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.schemas import ModelAnswer
+from labeltree.serving.warming import warm_up
 
 
 def _now() -> str:
@@ -33,6 +35,8 @@ class ServedModel:
     model: Any
     saved_version: str
     learns: bool = False
+    is_intact: bool = False  # its files were compared with their checksums
+    is_damaged: bool = False  # they were, and differ: it answers nothing
     loaded_at: str = field(default_factory=_now)
     small_seconds: float | None = None  # moving average of the time that a small question takes
 
@@ -97,6 +101,8 @@ class Registry:
     Parameters
     ----------
     paths : mapping from names to directories
+    verify : bool
+        Whether to compare all files with their checksums before a version is served.
 
     Raises
     ------
@@ -104,10 +110,14 @@ class Registry:
         If a directory is missing or damaged.
     """
 
-    def __init__(self, paths: Mapping[str, Path]) -> None:
+    def __init__(self, paths: Mapping[str, Path], verify: bool = False) -> None:
         self._paths = dict(paths)
-        self._models = {name: _load(name, path) for name, path in paths.items()}
+        self._verify = verify
+        self._models = {name: _load(name, path, verify) for name, path in paths.items()}
         self._loading = {name: threading.Lock() for name in paths}
+        # The last version of each model whose files are intact; a damaged one is replaced by it.
+        self._intact = {served.name: served for served in self if served.is_intact}
+        self._damaged: dict[str, str] = {}  # versions whose files were damaged
 
     def __iter__(self) -> Iterator[ServedModel]:
         return iter(self._models.values())
@@ -122,8 +132,54 @@ class Registry:
     def reload(self, name: str) -> ServedModel:
         """Load a model from disk and serve it from now on. If that fails, nothing changes."""
         with self._loading[name]:
-            loaded = self._models[name] = _load(name, self._paths[name])
+            # A version that was damaged may be repaired by now.
+            verify = self._verify or _version(self._paths[name]) == self._damaged.get(name)
+            loaded = self._models[name] = _load(name, self._paths[name], verify)
+            if loaded.is_intact:
+                self._intact[name] = loaded
         return loaded
+
+    def verify(self, served: ServedModel, sha256_of: Callable[[BinaryIO], str]) -> bool | None:
+        """Compare the files of a version with their checksums, and go back to another version if they are damaged.
+
+        Parameters
+        ----------
+        served : ServedModel
+        sha256_of : callable
+            Returns the SHA-256 of an open file.
+
+        Returns
+        -------
+        bool or None
+            Whether the files are intact; None if another version has replaced them.
+
+        Raises
+        ------
+        ModelFileError
+            If a file is damaged. From now on the last intact version is served, if there is one.
+        """
+        path, version = self._paths[served.name], served.saved_version
+        try:
+            with blaming(path / DOCUMENT_NAME):
+                text = read_document(path)
+            if version_of(text)[:12] != version:
+                return None
+            verify_files(path, text, sha256_of)
+        except ModelFileError:
+            with self._loading[served.name]:
+                if self._models[served.name] is not served or not _is_on_disk(version, path):
+                    return None
+                self._damaged[served.name] = version
+                served.is_damaged = True
+                self._models[served.name] = self._intact.get(served.name, served)
+            raise
+        served.is_intact = True
+        self._intact[served.name] = served
+        return True
+
+    def is_damaged(self, name: str, version: str) -> bool:
+        """Return whether the files of a version were damaged."""
+        return self._damaged.get(name) == version
 
     def replace(self, served: ServedModel) -> None:
         """Serve this model from now on."""
@@ -134,16 +190,25 @@ class Registry:
         return _version(self._paths[name])
 
 
-def _load(name: str, path: Path) -> ServedModel:
+def _load(name: str, path: Path, verify: bool) -> ServedModel:
     version = _version(path)
     while True:
-        model: Any = load(path)
+        model: Any = load(path, verify)
         version, before = _version(path), version
         if version == before:  # else the directory was replaced while it was read
-            return ServedModel(name, model, version)
+            warm_up(model, path)
+            return ServedModel(name, model, version, is_intact=verify)
 
 
 def _version(path: Path) -> str:
     """Return a hash of ``model.json``, which has the checksums of all other files."""
     with blaming(path / DOCUMENT_NAME):
-        return hashlib.sha256(read_document(path)).hexdigest()[:12]
+        return version_of(read_document(path))[:12]
+
+
+def _is_on_disk(version: str, path: Path) -> bool:
+    """Return whether a directory has this version, as far as its ``model.json`` can be read."""
+    try:
+        return _version(path) == version
+    except ModelFileError:
+        return True

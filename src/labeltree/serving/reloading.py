@@ -13,6 +13,7 @@ from labeltree.serving.logs import log_event
 from labeltree.serving.metrics import Metrics
 from labeltree.serving.registry import Registry, ServedModel
 from labeltree.serving.shared_state import SharedState
+from labeltree.serving.verification import Verifier
 
 #: How often a worker looks for reload requests of other workers.
 LOOK_SECONDS = 0.05
@@ -32,10 +33,15 @@ class Reloader:
     worker : int
         The number of this worker.
     metrics : Metrics
+    verifier : Verifier
+        Verifies new versions.
     """
 
-    def __init__(self, registry: Registry, shared: SharedState, worker: int, metrics: Metrics) -> None:
+    def __init__(
+        self, registry: Registry, shared: SharedState, worker: int, metrics: Metrics, verifier: Verifier
+    ) -> None:
         self._registry = registry
+        self._verifier = verifier
         self._shared = shared
         self._worker = worker
         self._metrics = metrics
@@ -110,6 +116,8 @@ class Reloader:
             return
         if version in (self._registry[name].saved_version, self._refused.get(name)):
             return
+        if self._registry.is_damaged(name, version):
+            return
         try:
             served = await self._load(name)
         except ModelFileError:
@@ -128,4 +136,5 @@ class Reloader:
             raise
         self._metrics.reloaded(name, is_loaded=True)
         log_event("reloaded", model=name, version=served.saved_version, worker=self._worker)
+        self._verifier.add(served)
         return served

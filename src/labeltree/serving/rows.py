@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -57,6 +58,14 @@ def of_features(served: ServedModel, rows: Sequence[Features]) -> Any:
         expected = "texts" if served.takes_text else "'rows'"
         raise _wrong_input(served, f"has features that have no names: send {expected}")
     return list(rows)
+
+
+def bad_features(features: Sequence[Features] | None, error: ValueError) -> Exception:
+    """Return the refusal of named features that a model cannot take, or the error if there are none."""
+    place = re.match(r"X, row (\d+): ", str(error))
+    if features is None or place is None:
+        return error
+    return Refusal(422, f"features[{place[1]}]: {str(error)[place.end() :]}")
 
 
 def _wrong_input(served: ServedModel, reason: str) -> Refusal:

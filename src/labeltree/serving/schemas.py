@@ -26,7 +26,7 @@ Label = (
 )
 
 LARGEST_INDEX = 2**31 - 3  # X has fewer columns than an int32 has values
-LARGEST_VALUE = 3.4028234663852886e38  # of float32
+LARGEST_VALUE = 3.4e38  # that the kernel accepts: almost the largest of float32
 
 Index = Annotated[int, Field(ge=0, le=LARGEST_INDEX)]
 Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE)]
@@ -278,6 +278,41 @@ class LearnAnswer(BaseModel):
     n_labels: int
 
 
+class AcceptedAnswer(BaseModel):
+    """A confirmation that all examples are on disk, and will be learned unless the model cannot learn them."""
+
+    model: str
+    accepted: int = Field(description="The number of examples.")
+    message: str
+
+
+#: The header that makes it safe to send a request again.
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A word that no other request has. A request with the same key and the same examples is learned "
+    "once, and gets the first answer.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+
+
+class Learning(BaseModel):
+    """Whether a model learns from requests at the moment."""
+
+    learns: bool
+    reason: str | None = Field(
+        None, description="Why it does not learn.", examples=["the server runs without --learn"]
+    )
+
+
+class ReadyAnswer(BaseModel):
+    """The state of the server and of its models."""
+
+    status: str
+    models: dict[str, Learning]
+
+
 class StatusAnswer(BaseModel):
     """The state of the server."""
 
@@ -289,6 +324,9 @@ class Problem(BaseModel):
 
     code: str = Field(examples=["invalid_request"])
     message: str
+    learned: int | None = Field(
+        None, description="How many examples of a request to learn were learned before."
+    )
 
 
 class ErrorAnswer(BaseModel):

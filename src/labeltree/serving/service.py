@@ -10,11 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from labeltree.errors import ModelFileError
-from labeltree.serving.errors import Refusal
+from labeltree.model_file.journal_lines import Receipt
+from labeltree.model_file.lock import ModelLock
+from labeltree.online.journaled_model import JournaledModel
+from labeltree.serving.bodies import parse_large
+from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
-from labeltree.serving.journal import Journal, journal_of
 from labeltree.serving.learner import Learner
+from labeltree.serving.lessons import Accepted, PartlyLearned, read_key
 from labeltree.serving.logs import RequestLog, log_event
 from labeltree.serving.metrics import Metrics
 from labeltree.serving.model_threads import ModelThreads
@@ -23,6 +29,7 @@ from labeltree.serving.reloading import Reloader
 from labeltree.serving.schemas import Example
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
+from labeltree.serving.verification import Verifier
 
 _Result = TypeVar("_Result")
 
@@ -30,6 +37,9 @@ _Result = TypeVar("_Result")
 #: than this many seconds: a thread would take longer.
 SMALL_BYTES = 4096
 SMALL_SECONDS = 0.002
+
+#: An answer with more labels is large: it takes longer to write than to predict.
+LARGE_LABELS = 10_000
 
 
 class Service:
@@ -52,51 +62,78 @@ class Service:
         self.log = RequestLog(sys.stderr if settings.log_requests else None)
         self.metrics = Metrics(names, self.shared.counters, worker)
         n_requests = {name: self.shared.n_requests(name) for name in names}  # before the models are loaded
-        self.registry = Registry(settings.models)
+        # A model that learns is verified first: what it learns could not be taken back.
+        self.registry = Registry(settings.models, settings.verify or settings.learn)
         self.learners = self._start_learners() if settings.learn else {}
         for served in self.registry:
             self.shared.set_loaded(worker, served.name, served.saved_version, n_requests[served.name])
-        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics)
+        self._verifier = Verifier(self.registry, self.shared, worker, self.metrics)
+        self.reloader = Reloader(self.registry, self.shared, worker, self.metrics, self._verifier)
         self._threads = ModelThreads(settings.limits.in_flight)
+        # One thread: what is large holds the GIL for long, and more would take turns with the event loop.
+        self._large = ModelThreads(settings.limits.in_flight, 1)
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
 
     def _start_learners(self) -> dict[str, Learner]:
-        learners = {}
-        for served in [served for served in self.registry if served.is_online]:
-            path = self.settings.models[served.name]
-            journal = Journal(journal_of(path))
-            try:
-                # Another server may have saved the model after it was loaded and before the journal was locked.
-                if self.registry.version_on_disk(served.name) != served.saved_version:
-                    served = self.registry.reload(served.name)
-                learning = replace(served, learns=True)
-                learners[served.name] = Learner(learning, path, self.settings.snapshot_every, journal)
-            except BaseException:
-                journal.close()
-                raise
-            self.registry.replace(learning)
+        learners: dict[str, Learner] = {}
+        try:
+            for served in [served for served in self.registry if served.is_online]:
+                learners[served.name] = self._start_learner(served)
+        except BaseException:
+            for learner in learners.values():
+                learner.close()
+            raise
         if not learners:
             raise ValueError(
                 "none of the models can learn: add one of 'labeltree learn', or leave --learn out"
             )
         return learners
 
+    def _start_learner(self, served: ServedModel) -> Learner:
+        path = self.settings.models[served.name]
+        if served.model.label_kind_ != "lists":
+            raise ValueError(f"{path}: this model learned from a label matrix, not from lists of labels")
+        lock = ModelLock(path, "learns into this model (labeltree serve --learn)")
+        try:
+            # Another process may have saved the model after it was loaded and before it was locked.
+            if self.registry.version_on_disk(served.name) != served.saved_version:
+                served = self.registry.reload(served.name)
+            journaled = JournaledModel(served.model, path, lock, keeps_stream=True)
+        except BaseException:
+            lock.release()
+            raise
+        if journaled.n_replayed:
+            log_event("replayed", model=str(path), examples=journaled.n_replayed)
+        self.registry.replace(replace(served, learns=True))
+        return Learner(journaled, self.settings.snapshot_every)
+
     async def start(self) -> None:
-        """Begin to follow reload requests and changes of files."""
+        """Begin to verify models, and to follow reload requests and changes of files."""
         self._following = asyncio.create_task(self.reloader.follow(self.settings.watch_seconds))
+        self._verifier.start()
         self.is_ready = True
         self.shared.set_ready(self.worker, True)
+
+    def begin_stop(self) -> None:
+        """Say that the server is about to stop, so that load balancers send no more requests."""
+        self.is_ready = False
 
     async def stop(self) -> None:
         """Finish the requests in progress, and save the models that learned."""
         self.is_ready = False
         if self._following is not None:
             self._following.cancel()
+        await asyncio.to_thread(self._verifier.stop)
         self._threads.close()
+        self._large.close()
         for learner in self.learners.values():
             await asyncio.to_thread(learner.close)
         self.log.flush()
+
+    async def parse(self, model: type[BaseModel], body: bytes) -> Any:
+        """Return a large body as a checked object, without holding up the event loop."""
+        return await self._large.run(parse_large, model, body, self.settings.limits)
 
     async def ask(
         self,
@@ -105,9 +142,15 @@ class Service:
         n_rows: int,
         answer: Callable[..., _Result],
         *arguments: Any,
+        n_labels: int = 0,
     ) -> _Result:
-        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread."""
+        """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread.
+
+        `n_labels` is the maximum number of labels in the answer.
+        """
         exchange.model, exchange.rows = served.name, n_rows
+        if served.is_damaged:
+            raise damaged(served.name)
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
 
         def timed() -> _Result:
@@ -121,7 +164,8 @@ class Service:
             if is_small and served.small_seconds is not None and served.small_seconds < SMALL_SECONDS:
                 result = timed()
             else:
-                result = await self._threads.run(timed)
+                threads = self._large if n_labels > LARGE_LABELS else self._threads
+                result = await threads.run(timed)
         except ModelFileError as error:  # a block that was never read before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
             raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
@@ -136,17 +180,44 @@ class Service:
             served.small_seconds = average + 0.2 * (min(seconds, 2 * SMALL_SECONDS) - average)
         return result
 
-    async def learn(self, exchange: Exchange, served: ServedModel, examples: list[Example]) -> int:
-        """Let a model learn examples; return the total number of its examples when all are on disk."""
+    async def learn(self, exchange: Exchange, served: ServedModel, examples: list[Example]) -> Receipt:
+        """Let a model learn examples; return the receipt when all are learned and on disk."""
         learner = self.learners.get(served.name)
         if learner is None:
-            why = "the server runs without --learn" if served.is_online else "it is not an online model"
-            raise Refusal(409, f"the model {served.name} does not learn: {why}", "does_not_learn")
+            raise Refusal(
+                409, f"the model {served.name} does not learn: {self._why_not(served)}", "does_not_learn"
+            )
         exchange.model, exchange.rows = served.name, len(examples)
         started = time.perf_counter()
-        learned = await self._threads.run(learner.learn, examples)
-        # Shielded: examples that wait are learned even if their client is gone.
-        n_examples = await asyncio.shield(asyncio.wrap_future(learned))
+        key = read_key(exchange.headers.get(b"idempotency-key"))
+        # Submitted here rather than in the thread, which runs on when the time of the request is over.
+        lesson = learner.submit(await self._threads.run(learner.prepare, examples, key))
+        try:
+            outcome = await asyncio.shield(asyncio.wrap_future(lesson.learned))
+        except asyncio.CancelledError:
+            if learner.withdraw(lesson):
+                seconds = self.settings.limits.seconds
+                raise Refusal(
+                    504, f"not learned within {seconds:g} seconds; nothing was learned: retry"
+                ) from None
+            if refusal := await asyncio.shield(asyncio.wrap_future(lesson.written)):
+                raise refusal from None
+            raise Accepted(served.name, len(examples)) from None
+        if isinstance(outcome, Refusal):
+            raise outcome
+        if outcome.refusal is not None:  # that of an earlier request with the same key
+            raise PartlyLearned(409, outcome)
         exchange.model_seconds = time.perf_counter() - started
         self.metrics.worked(served.name, len(examples), exchange.model_seconds)
-        return n_examples
+        return outcome
+
+    def learning(self) -> dict[str, str | None]:
+        """Return why each model does not learn at the moment; None for those that do."""
+        learning = {}
+        for served in self.registry:
+            learner = self.learners.get(served.name)
+            learning[served.name] = self._why_not(served) if learner is None else learner.why_not
+        return learning
+
+    def _why_not(self, served: ServedModel) -> str:
+        return "the server runs without --learn" if served.is_online else "it is not an online model"

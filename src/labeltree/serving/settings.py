@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from labeltree.serving.hosts import Hosts
 from labeltree.serving.limits import Limits
 from labeltree.serving.tokens import Tokens
 
@@ -24,10 +25,15 @@ class Settings:
     tokens : Tokens
     cors_origins : tuple of str
         Origins whose pages may send requests from a browser; none by default.
+    allowed_hosts : tuple of str
+        Host names that the server answers for, besides localhost and all IP addresses; ``*`` allows every name.
     learn : bool
         Whether online models learn from requests.
     snapshot_every : int
         A model that learns is saved, and its journal restarted, after this many examples.
+    verify : bool
+        Whether to compare all files with their checksums before a version is served; otherwise this is done in the
+        background, while it is served.
     watch_seconds : float, optional
         Interval at which directories are checked for new models; None disables the checks.
     workers : int
@@ -42,8 +48,10 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     tokens: Tokens = field(default_factory=Tokens)
     cors_origins: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
     learn: bool = False
     snapshot_every: int = 10_000
+    verify: bool = False
     watch_seconds: float | None = None
     workers: int = 1
     grace_seconds: float = 10.0
@@ -52,6 +60,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.models:
             raise ValueError("expected at least one model to serve, got none")
+        Hosts(self.allowed_hosts)  # refuses what is no name
         if self.learn and self.workers > 1:
             raise ValueError(f"--learn needs one worker, got {self.workers}: let others --watch the model")
         if self.learn and not self.tokens:

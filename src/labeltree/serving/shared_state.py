@@ -70,8 +70,12 @@ class SharedState:
 
     def set_loaded(self, worker: int, model: str, version: str, n_followed: int) -> None:
         """Set the version that a worker serves, and the number of requests it has followed."""
-        self._column(model, _VERSION)[worker] = int(version, 16)
+        self.set_version(worker, model, version)
         self._column(model, _FOLLOWED)[worker] = n_followed
+
+    def set_version(self, worker: int, model: str, version: str) -> None:
+        """Set the version that a worker serves."""
+        self._column(model, _VERSION)[worker] = int(version, 16)
 
     def versions(self, model: str) -> list[str]:
         """Return the version that each worker serves."""

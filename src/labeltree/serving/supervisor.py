@@ -11,6 +11,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from labeltree.serving.draining import refuse_connections
 from labeltree.serving.logs import log_event
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
@@ -66,6 +67,7 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: Any) -> None:
+        refuse_connections(self._listener)  # before any worker stops to accept them
         self._stopping = True
 
     def _start(self, worker: int) -> None:

@@ -28,13 +28,18 @@ class TimeLimit:
 
     def __enter__(self) -> TimeLimit:
         self._task: Any = asyncio.current_task()
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._end)
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self.end)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> bool:
         self._timer.cancel()
         return self.is_over and kind is asyncio.CancelledError
 
-    def _end(self) -> None:
+    def lift(self) -> None:
+        """Let what is inside take as long as it wants."""
+        self._timer.cancel()
+
+    def end(self) -> None:
+        """Cancel what is inside, now."""
         self.is_over = True
         self._task.cancel()

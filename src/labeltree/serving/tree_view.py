@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cached import cached_property
 from labeltree.serving.errors import Refusal
 from labeltree.serving.registry import ServedModel
 from labeltree.trees import LabelTree

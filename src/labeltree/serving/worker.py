@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -14,19 +15,21 @@ from typing import Any
 import uvicorn
 
 from labeltree.serving.application import create_application
+from labeltree.serving.draining import DrainingServer, refuse_connections
 from labeltree.serving.logs import log_event, start_logs
+from labeltree.serving.protocol import protocol_of
 from labeltree.serving.service import Service
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
 
-#: An idle connection is closed after this time.
-KEEP_ALIVE_SECONDS = 30
+#: A thread that computes lets the event loop go on after this time; Python's default is 5 ms.
+SWITCH_SECONDS = 0.0005
 
 
 def serve(
     settings: Settings, listener: socket.socket, shared: SharedState | None = None, worker: int = 0
 ) -> None:
-    """Answer requests until SIGTERM or SIGINT; then finish the requests in progress and save what was learned.
+    """Answer requests until SIGTERM or SIGINT; then answer what has arrived and save what was learned.
 
     Parameters
     ----------
@@ -38,19 +41,22 @@ def serve(
     worker : int
         The number of this worker.
     """
+    service = Service(settings, shared, worker)
     config = uvicorn.Config(
-        create_application(Service(settings, shared, worker)),
+        create_application(service),
         log_config=None,
         access_log=False,  # the gate logs requests
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        **protocol_of(settings.limits),
         timeout_graceful_shutdown=max(1, round(settings.grace_seconds)),
         ws="none",
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+    server = DrainingServer(config, listener, shared is None, service.begin_stop)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.freeze()  # collections never look at what was loaded so far, which takes them a tenth of a second
 
     def stop(number: int, frame: Any) -> None:
         """End the process before uvicorn handles signals; afterwards ignore the signal, which uvicorn raises again."""
@@ -67,7 +73,7 @@ def serve(
 def run_worker(settings: Settings, listener: socket.socket, shared: SharedState, worker: int) -> None:
     """Serve in a process that the supervisor started."""
     start_logs(quiet=not settings.log_requests)
-    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    threading.Thread(target=_stop_with_parent, args=(listener,), daemon=True).start()
     try:
         serve(settings, listener, shared, worker)
     except Exception as error:
@@ -75,9 +81,10 @@ def run_worker(settings: Settings, listener: socket.socket, shared: SharedState,
         sys.exit(1)
 
 
-def _stop_with_parent() -> None:
+def _stop_with_parent(listener: socket.socket) -> None:
     """Stop this worker when the supervisor ends, for whatever reason."""
     parent = parent_process()
     assert parent is not None
     parent.join()
+    refuse_connections(listener)
     os.kill(os.getpid(), signal.SIGTERM)

@@ -26,12 +26,14 @@ NORMS = {"l1": _native.RowNorm.L1, "l2": _native.RowNorm.L2, None: _native.RowNo
 #: Half of the maximum number of columns, because words and characters may each have this many.
 LARGEST_N_FEATURES = 2**30 - 1
 
-_COUNT = Number(1, LARGEST_INTEGER, integer=True)
+#: Longer n-grams would let a small model file make the time for a text grow with the square of its length.
+LARGEST_NGRAM = 100
+_NGRAM_SIZE = Number(1, LARGEST_NGRAM, integer=True)
 
 
 def _is_ngram_range(value: Any) -> bool:
     is_pair = isinstance(value, tuple | list) and len(value) == 2
-    return is_pair and all(map(_COUNT.accepts, value)) and bool(value[0] <= value[1])
+    return is_pair and all(map(_NGRAM_SIZE.accepts, value)) and bool(value[0] <= value[1])
 
 
 def _is_document_frequency(value: Any) -> bool:
@@ -45,7 +47,7 @@ def _is_word_list(value: Any) -> bool:
     return is_collection and all(isinstance(word, str) for word in value)
 
 
-_NGRAM_RANGE = Constraint("a pair of integers of at least 1, the smaller first", _is_ngram_range)
+_NGRAM_RANGE = Constraint(f"a pair of integers from 1 to {LARGEST_NGRAM}, the smaller first", _is_ngram_range)
 _DOCUMENT_FREQUENCY = Constraint(
     "an integer of at least 1 (texts) or a float from 0.0 to 1.0 (a share of the texts)",
     _is_document_frequency,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree.cached import cached_property
 from labeltree.labels.reading import LabelRows
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.validation import check_same_rows

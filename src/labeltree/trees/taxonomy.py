@@ -7,12 +7,12 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cached import cached_property
 from labeltree.errors import DataFormatError
 from labeltree.trees.checks import Int32Array
 from labeltree.trees.concept_forest import ConceptError, nested_concepts, positions_of_parents, text_of

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/core/views.h"
 #include "rivals/fastxml/label_means.h"
 #include "rivals/fastxml/ranking_split.h"
@@ -35,13 +36,14 @@ const double* gains_of_labels(const Gains& label_gain, int32_t n_labels) {
   return label_gain->data();
 }
 
-nb::dict grow(const BoundExamples& examples, Gains label_gain, const std::vector<uint64_t>& seeds,
+nb::dict grow(const BoundExamples& examples, Gains label_gain, const Items<uint64_t>& seeds,
               const ExampleTreeOptions& options, Progress& progress) {
   const double* gain = gains_of_labels(label_gain, examples.view.n_labels);
+  const std::vector<uint64_t> numbers = to_vector<uint64_t>(seeds);
   ExampleTreeArrays trees;
   {
     nb::gil_scoped_release release;
-    trees = grow_example_trees(examples.view, gain, seeds, options, progress);
+    trees = grow_example_trees(examples.view, gain, numbers, options, progress);
   }
   nb::dict arrays;
   arrays["tree_begin"] = to_numpy(std::move(trees.tree_begin));

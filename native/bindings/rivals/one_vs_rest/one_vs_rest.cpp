@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/model/blocks.h"
 #include "core/feature_fingerprint.h"
 #include "rivals/one_vs_rest/column_merge.h"
@@ -36,7 +37,12 @@ struct BoundPlan {
   ColumnPlan plan;
   nb::object label, group_begin, chunks;
 
-  std::vector<nb::object*> references() { return {&label, &group_begin, &chunks}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(label);
+    visit(group_begin);
+    visit(chunks);
+  }
 };
 
 void make_plan(BoundPlan* self, nb::object label, nb::object group_begin, int64_t chunk_groups,
@@ -66,7 +72,11 @@ struct BoundNegatives {
   size_t n_indices;
   nb::object label_indptr, label_indices;
 
-  std::vector<nb::object*> references() { return {&label_indptr, &label_indices}; }
+  template <class Visit>
+  void visit_references(const Visit& visit) {
+    visit(label_indptr);
+    visit(label_indices);
+  }
 };
 
 void make_negatives(BoundNegatives* self, nb::object label_indptr, nb::object label_indices,
@@ -118,13 +128,15 @@ nb::dict merge_into(const std::vector<ColumnChunkView>& chunks, const std::vecto
   return result;
 }
 
-nb::dict merge(const std::vector<nb::dict>& chunks, const std::vector<int32_t>& always, int32_t n_labels,
+nb::dict merge(const Items<nb::dict>& chunks, const Items<int32_t>& labels_always, int32_t n_labels,
                int64_t n_features, int64_t n_dense) {
+  const std::vector<int32_t> always = to_vector<int32_t>(labels_always);
   require(n_labels >= 0 && n_features >= 0 && n_dense >= 0,
           "n_labels, n_features and n_dense must not be negative");
   for (const int32_t label : always) require(label >= 0 && label < n_labels, "a label is out of range");
   std::vector<ColumnChunkView> views;
-  for (const nb::dict& chunk : chunks) {
+  const std::vector<nb::dict> dictionaries = to_vector<nb::dict>(chunks);
+  for (const nb::dict& chunk : dictionaries) {
     views.push_back({span<int32_t>(chunk, "label"), span<int32_t>(chunk, "feature"),
                      span<uint32_t>(chunk, "entry_begin"), span<uint32_t>(chunk, "column"),
                      span<float>(chunk, "weight"), span<float>(chunk, "bias"),

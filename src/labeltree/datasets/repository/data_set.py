@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from scipy.sparse import csr_matrix
 
+from labeltree.cached import cached_property
 from labeltree.data import read_xmlc
 
 from .catalogue import find

@@ -6,6 +6,7 @@ from typing import Any
 
 from labeltree.errors import ModelFileError
 from labeltree.kinds import kind_named
+from labeltree.mixing.mixed_model import check_number
 from labeltree.model_file.document import Draft, Stored
 from labeltree.model_file.sections import decision
 
@@ -39,6 +40,7 @@ def write(draft: Draft, model: Any) -> None:
 
 def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
     entries = stored.fields.take(FILES, list)
+    check_number(len(entries))  # before any is read: each may name the same large files
     members, weights = [], []
     for number, entry in enumerate(entries, 1):
         where = f"member {number}"
@@ -75,8 +77,6 @@ def describe(stored: Stored) -> dict[str, Any]:
     decision.take(stored)
     stored.needs(VERSION)
     stored.finish()
-    if not members:
-        raise ValueError("a mix has two members or more")
     described = [section_in(member).describe(member) for member in members]
     types = {entry["weights"] for entry in described}
     return {

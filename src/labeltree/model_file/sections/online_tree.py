@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 
 from labeltree import _native
+from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelKind, as_class_array
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
@@ -28,6 +29,9 @@ FILES = "tree"
 #: Online trees came with this version of the format.
 VERSION = 3
 
+#: `classes_` has an entry for each column of y, so a small file must not claim any number of them.
+MAX_COLUMNS = 100_000_000
+
 #: What stands in a file for a policy that is a callable.
 _CALLABLE = "callable"
 
@@ -46,8 +50,13 @@ def write(draft: Draft, estimator: Any) -> None:
         stream_start = model.stream_start
         n_features, has_names = model.n_features, model.features.has_names
         names = model.features.names if has_names else model.feature_names
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"a model file holds at most {MAX_COLUMNS:,} columns of y, got {len(columns):,}")
+    _check_finite(state)
     label_storage, label_tensors = encode_labels(labels)
-    column_storage, column_tensors = encode_labels(as_class_array(list(columns)))
+    column_storage, column_tensors = encode_labels(
+        np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
+    )
     draft.add(
         VERSION,
         parameters={name: _encode(name, value) for name, value in estimator.stored_parameters().items()},
@@ -71,6 +80,19 @@ def write(draft: Draft, estimator: Any) -> None:
     decision.write(draft, decided)
 
 
+def _check_finite(state: Mapping[str, Any]) -> None:
+    """Raise `ModelFileError` for weights that no reader accepts; without another copy of them."""
+    for name, values in state.items():
+        if values.dtype.kind != "f" or values.size == 0:
+            continue
+        lowest, highest = values.min(), values.max()  # NaN if one of the values is
+        if not (lowest >= 0 if name == "square" else np.isfinite(lowest) and np.isfinite(highest)):
+            raise ModelFileError(
+                f"the model has values in '{name}' that are not finite, so it could not be opened again; nothing was "
+                "written: go back to an earlier version, and scale the features or lower the learning rate"
+            )
+
+
 class _OnlineTree:
     """The section as it is read."""
 
@@ -86,7 +108,7 @@ class _OnlineTree:
         self.stream_start = fields.count("stream_start", 0, self.n_examples)
         self.label_kind: LabelKind = fields.choose("label_kind", get_args(LabelKind))
         self.labels = fields.take("labels", str)
-        self.n_columns = fields.count("n_columns", 0, LARGEST_COUNT)
+        self.n_columns = fields.count("n_columns", 0, MAX_COLUMNS)
         self.columns = fields.take("columns", str)
         self.decision = decision.take(stored)
         self.file = files.file(FILES, "online-tree")
@@ -111,11 +133,19 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
         if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
             raise ValueError("the tree has other numbers of labels or examples than model.json says")
-    features = _features(stored, section, settings)
+    features = _features(stored, section, settings.hashes_names)
     model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.names)))
     return estimator.adopt(model)
+
+
+def check(cls: type[Any], stored: Stored) -> None:
+    """Raise what `read` would raise, but for the parameters and the tree: `write` has checked them."""
+    section = _OnlineTree(stored)
+    labels = _labels(stored, section)
+    section.decision.read(len(labels.classes))
+    _features(stored, section, section.settings.get("weights") in ("hashed", "shared"))
 
 
 def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
@@ -127,24 +157,27 @@ def _labels(stored: Stored, section: _OnlineTree) -> LabelTable:
     columns: Any = range(section.n_columns)
     if section.column_file is not None:
         tensors = stored.tensors(section.column_file)
+        if section.columns == "positions":
+            raise ValueError("model.json says that columns are positions, which have no file")
         with blaming(section.column_file.name):
             columns = decode_labels(section.columns, tensors, section.n_columns).tolist()
-    if section.label_kind in ("csr", "dense") and not set(labels) <= set(columns):
+    known = columns if isinstance(columns, range) else set(columns)  # never a set of all numbers of a range
+    if section.label_kind in ("csr", "dense") and not all(label in known for label in labels):
         raise ValueError("a label is no column")
     return LabelTable(section.label_kind, labels, columns)
 
 
-def _features(stored: Stored, section: _OnlineTree, settings: OnlineSettings) -> FeatureSpace:
+def _features(stored: Stored, section: _OnlineTree, hashes_names: bool) -> FeatureSpace:
     names = None
     if section.name_file is not None:
         tensors = stored.tensors(section.name_file)
         with blaming(section.name_file.name):
-            n_names = 0 if section.named_features and settings.hashes_names else section.n_features
+            n_names = 0 if section.named_features and hashes_names else section.n_features
             names = decode_texts(tensors, n_names)
     elif section.named_features:
         raise ValueError("model.json says that features have names, but there are none")
     return FeatureSpace(
-        settings.hashes_names,
+        hashes_names,
         section.n_features,
         names=names.tolist() if names is not None and section.named_features else None,
         column_names=None if section.named_features else names,

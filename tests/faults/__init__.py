@@ -1,0 +1,1 @@
+"""Fault injection: processes that are killed, disks that fail, and clocks that jump."""
