@@ -45,3 +45,17 @@ def test_probabilities_of_pairs_of_an_online_tree() -> None:
     rows, labels = np.repeat(np.arange(n_rows), n_labels), np.tile(np.arange(n_labels), n_rows)
     found = model.predict_pairs(X, rows, model.classes_[labels]).reshape(n_rows, n_labels)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_prediction_of_an_online_tree_can_be_stopped() -> None:
+    X, y = problem()
+    model = online().partial_fit(X, y)
+    features, search, tree = model.model_.read(X), _native.Search(2), model.model_.tree
+    labels = np.empty((X.shape[0], 2), dtype=np.int32)
+    probabilities = np.empty((X.shape[0], 2), dtype=np.float32)
+    progress = _native.Progress()
+    tree.top_k(features, search, labels, probabilities, progress=progress)
+    assert progress.done == progress.total == X.shape[0]
+    progress.cancel()
+    with pytest.raises(_native.Cancelled):
+        tree.top_k(features, search, labels, probabilities, progress=progress)
