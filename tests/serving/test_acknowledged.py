@@ -6,13 +6,15 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.command_line import run, run_json, start
-from tests.servers import ServerProcess, serving, wait_until
+from tests.servers import BEARER, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
-from tests.serving.lessons import example, learned, send, settings, state
+from tests.serving.lessons import LEARN, example, learned, send, settings, state
 
 from labeltree import ModelFileError, OnlineLabelTreeClassifier
 from labeltree.model_file.journal import journal_of
@@ -304,3 +306,39 @@ def test_examples_are_synced_before_they_are_acknowledged(path: Path, tmp_path: 
     synced = next(i for i, line in enumerate(lines) if "fsync(" in line and ".jsonl" in line and i > written)
     answered = next(i for i, line in enumerate(lines) if "HTTP/1.1 200" in line)
     assert written < synced < answered
+
+
+def test_a_client_that_repeats_its_requests_over_kills_teaches_every_example_once(
+    path: Path, tmp_path: Path
+) -> None:
+    """Nobody can tell whether a request that got no answer was learned; its key makes that no matter."""
+    number = 0
+    for n_more in (4, 23, 40):
+        with ServerProcess(
+            path, "--learn", "--snapshot-every", 10, "--quiet", log=tmp_path / "log"
+        ) as server:
+            killer = threading.Timer(60, server.process.kill)
+            killer.start()
+            kill_at = number + n_more
+            try:
+                while True:
+                    if number == kill_at:
+                        killer.cancel()
+                        killer = threading.Timer(0.02, server.process.kill)
+                        killer.start()
+                    headers = {**BEARER, "Idempotency-Key": f"example-{number}"}
+                    body = {"examples": [example(number)]}
+                    answer = server.client.post(LEARN, json=body, headers=headers)
+                    assert answer.json()["n_examples"] == 5 + number
+                    number += 1
+            except httpx.TransportError:
+                pass
+            finally:
+                killer.cancel()
+            server.process.wait()
+    assert number >= 67
+    with serving(settings(path)) as (client, service):
+        headers = {**BEARER, "Idempotency-Key": f"example-{number}"}
+        assert client.post(LEARN, json={"examples": [example(number)]}, headers=headers).status_code == 200
+        expected = learned(online_model(), [example(i) for i in range(number + 1)])
+        assert state(service.registry["online"].model) == state(expected)

@@ -21,6 +21,7 @@ from labeltree import ModelFileError, OnlineLabelTreeClassifier
 from labeltree.data import word_counts
 from labeltree.model_file.journal import journal_of
 from labeltree.model_file.journal_lines import Contents
+from labeltree.model_file.waiting import stored_mark
 
 
 def test_examples_are_learned_as_by_the_model(path: Path) -> None:
@@ -126,7 +127,7 @@ def test_many_who_teach_at_once_are_all_heard(path: Path) -> None:
 
 
 def test_snapshots_keep_the_journal_short(path: Path) -> None:
-    with serving(settings(path, snapshot_every=5)) as (client, _):
+    with serving(settings(path, snapshot_every=5)) as (client, service):
         numbers = itertools.count()
 
         def taught() -> (
@@ -137,6 +138,8 @@ def test_snapshots_keep_the_journal_short(path: Path) -> None:
             return OnlineLabelTreeClassifier.load(path).n_examples_ >= 30 and first >= 25
 
         wait_until(taught)
+        service.learners["online"]._saving.join()
+        assert stored_mark(path) in Contents.read(journal_of(path)).marks  # the version that it goes on from
 
 
 def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:

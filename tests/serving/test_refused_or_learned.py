@@ -161,6 +161,30 @@ def test_a_fault_of_the_model_leaves_nothing_for_the_next_start(
         assert replayed(path, tmp_path) == state(learned(online_model(), [example(0)]))
 
 
+def test_a_fault_leaves_nothing_of_the_requests_that_were_written_with_it(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(settings(path)) as (client, service), ThreadPoolExecutor(3) as threads:
+        model, queue = service.registry["online"].model, service.learners["online"]._lessons
+        learn = model.partial_fit
+
+        def fail(X: Any, y: Any) -> Any:
+            if "only 1" in y[0]:
+                raise MemoryError
+            return learn(X, y)
+
+        monkeypatch.setattr(model, "partial_fit", fail, raising=False)
+        with writing_stopped(service):
+            sent = [threads.submit(send, client, example(0))]
+            wait_until(service.learners["online"]._journaled.turn.locked)
+            for number in (1, 2):
+                sent.append(threads.submit(send, client, example(number)))
+                wait_until(lambda n=number: queue.qsize() == n)  # type: ignore[misc]
+        assert [one.result().status_code for one in sent] == [200, 503, 503]
+        monkeypatch.undo()
+        assert replayed(path, tmp_path) == state(learned(online_model(), [example(0)]))
+
+
 def test_the_message_names_the_example_that_cannot_be_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

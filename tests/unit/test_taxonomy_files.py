@@ -76,7 +76,10 @@ class TestTable:
         [
             ("", "t.csv:1: expected a first line that names the columns, .* got an empty file"),
             ("1,,cat\n", "t.csv:1: expected a first line that names the columns, .* got '1', '', 'cat'"),
-            ("x" * 9999, f"t.csv:1: expected a first line that names the columns, .* got '{'x' * 800}.{{0,199}}…$"),
+            (
+                "x" * 9999,
+                f"t.csv:1: expected a first line that names the columns, .* got '{'x' * 800}.{{0,199}}…$",
+            ),
             ("id,parent\n", "t.csv: expected at least one concept"),
             ("id,parent\n1,\n\n2,1,cat\n", "t.csv:4: expected 2 fields, one for each column, got 3"),
             ('id,parent\n1,\n"2\n"x,1\n', "t.csv:3: this is not CSV"),
