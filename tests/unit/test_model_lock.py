@@ -204,3 +204,14 @@ def test_nothing_is_put_into_a_directory_of_something_else(tmp_path: Path) -> No
     with pytest.raises(ModelFileError, match="is not a model of labeltree"):
         small_model(seed=0).save(tmp_path)
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")
+def test_a_link_that_leads_to_nothing_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere" / "pets")
+    with pytest.raises(
+        ModelFileError, match=r"link: this link leads to nothing; make .*pets, or remove the link"
+    ):
+        save(small_model(), link)
+    assert not (tmp_path / "nowhere").exists()

@@ -50,7 +50,8 @@ class ModelLock:
     Raises
     ------
     ModelFileError
-        If another process, or another thread, has the lock. The message names it.
+        If another process, or another thread, has the lock. The message names it. Also if the directory is a link
+        that leads to nothing.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class ModelLock:
                 self._make_directory()
                 self._file: BinaryIO | None = self._open()
             except FileNotFoundError:  # its maker gave up, and removed it
-                continue
+                self._file = None
             if self._file is not None:
                 break
             if time.monotonic() >= until:
@@ -122,6 +123,11 @@ class ModelLock:
         try:
             self.directory.mkdir(parents=True)
         except FileExistsError:
+            if self.directory.is_symlink() and not self.directory.exists():
+                raise ModelFileError(
+                    f"{self.directory}: this link leads to nothing; make {os.path.realpath(self.directory)}, or remove "
+                    "the link"
+                ) from None
             return
         self._has_made_directory = True
         sync_folder(self.directory.parent)
@@ -131,7 +137,7 @@ class ModelLock:
         path = self.directory / LOCK_NAME
         file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
         try:
-            if _is_locked(file) and _is_same(file, path):
+            if _try_lock(file) and _is_same(file, path):
                 return file
             file.close()
             return None
@@ -152,7 +158,7 @@ class ModelLock:
             self._file = None
 
 
-def _is_locked(file: BinaryIO) -> bool:
+def _try_lock(file: BinaryIO) -> bool:
     """Lock a file, and return whether that was possible."""
     try:
         if sys.platform == "win32":
