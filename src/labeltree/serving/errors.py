@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 #: The statuses of error answers, each with its default code and its meaning.
 STATUSES = {
-    400: ("bad_request", "The body is not JSON."),
+    400: ("bad_request", "The body is not JSON, or a header is there twice."),
     401: ("unauthorized", "The request needs a token, and its token is missing or wrong."),
     403: ("forbidden", "The server has no tokens, so it accepts no changes."),
     404: ("not_found", "There is no such model, label or node."),
