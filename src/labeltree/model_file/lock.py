@@ -53,8 +53,8 @@ class ModelLock:
     Raises
     ------
     ModelFileError
-        If another process, or another thread, has the lock. The message names it. Also if the directory is a link
-        that leads to nothing.
+        If another process, or another thread, has the lock. The message names it. Also if the lock is not a
+        regular file.
 
     Examples
     --------
