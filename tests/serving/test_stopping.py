@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -81,3 +82,12 @@ def test_restarts_under_load_fail_no_request(tmp_path: Path, workers: int) -> No
                 wait_until(lambda n=n_answered: clients.outcomes["answered"] > n + 20, 60)  # type: ignore[misc]
                 assert server.stop(signal.SIGTERM) == 0
     assert clients.outcomes.keys() <= {"answered", "refused"}, clients.outcomes
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_log_of_a_stopped_server_has_only_json_lines(tmp_path: Path, workers: int) -> None:
+    small_model().save(tmp_path / "small")
+    with ServerProcess(tmp_path / "small", "--workers", workers, log=tmp_path / "log") as server:
+        assert server.stop() == 0
+    for line in (tmp_path / "log").read_text().splitlines():
+        json.loads(line)

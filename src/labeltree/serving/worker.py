@@ -66,6 +66,7 @@ def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     server.run(sockets=[listener])
+    gc.unfreeze()  # what is frozen would never be freed, and the kernel would report it as leaked
     if not server.started:
         raise SystemExit(1)
 
