@@ -47,9 +47,9 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to sk
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = error_answers(401, 421, 431, 503, 504)
+_ALWAYS = error_answers(400, 401, 421, 431, 503, 504)
 _MODEL = {**_ALWAYS, **error_answers(404, 422)}
-_BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
+_BODY = {**_MODEL, **error_answers(408, 413, 415)}
 _CHANGE = error_answers(403, 409)
 
 #: Describes that a route needs a token. The gate checks it, before the body is read.
