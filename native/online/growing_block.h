@@ -109,10 +109,10 @@ class GrowingBlock {
     double penalty_before;
   };
 
-  // Below this all weights stay, whatever tame examples come, unless one of them already is above.
+  // If all weights are below this, they stay below it after any number of tame examples.
   static double tame_weight(const WeightSpace& space, const Learner& learner);
-  // Whether no step for an example with this number of features can overflow, the largest by its absolute
-  // value.
+  // Whether no step for such an example can overflow: its number of features, its largest absolute value and
+  // its weight are given.
   static bool is_tame(const WeightSpace& space, const Learner& learner, int64_t n_features,
                       float largest_value, float weight);
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import Phase, settings
 
-from mutation.reached import ReachedTable
+from mutation.reached_table import ReachedTable
 
 # A counterexample is enough: nobody reads the smallest one.
 settings.register_profile(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from mutation.mutant import Mutant
 from mutation.reach import Reach, TestsOfFile, quickest
-from mutation.reached import ReachedTable
+from mutation.reached_table import ReachedTable
 from mutation.results import CAUGHT, Results
 from mutation.sources import PYTHON_FOLDERS, ROOT, fingerprint
 

@@ -49,7 +49,7 @@ def record_tests(request: dict[str, Any], plugin: Any) -> str | None:
     """Run the tests of a file and write what they reach."""
     import pytest
 
-    from mutation.reached import ReachedTable
+    from mutation.reached_table import ReachedTable
 
     recorder = plugin.Recorder(ReachedTable(Path(os.environ["LABELTREE_MUTANTS_REACHED"])))
     options = [option for option in OPTIONS if option != "-x"]

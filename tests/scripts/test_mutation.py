@@ -19,7 +19,7 @@ from mutation import cpp_source, python_source  # noqa: E402
 from mutation.kernel import KernelBuild  # noqa: E402
 from mutation.mutant import Mutant, identify, rewrite  # noqa: E402
 from mutation.reach import Reach, quickest  # noqa: E402
-from mutation.reached import ReachedTable  # noqa: E402
+from mutation.reached_table import ReachedTable  # noqa: E402
 from mutation.results import Results, read_equivalent, summarise  # noqa: E402
 from mutation.sample import choose_sample  # noqa: E402
 

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <utility>
 #include <vector>
 
 namespace labeltree {

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from mutation.mutant import identify, rewrite  # noqa: E402
 from mutation.python_source import find_places, wrap  # noqa: E402
-from mutation.reached import ReachedTable  # noqa: E402
+from mutation.reached_table import ReachedTable  # noqa: E402
 
 
 class MutatedLoader(importlib.machinery.SourceFileLoader):

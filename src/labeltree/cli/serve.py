@@ -46,8 +46,8 @@ def serve(
     allowed_host: Annotated[
         list[str] | None,
         _access(
-            "Answer for this host name, too, besides localhost, IP addresses and --host. '*' allows every name. May be "
-            "repeated.",
+            "Answer requests for this host name. Localhost, IP addresses and the name in --host are always allowed. "
+            "'*' allows every name. May be repeated.",
             metavar="NAME",
         ),
     ] = None,
@@ -55,7 +55,8 @@ def serve(
     verify: Annotated[
         bool,
         _models(
-            "Compare all files with their checksums before a version is served, rather than while it is served.",
+            "Verify the checksums of all files before a version is served. By default they are verified in the "
+            "background.",
             "--verify",
         ),
     ] = False,
@@ -75,7 +76,7 @@ def serve(
         int, _limit_count("The maximum number of labels in an answer: rows times labels per row.")
     ] = 100_000,
     max_row_values: Annotated[
-        int, _limit_count("The maximum number of values in a row of a large request.")
+        int, _limit_count("The maximum number of values in a row, in requests of more than 8 KB.")
     ] = 50_000,
     max_text: Annotated[int, _limit_count("The maximum number of characters in a text.")] = 1_000_000,
     max_seconds: Annotated[float, _limit("The maximum time for a request.", min=0.001, metavar="S")] = 30.0,
@@ -83,7 +84,8 @@ def serve(
         int, _limit_count("The maximum number of concurrent requests in a process; others have to retry.")
     ] = 64,
     max_connections: Annotated[
-        int, _limit_count("The maximum number of connections of a process; idle ones are closed first.")
+        int,
+        _limit_count("The maximum number of connections of a process. The longest idle is closed first."),
     ] = 512,
     max_client_share: Annotated[
         float,
@@ -95,11 +97,11 @@ def serve(
         ),
     ] = 0.5,
     max_head_kb: Annotated[
-        float, _limit("The maximum size of a request's headers.", min=1, metavar="KB")
+        float, _limit("The maximum size of all headers of a request.", min=1, metavar="KB")
     ] = 64.0,
-    max_headers: Annotated[int, _limit_count("The maximum number of headers.")] = 100,
+    max_headers: Annotated[int, _limit_count("The maximum number of headers of a request.")] = 100,
     max_head_seconds: Annotated[
-        float, _limit("The maximum time until all headers are there.", min=0.001, metavar="S")
+        float, _limit("The maximum time to send all headers.", min=0.001, metavar="S")
     ] = 10.0,
     max_idle_seconds: Annotated[
         float, _limit("The maximum time without a request on a connection.", min=1, metavar="S")
@@ -109,7 +111,9 @@ def serve(
     ] = 10.0,
     min_pace: Annotated[
         float,
-        _limit("The minimum bytes per second of a body or an answer, on average.", min=0.001, metavar="N"),
+        _limit(
+            "The minimum average speed of a body or an answer, in bytes per second.", min=0.001, metavar="N"
+        ),
     ] = 10_000.0,
     grace: Annotated[
         float, option("The time to finish requests when the server stops.", min=1, metavar="S")

@@ -22,18 +22,18 @@ class Mark(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """The number of examples in one request, its key and the hash of its examples."""
+    """The number of examples in one request, its key and the digest of its examples."""
 
     n_examples: int
     key: str | None = None
-    body: str = ""
+    digest: str = ""
 
 
 class Receipt(NamedTuple):
     """What became of a request with a key; `refusal` says why only the first of its examples were learned."""
 
     key: str
-    body: str
+    digest: str
     learned: int
     n_examples: int
     refusal: str | None = None
@@ -79,7 +79,7 @@ class Record:
         for lesson, begin, end, refusal in self.spans():
             n_examples += end - begin
             if lesson.key is not None and end > begin:
-                yield Receipt(lesson.key, lesson.body, end - begin, n_examples, refusal)
+                yield Receipt(lesson.key, lesson.digest, end - begin, n_examples, refusal)
 
     def line(self) -> bytes:
         content: dict[str, Any] = {"first": self.first, "examples": self.examples}

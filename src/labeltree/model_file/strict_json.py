@@ -51,10 +51,18 @@ def _too_deep() -> ValueError:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"the name {twice[:100]!r} comes twice in one object")
+        raise ValueError(f"the name {repeated_name(pairs)[:100]!r} comes twice in one object")
     return found
+
+
+def repeated_name(pairs: Iterable[tuple[str, Any]]) -> str:
+    """Return the first name that is there twice, in linear time; an empty string if there is none."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
 
 
 def _integer(digits: str) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
+from labeltree.model_file.strict_json import repeated_name
 from labeltree.serving.errors import Refusal, invalid_request
 from labeltree.serving.limits import Limits
 
@@ -41,12 +42,16 @@ _STEP = np.zeros(256, np.int32)
 _STEP[list(b"[{")], _STEP[list(b"]}")] = 1, -1
 
 
-def parse(model: type[BaseModel], body: bytes) -> Any:
-    """Return a small body as a checked object."""
+def parse(model: type[BaseModel], body: bytes, name: str = "", first: int = 0) -> Any:
+    """Return a small body as a checked object. If it has a piece of the list `name`, the piece begins at `first`."""
     try:
         request = model.__pydantic_validator__.validate_json(body)
     except ValidationError as error:
-        raise invalid_request(error.errors(include_url=False, include_input=False)) from None
+        errors = error.errors(include_url=False, include_input=False)
+        for one in errors:  # errors name elements of the whole list
+            if one["loc"][:1] == (name,) and len(one["loc"]) > 1 and isinstance(one["loc"][1], int):
+                one["loc"] = (name, one["loc"][1] + first, *one["loc"][2:])
+        raise invalid_request(errors) from None
     # Each key has a colon. If there are no more colons than keys, no key is there twice.
     if body.count(b":") != len(request.model_fields_set):
         _refuse_repeated_keys(body)
@@ -59,8 +64,9 @@ def parse_large(model: type[BaseModel], body: bytes, limits: Limits) -> Any:
     whole: Any = parse(model, _with(body, containers))
     for container in containers:
         for piece in container.pieces[1:]:
-            part = _parse_piece(model, _with(body, containers, container, piece), container, piece)
-            _extend(getattr(whole, container.name), getattr(part, container.name), container.name)
+            shorter = _with(body, containers, container, piece)
+            part = parse(model, shorter, container.name, piece.first)
+            _extend(getattr(whole, container.name), getattr(part, container.name))
     return whole
 
 
@@ -158,21 +164,7 @@ def _with(
     return b"".join([*parts, body[begin:]])
 
 
-def _parse_piece(model: type[BaseModel], body: bytes, container: _Container, piece: _Piece) -> Any:
-    try:
-        part = model.__pydantic_validator__.validate_json(body)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False)
-        for one in errors:
-            if one["loc"][:1] == (container.name,) and len(one["loc"]) > 1 and isinstance(one["loc"][1], int):
-                one["loc"] = (container.name, one["loc"][1] + piece.first, *one["loc"][2:])
-        raise invalid_request(errors) from None
-    if body.count(b":") != len(part.model_fields_set):
-        _refuse_repeated_keys(body)
-    return part
-
-
-def _extend(whole: Any, part: Any, name: str) -> None:
+def _extend(whole: Any, part: Any) -> None:
     if isinstance(whole, list):
         whole.extend(part)
         return
@@ -188,12 +180,8 @@ def _refuse_repeated_keys(body: bytes) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> None:
-    if len(pairs) < 2:
-        return
-    keys = {key for key, _ in pairs}
-    if len(keys) != len(pairs):
-        seen: set[str] = set()
-        raise _repeated(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+    if len(dict(pairs)) < len(pairs):
+        raise _repeated(repeated_name(pairs))
 
 
 def _repeated(key: str) -> Refusal:

@@ -54,7 +54,7 @@ class Connections:
         self._max_per_client = limits.share_of(limits.connections)
         self._open: dict[Any, str] = {}  # addresses by connection, oldest first
         self._per_client: Counter[str] = Counter()
-        self._closed: Counter[str] = Counter()
+        self._closed: Counter[str] = Counter()  # since the last look, by reason
         self._timer: asyncio.TimerHandle | None = None
         shortest = min(limits.head_seconds, limits.stall_seconds)
         self._look_seconds = min(LOOK_SECONDS, shortest / 4)

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -91,19 +92,14 @@ class DrainingServer(uvicorn.Server):
         """Return whether there is more to accept or to read, this long after the begin."""
         if seconds > self.config.timeout_graceful_shutdown:  # type: ignore[operator]
             return False
-        connections = self.server_state.connections
+        connections: set[Any] = self.server_state.connections  # of `labeltree.serving.protocol`
         if seconds < ACCEPT_SECONDS or (self._is_only and _has_input(self._listener)):
             return True
         if seconds < DRAIN_SECONDS:
             return bool(connections)
         return any(
-            _is_idle(one) and _has_input(one.transport.get_extra_info("socket")) for one in connections
+            one.waits_for_head and _has_input(one.transport.get_extra_info("socket")) for one in connections
         )
-
-
-def _is_idle(connection: object) -> bool:
-    cycle = getattr(connection, "cycle", None)
-    return cycle is None or cycle.response_complete
 
 
 def _has_input(connection: socket.socket) -> bool:

@@ -67,7 +67,7 @@ class Exchange:
             self._length = 0
 
     def check_length(self) -> None:
-        """Refuse a body that says to be too large."""
+        """Refuse a body whose Content-Length is too large."""
         self._check_bytes(self._length)
 
     async def read_body(self) -> None:
@@ -87,7 +87,7 @@ class Exchange:
         self.body = parts[0] if len(parts) == 1 else b"".join(parts)
 
     def give_up(self) -> None:
-        """Stop to wait for a body that is too slow."""
+        """Stop waiting for a body that is too slow."""
         if self.is_reading and self.limit is not None:
             self.is_too_slow = True
             self.limit.end()

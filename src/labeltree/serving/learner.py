@@ -12,7 +12,7 @@ from labeltree.model_file.journal_lines import Receipt
 from labeltree.online.examples import features_of, labels_of
 from labeltree.online.journaled_model import JournaledModel
 from labeltree.serving.errors import Refusal, overloaded
-from labeltree.serving.lessons import PartlyLearned, PendingLesson, body_hash
+from labeltree.serving.lessons import PartlyLearned, PendingLesson, digest_of
 from labeltree.serving.logs import log_event
 from labeltree.serving.schemas import Example
 
@@ -70,8 +70,8 @@ class Learner:
             raise Refusal(422, str(error), "wrong_input") from None
         for i, example in enumerate(examples):
             self._check_labels(i, example)
-        body = body_hash(written) if key is not None else ""
-        return PendingLesson(X, labels_of(written), written, key, body)
+        digest = digest_of(written) if key is not None else ""
+        return PendingLesson(X, labels_of(written), written, key, digest)
 
     def submit(self, lesson: PendingLesson) -> PendingLesson:
         """Let examples be learned; return the lesson to wait for, an earlier one with the same key if there is one."""
@@ -112,7 +112,7 @@ class Learner:
         earlier = receipt if known is None else known
         if earlier is None:
             return None
-        if earlier.body != lesson.body:
+        if earlier.digest != lesson.digest:
             message = (
                 "Idempotency-Key: this key came with other examples before; use a new key for each request"
             )
@@ -207,7 +207,7 @@ class Learner:
 
     def _receipt(self, lesson: PendingLesson, n_learned: int, refusal: str | None = None) -> Receipt:
         """Return the receipt of a request. It is kept if the request has a key, unless nothing was learned."""
-        receipt = Receipt(lesson.key or "", lesson.body, n_learned, self._journaled.n_examples, refusal)
+        receipt = Receipt(lesson.key or "", lesson.digest, n_learned, self._journaled.n_examples, refusal)
         with self._keys:
             if lesson.key is not None and n_learned:
                 self._journaled.remember(receipt)

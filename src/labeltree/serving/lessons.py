@@ -22,23 +22,23 @@ _KEY = re.compile(rb"[!-~]{1,255}")
 class PendingLesson:
     """The examples of one request.
 
-    `learned` becomes the receipt, or the refusal of the request. It can be cancelled until the examples are
-    written to the journal; `written` becomes None when they are on disk, or the refusal. `n_clients` counts the
-    requests that wait for it: they have the same key.
+    `written` becomes None when the examples are on disk, or the refusal. `learned` becomes the receipt, or the refusal;
+    it can be cancelled until the examples are written. `n_clients` is the number of requests that wait for the lesson:
+    requests with the same key share one.
     """
 
     X: Any
     y: list[list[Any]]
     examples: list[dict[str, Any]]
     key: str | None
-    body: str
+    digest: str  # of the examples; empty without a key
     n_clients: int = 1
     written: Future[Refusal | None] = field(default_factory=Future)
     learned: Future[Receipt | Refusal] = field(default_factory=Future)
 
     def entry(self) -> Lesson:
         """Return the lesson as the journal has it."""
-        return Lesson(len(self.examples), self.key, self.body if self.key is not None else "")
+        return Lesson(len(self.examples), self.key, self.digest)
 
     def refuse(self, refusal: Refusal) -> None:
         """Answer the request with an error."""
@@ -48,7 +48,7 @@ class PendingLesson:
             self.learned.set_result(refusal)
 
 
-def body_hash(examples: list[dict[str, Any]]) -> str:
+def digest_of(examples: list[dict[str, Any]]) -> str:
     """Return a hash that tells whether two requests have the same examples."""
     return hashlib.sha256(json.dumps(examples, sort_keys=True).encode()).hexdigest()[:32]
 

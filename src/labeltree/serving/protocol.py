@@ -22,9 +22,9 @@ MAX_PIPELINED = 64
 
 
 class _Watched:
-    """What both protocols have in common. Little is done for each request: `Connections` looks from time to time."""
+    """The limits of both protocols. Little is done for each request: `Connections` calls `fault` from time to time."""
 
-    doors: Connections
+    doors: Connections  # a class attribute, see `protocol_of`: uvicorn makes the instances
     transport: Any
     flow: Any
     loop: Any
@@ -68,7 +68,7 @@ class _Watched:
         self.transport.abort()
 
     def _give_up(self) -> None:
-        """Tell requests at work that nobody waits for their answers: writing to a closed transport is an error."""
+        """Tell requests in progress that nobody waits for their answers: writing to a closed transport is an error."""
         for cycle in (self.cycle, self._running):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
@@ -76,7 +76,7 @@ class _Watched:
 
     @property
     def waits_for_head(self) -> bool:
-        """Whether there is no request at work."""
+        """Whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def fault(self, now: float) -> str:

@@ -160,11 +160,10 @@ class Registry:
         """
         path, version = self._paths[served.name], served.saved_version
         try:
-            with blaming(path / DOCUMENT_NAME):
-                text = read_document(path)
-            if version_of(text)[:12] != version:
+            document = _document(path)
+            if _version_of(document) != version:
                 return None
-            verify_files(path, text, sha256_of)
+            verify_files(path, document, sha256_of)
         except ModelFileError:
             with self._loading[served.name]:
                 if self._models[served.name] is not served or not _is_on_disk(version, path):
@@ -201,9 +200,17 @@ def _load(name: str, path: Path, verify: bool) -> ServedModel:
 
 
 def _version(path: Path) -> str:
-    """Return a hash of ``model.json``, which has the checksums of all other files."""
+    return _version_of(_document(path))
+
+
+def _version_of(document: bytes) -> str:
+    """Return the version as answers and logs have it."""
+    return version_of(document)[:12]
+
+
+def _document(path: Path) -> bytes:
     with blaming(path / DOCUMENT_NAME):
-        return version_of(read_document(path))[:12]
+        return read_document(path)
 
 
 def _is_on_disk(version: str, path: Path) -> bool:

@@ -36,7 +36,7 @@ class TimeLimit:
         return self.is_over and kind is asyncio.CancelledError
 
     def lift(self) -> None:
-        """Let what is inside take as long as it wants."""
+        """Remove the limit."""
         self._timer.cancel()
 
     def end(self) -> None:
