@@ -92,13 +92,19 @@ def _changes(node: tree_sitter.Node, function: str) -> Iterator[Place]:
         if condition is not None and condition.type == "condition_clause":
             condition = condition.child_by_field_name("value")
         is_constant = any(child.type == "constexpr" for child in node.children)
-        if condition is not None and not is_constant and "declaration" not in condition.type:
+        if condition is not None and not is_constant and not _has_own_opposite(condition):
             yield change(f"!({_text(condition)})", condition, "negate")
     elif node.type == "expression_statement" and node.named_children:
         if node.named_children[0].type in REMOVED_EXPRESSIONS:
             yield change("", kind="remove")
     elif _is_removable(node):
         yield change("", kind="remove")
+
+
+def _has_own_opposite(condition: tree_sitter.Node) -> bool:
+    """Whether another change of a condition is its opposite, or it is a declaration."""
+    operator = condition.child_by_field_name("operator")
+    return "declaration" in condition.type or (operator is not None and _text(operator) in {"==", "!=", "!"})
 
 
 def _is_removable(node: tree_sitter.Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -27,16 +28,21 @@ class KernelBuild:
         self._failed_path = folder / "failed.json"  # identities of mutants that do not compile
         failed = json.loads(self._failed_path.read_text()) if self._failed_path.exists() else []
         self.failed: set[str] = set(failed)
+        self._has_mutants = True
 
     @property
     def module(self) -> Path:
-        (module,) = self._build.glob("_native*.so")
-        return module
+        """The module with mutants, or the installed one if only Python is mutated."""
+        folders = [self._build] if self._has_mutants else [ROOT / "src" / "labeltree", *_installed_folders()]
+        return next(module for folder in folders for module in folder.glob("_native*.so"))
 
     def build(self, select: Callable[[set[str]], list[Mutant]]) -> list[Mutant]:
         """Build the module with the mutants that `select` chooses, which is told those that do not compile."""
         for _ in range(20):
             mutants = select(self.failed)
+            self._has_mutants = any(not mutant.file.endswith(".py") for mutant in mutants)
+            if not self._has_mutants:
+                return mutants
             wrapped = self._write(mutants)
             output = self._compile()
             if output is None:
@@ -108,3 +114,8 @@ class KernelBuild:
             on_line = [p for p in places if begin <= p.start < begin + len(lines[number])]
             failed += [p.mutant for p in own or around[:1] or on_line]
         return failed
+
+
+def _installed_folders() -> list[Path]:
+    spec = importlib.util.find_spec("labeltree")
+    return [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []

@@ -36,7 +36,10 @@ class Mutant:
         return "/".join(parts[: 3 if parts[0] == "src" else 2])
 
     def apply(self, source: bytes) -> bytes:
-        return source[: self.place.start] + self.place.replacement + source[self.place.end :]
+        replacement = self.place.replacement
+        if self.place.kind == "change" and not self.file.endswith(".py"):
+            replacement = b"(" + replacement + b")"  # as it is compiled
+        return source[: self.place.start] + replacement + source[self.place.end :]
 
     def describe(self, source: bytes) -> str:
         old, new = source[self.place.start : self.place.end], self.place.replacement

@@ -121,11 +121,19 @@ class Run:
 
     def _new_tests(self, mutant: Mutant) -> TestsOfFile:
         """The tests that reach a mutant, without files that it survived as they are now."""
-        survived = (self._results.get(mutant) or {}).get("survived", {})
+        survived = self._survived(mutant)
         reaching = self._reach.tests_of(mutant)
         return {
             file: tests for file, tests in reaching.items() if survived.get(file) != self._reach.version(file)
         }
+
+    def _survived(self, mutant: Mutant) -> dict[str, str]:
+        """The versions of test files that a mutant survived, unless a larger budget allows more of their tests."""
+        outcome = self._results.get(mutant) or {}
+        if outcome.get("n_left_out") and outcome["budget"] < self._budget:
+            return {}
+        versions: dict[str, str] = outcome.get("survived", {})
+        return versions
 
     def _run_one(self, worker: Worker, mutant: Mutant, again: bool) -> str:
         tests = self._reach.tests_of(mutant) if again else self._new_tests(mutant)
@@ -136,7 +144,8 @@ class Run:
         chosen = quickest(tests, self._budget)
         outcome = worker.run(mutant, chosen) if chosen else {"outcome": "survived", "seconds": 0.0}
         if outcome["outcome"] == "survived":
-            earlier = {} if again else (self._results.get(mutant) or {}).get("survived", {})
+            earlier = {} if again else self._survived(mutant)
+            outcome["budget"] = self._budget
             outcome["survived"] = earlier | {file: self._reach.version(file) for file in tests}
             outcome["n_left_out"] = sum(map(len, tests.values())) - sum(map(len, chosen.values()))
         self._results.add(mutant, outcome)

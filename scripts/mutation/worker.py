@@ -26,8 +26,9 @@ OPTIONS = ["-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "--
 # pytest and Hypothesis are imported before pytest starts.
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 # Other plugins, and the search for garbage at the end, take seconds (PYTEST_DISABLE_PLUGIN_AUTOLOAD is set).
-OPTIONS += ["-p", "_hypothesis_pytestplugin", "-p", "no:unraisableexception"]
+OPTIONS += ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "-p", "no:unraisableexception"]
 LARGEST_MEMORY = 16 << 30
+LONGEST_IDLE = 90  # seconds; a process that computes nothing for so long waits for itself
 
 
 def run_tests(request: dict[str, Any], plugin: Any) -> str | None:
@@ -37,6 +38,8 @@ def run_tests(request: dict[str, Any], plugin: Any) -> str | None:
     for file, tests in request["tests"]:
         chosen = plugin.Chosen(tests)
         code = pytest.main([*OPTIONS, file], plugins=[chosen])
+        if code == pytest.ExitCode.USAGE_ERROR:
+            raise RuntimeError(f"pytest does not run {file}: see {request['log']}")
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return chosen.failed or f"{file} (not collected)"
     return None
@@ -50,7 +53,9 @@ def record_tests(request: dict[str, Any], plugin: Any) -> str | None:
 
     recorder = plugin.Recorder(ReachedTable(Path(os.environ["LABELTREE_MUTANTS_REACHED"])))
     options = [option for option in OPTIONS if option != "-x"]
-    pytest.main([*options, request["record"]], plugins=[recorder])
+    code = pytest.main([*options, request["record"]], plugins=[recorder])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest does not run {request['record']}: see {request['log']}")
     recorder.write(Path(request["output"]))
     return None
 
@@ -76,13 +81,23 @@ def run_child(request: dict[str, Any], answer: int) -> None:
     os.write(answer, json.dumps(outcome).encode())
 
 
+def _cpu_time(process: int) -> str:
+    """The time that a process and its finished children have computed, as the system writes it."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return " ".join(fields[11:15])
+
+
 def wait_for(child: int, answer: int, wall_limit: float) -> dict[str, Any]:
     """Wait for a child, end it and its processes when its time is up, and tell how it ended."""
-    begin = time.monotonic()
+    begin = idle_since = time.monotonic()
+    used = ""
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
-        if done or time.monotonic() - begin > wall_limit:
+        now = time.monotonic()
+        if done or now - begin > wall_limit or now - idle_since > LONGEST_IDLE:
             break
+        before, used = used, _cpu_time(child)
+        idle_since = now if used != before else idle_since
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # also what the tests left behind

@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 from tests.faults.tasks import Task, make_tasks
 
+#: The processes of these tests fork, and preload a library.
+collect_ignore_glob = ["*.py"] if sys.platform == "win32" else []
+
 SOURCE = Path(__file__).with_name("preload.c")
 
 

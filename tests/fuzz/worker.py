@@ -60,7 +60,7 @@ def try_case(target: Target, case: Case) -> tuple[str | None, str]:
 def main() -> None:
     """Read the order from standard input, and write a line for each case, until the time is over."""
     order: dict[str, Any] = json.load(sys.stdin)
-    if not order["sanitized"]:
+    if sys.platform == "linux" and not order["sanitized"]:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     folder = Path(order["folder"])
     until = time.monotonic() + order["seconds"]

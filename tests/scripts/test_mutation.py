@@ -142,8 +142,8 @@ def test_mutants_are_compiled_in_together_and_chosen_at_run_time(tmp_path: Path)
 
     assert output("0") == "5 3"
     of = {m.diff(CPP).split("\n+")[2].split("\n")[0].strip(): m.id for m in mutants if m.line in (10, 13)}
-    assert output(of["if (a < b || a != 3) n += 2;"]) == "5 5"
-    assert output(of["if (a < b && a != 3 + 1) n += 2;"]) == "5 5"
+    assert output(of["if ((a < b || a != 3)) n += 2;"]) == "5 5"
+    assert output(of["if (a < b && a != (3 + 1)) n += 2;"]) == "5 5"
     assert output(of["if (a < b && a != 3)"]) == "3 3"
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +18,7 @@ from tests.servers import TOKEN, serving
 from labeltree.serving import Settings, Tokens
 
 PACKAGE = "generated_labeltree_client"
+GENERATOR = "openapi-python-client==0.29.1"
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +33,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def generated(server: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+def generator() -> Path:
+    """The program, in an environment of its own: it needs an older typer. Later runs find it there."""
+    folder = Path(__file__).parents[2] / "build" / GENERATOR
+    program = folder / "bin" / "openapi-python-client"
+    if not program.exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-qq", GENERATOR], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def generated(
+    server: httpx.Client, generator: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ModuleType]:
     """The package that `openapi-python-client` writes."""
     folder = tmp_path_factory.mktemp("generated")
     (folder / "openapi.json").write_bytes(server.get("/openapi.json").content)
     (folder / "config.yaml").write_text("post_hooks: []\n")
-    command = [
-        sys.executable,
-        "-m",
-        "openapi_python_client",
-        "generate",
-        "--meta",
-        "none",
-        "--fail-on-warning",
-    ]
+    command = [str(generator), "generate", "--meta", "none", "--fail-on-warning"]
     command += ["--path", "openapi.json", "--config", "config.yaml", "--output-path", PACKAGE]
     told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     assert told.returncode == 0, told.stdout + told.stderr

@@ -25,7 +25,7 @@ def table(
 
 def test_tables_that_are_right() -> None:
     table()
-    table([65, 91, 97, 123], [32, 33], [0xC4, 0x10FFFF], b"ae!", [0, 2, 3])
+    table([65, 91, 97, 123], [32, 33], [0, 0xC4, 0x10FFFF], b"ae!", [0, 0, 2, 3])
     table([0, 0x110000], changed=[5], text="äЖ\u20ac\U0001f600\x7f".encode(), begin=[0, 12])
 
 

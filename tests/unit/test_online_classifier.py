@@ -163,3 +163,23 @@ def test_labels_that_come_while_thresholds_are_tuned_have_the_median(monkeypatch
     model.decide_for("macro_f1", X, y)
     assert len(model.decision_.threshold) == len(model.classes_) == 4
     assert len(model.predict(X)) == 4
+
+
+def test_labels_keep_their_names_when_ctrl_c_comes_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree has learned a new label, and the signal comes before the label has its name."""
+    X, y = np.eye(4), [["a"], ["b"], ["a", "c"], ["d"]]
+    model = OnlineLabelTreeClassifier(random_state=0).partial_fit(X[:1], y[:1])
+    table = type(model.model_.labels)
+    add = table.add
+
+    def interrupted(self: Any, labels: Any) -> None:
+        monkeypatch.setattr(table, "add", add)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[1:3], y[1:3])
+    model.partial_fit(X[3:], y[3:])
+    straight = OnlineLabelTreeClassifier(random_state=0).partial_fit(X, y)
+    assert_same_state(model, straight)
+    assert_same_answers(model, straight, X)

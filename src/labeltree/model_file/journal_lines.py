@@ -185,10 +185,8 @@ def _contents(path: Path, found: Contents) -> Iterator[dict[str, Any]]:
 def _is_incomplete(line: bytes) -> bool:
     """Return whether a line was not written to its end: it has no end, or, after a power failure, gaps of zeros."""
     checksum, _, text = line.partition(b" ")
-    has_end = line.endswith(b"\n") or checksum == b"%08x" % zlib.crc32(
-        text[:-1]
-    )  # else the last byte is damaged
-    return not has_end or b"\0" in line
+    is_damaged_end = checksum == b"%08x" % zlib.crc32(text[:-1])
+    return not (line.endswith(b"\n") or is_damaged_end) or b"\0" in line
 
 
 def _line(content: Any) -> bytes:

@@ -53,7 +53,8 @@ class ModelLock:
     Raises
     ------
     ModelFileError
-        If another process, or another thread, has the lock. The message names it.
+        If another process, or another thread, has the lock. The message names it. Also if the lock is not a
+        regular file.
 
     Examples
     --------
@@ -125,9 +126,8 @@ class ModelLock:
         self.release()
 
     def _make_directory(self) -> None:
-        directory = Path(
-            os.path.realpath(self.directory)
-        )  # a link may lead to a directory that is not there yet
+        # A link may lead to a directory that is not there yet.
+        directory = Path(os.path.realpath(self.directory))
         try:
             directory.mkdir(parents=True)
         except FileExistsError:
@@ -147,7 +147,7 @@ class ModelLock:
         try:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise _not_a_file(path)
-            if _is_locked(file) and _is_same(file, path):
+            if _try_lock(file) and _is_same(file, path):
                 if os.fstat(file.fileno()).st_nlink <= 1:
                     return file
                 os.unlink(path)  # another name of some file, which must not be written to
@@ -170,7 +170,7 @@ class ModelLock:
             self._file = None
 
 
-def _is_locked(file: BinaryIO) -> bool:
+def _try_lock(file: BinaryIO) -> bool:
     """Lock a file, and return whether that was possible."""
     try:
         if sys.platform == "win32":

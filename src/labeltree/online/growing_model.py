@@ -165,7 +165,12 @@ class GrowingModel:
                 n_before = len(self.labels)
                 self.labels.note_form(labels)
                 self.features.adopt(features)
-            n_added, n_learned_before = 0, self.n_samples_fit
+            n_learned_before = self.n_samples_fit
+
+            def name_new_labels() -> None:
+                """Name the labels that the tree has learned and that have no name yet."""
+                self.labels.add(new_labels[len(self.labels) - n_before : self.tree.n_labels - n_before])
+
             try:
                 for begin in range(0, len(order), ROWS_PER_TURN):
                     turn = slice(begin, begin + ROWS_PER_TURN)
@@ -176,11 +181,10 @@ class GrowingModel:
                                 features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
                             )
                         finally:  # also after a turn that failed half-way
-                            n_known = self.tree.n_labels - n_before
-                            self.labels.add(new_labels[n_added:n_known])
-                            n_added = n_known
+                            name_new_labels()
             except BaseException:
                 with self.lock.writing():
+                    name_new_labels()  # Ctrl-C may have come just before they got their names
                     self.features.release(features, order[: self.n_samples_fit - n_learned_before])
                 raise
             return TopLabels(self.labels.names_of(best), probabilities)

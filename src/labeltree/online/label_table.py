@@ -116,12 +116,12 @@ class LabelTable:
 
     def add(self, labels: Sequence[Any]) -> None:
         """Append new labels."""
-        for label in labels:
-            self._number[label] = len(self.labels)
-            self.labels.append(label)
-            self._are_integers = self._are_integers and _fits_int64(label)
         if labels:
             self._arranged = None
+        for label in labels:
+            self._number[label] = len(self.labels)
+            self._are_integers = self._are_integers and _fits_int64(label)
+            self.labels.append(label)
 
     def names_of(self, numbers: NDArray[np.int32]) -> NDArray[Any]:
         """Return the labels with these numbers; for the number -1 it is -1, or None if not all labels are integers."""

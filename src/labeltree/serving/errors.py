@@ -96,6 +96,8 @@ def invalid_request(errors: Iterable[Any]) -> Refusal:
 
 
 def _reason(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "there is no such field"
     return str((error.get("ctx") or {}).get("error") or error["msg"])
 
 
