@@ -19,6 +19,7 @@ from tests.serving.lessons import example, learned, send, settings, state
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.model_file.journal import Journal, journal_of
+from labeltree.model_file.lock import ModelLock
 from labeltree.online.journaled_model import JournaledModel
 from labeltree.serving import Settings, Tokens
 
@@ -204,6 +205,32 @@ def test_a_snapshot_that_fails_is_tried_again(path: Path, monkeypatch: pytest.Mo
 
         wait_until(taught)
         assert n_tried >= 3
+
+
+def test_a_save_that_fails_after_it_has_replaced_the_model_is_no_other_model(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with JournaledModel(OnlineLabelTreeClassifier.load(path), path, ModelLock(path, "learns")) as journaled:
+        n_syncs = 0
+
+        def sync(folder: Path) -> None:
+            nonlocal n_syncs
+            n_syncs += 1
+            if n_syncs == 2:  # after model.json is renamed
+                full()
+
+        for number in range(2):
+            learned(journaled.model, [example(number)])
+            n_syncs = 0
+            monkeypatch.setattr("labeltree.model_file.directory.sync_folder", sync)
+            with pytest.raises(OSError, match="No space left"):
+                journaled.save()
+            assert not journaled.is_saved
+            monkeypatch.undo()
+        assert journaled.save() == 6
+        learned(journaled.model, [example(2)])
+        assert journaled.save() == 7
+    assert OnlineLabelTreeClassifier.load(path).n_examples_ == 7
 
 
 def test_a_server_starts_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

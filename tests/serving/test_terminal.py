@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from tests.command_line import run
 from tests.servers import TOKEN
 from tests.small_models import small_model
@@ -31,3 +32,9 @@ def test_nothing_is_printed_if_a_model_is_damaged(tmp_path: Path) -> None:
         refused = run("serve", tmp_path / "small", "--workers", workers, "--port", 0, exit_code=1)
         assert refused.stdout == ""
         assert "this is not a model of labeltree" in refused.stderr
+
+
+@pytest.mark.parametrize("option", ["--max-body-mb", "--max-head-kb"])
+def test_an_infinite_size_is_refused(option: str) -> None:
+    refused = run("serve", "model", option, "inf", exit_code=2)
+    assert f"Invalid value for '{option}'" in refused.stderr

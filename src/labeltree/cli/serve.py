@@ -69,7 +69,9 @@ def serve(
             metavar="N",
         ),
     ] = 10_000,
-    max_body_mb: Annotated[float, _limit("The maximum size of a request.", min=0.001, metavar="MB")] = 8.0,
+    max_body_mb: Annotated[
+        float, _limit("The maximum size of a request.", min=0.001, max=2**20, metavar="MB")
+    ] = 8.0,
     max_rows: Annotated[int, _limit_count("The maximum number of texts or rows in a request.")] = 1000,
     max_k: Annotated[int, _limit_count("The maximum number of labels per row.")] = 1000,
     max_answer: Annotated[
@@ -97,7 +99,7 @@ def serve(
         ),
     ] = 0.5,
     max_head_kb: Annotated[
-        float, _limit("The maximum size of all headers of a request.", min=1, metavar="KB")
+        float, _limit("The maximum size of all headers of a request.", min=1, max=2**20, metavar="KB")
     ] = 64.0,
     max_headers: Annotated[int, _limit_count("The maximum number of headers of a request.")] = 100,
     max_head_seconds: Annotated[

@@ -172,14 +172,21 @@ def _contents(path: Path, found: Contents) -> Iterator[dict[str, Any]]:
             content = _parsed(line)
             if content is not None:
                 yield content
-            elif file == files[-1] and number == len(lines):
+            elif file == files[-1] and number == len(lines) and _is_incomplete(line):
                 found.torn = file, position
             else:
                 raise ValueError(
-                    f"{file}:{number}: this line is damaged, and complete lines follow it; restore the file, or "
-                    "move the journal away and lose its examples"
+                    f"{file}:{number}: this line is damaged; restore the file, or move the journal away and lose its "
+                    "examples"
                 )
             position += len(line)
+
+
+def _is_incomplete(line: bytes) -> bool:
+    """Return whether a line was not written to its end: it has no end, or, after a power failure, gaps of zeros."""
+    checksum, _, text = line.partition(b" ")
+    is_damaged_end = checksum == b"%08x" % zlib.crc32(text[:-1])
+    return not (line.endswith(b"\n") or is_damaged_end) or b"\0" in line
 
 
 def _line(content: Any) -> bytes:

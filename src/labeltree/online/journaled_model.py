@@ -57,6 +57,7 @@ class JournaledModel:
         self.turn = threading.Lock()
         self._lock = lock
         self._stored = stored_mark(path)
+        self._expected = {self._stored}  # on disk: a save may fail after it has replaced the model
         _check_no_old_journal(path)
         journal = journal_of(path)
         contents = Contents.read(journal)
@@ -109,13 +110,15 @@ class JournaledModel:
         def mark(version: str) -> None:
             nonlocal saved
             saved = Mark(version, n_examples)
-            if stored_mark(self.path) != self._stored:
+            found = stored_mark(self.path)
+            if found not in self._expected:
                 raise ModelFileError(
                     f"{self.path}: another model was put here while this one learned; nothing was written: move it "
                     "away and put the one before it back"
                 )
             with self.turn:
                 self._journal.mark(saved)
+            self._expected = {found, saved}
 
         draft.write(
             self.path, self._lock, before_commit=mark, check=partial(check_readable, type(self.model))
