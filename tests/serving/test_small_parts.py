@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pydantic import TypeAdapter, ValidationError
+from tests.servers import serving
 
 import labeltree.serving
-from labeltree.serving import Limits
+from labeltree.serving import Limits, Settings, schemas
 from labeltree.serving.client_calls import seconds_to_wait
 from labeltree.serving.errors import STATUSES, Refusal, invalid_request
 
@@ -89,3 +93,34 @@ def test_names_that_are_not_there() -> None:
     with pytest.raises(AttributeError, match=r"module 'labeltree\.serving' has no attribute 'Server'"):
         labeltree.serving.Server  # noqa: B018
     assert not hasattr(labeltree.serving, "anything")
+
+
+def test_the_time_of_small_questions_is_remembered(path: Path) -> None:
+    """A model that has answered quickly is asked on the event loop, which saves the way to a thread."""
+    with serving(Settings({"m": path})) as (client, service):
+        (served,) = service.registry
+        before = served.small_seconds
+        for _ in range(3):
+            assert client.post("/v1/models/m/predict", json={"features": [{"sea": 1.0}]}).status_code == 200
+        after = served.small_seconds
+    assert after is not None
+    assert after > 0
+    assert after != before
+
+
+def test_the_largest_index_of_a_feature() -> None:
+    index = TypeAdapter(schemas.Index)
+    assert index.validate_python(2**31 - 3) == 2**31 - 3
+    for wrong in (2**31 - 2, -1):
+        with pytest.raises(ValidationError):
+            index.validate_python(wrong)
+
+
+def test_labels_of_every_type() -> None:
+    label = TypeAdapter(schemas.Label)
+    for right in ("a", -(2**63), 2**63 - 1, 0.5, True, 1e300):
+        found = label.validate_python(right)
+        assert (found, type(found)) == (right, type(right))
+    for wrong in (2**63, -(2**63) - 1, None, ["a"]):
+        with pytest.raises(ValidationError):
+            label.validate_python(wrong)
