@@ -48,12 +48,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 
 def test_there_are_lines() -> None:
     assert len(LINES) > 10
-    assert all("SECRET" in line for line in LINES if "/learn" in line or "/reload" in line)
+    assert all("$SECRET" in line for line in LINES if "/learn" in line or "/reload" in line)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_lines_of_curl_are_answered(server: ServerProcess, line: str) -> None:
-    response = ask(line.replace(ADDRESS, server.url).replace("SECRET", SECRET))
+    response = ask(line.replace(ADDRESS, server.url).replace("$SECRET", SECRET))
     assert response.status_code == 200, response.text
     if "/metrics" in line:
         assert "labeltree_requests_total" in response.text

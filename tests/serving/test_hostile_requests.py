@@ -100,6 +100,15 @@ RAW = {
     "many headers": (head(*[f"X-{i}: a" for i in range(200)]), b"431"),
     "a huge address": (b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"414"),
     "another host": (b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", b"421"),
+    "two hosts": (
+        b"GET / HTTP/1.1\r\nHost: evil.example\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        b"400",
+    ),
+    "two tokens": (
+        head("Authorization: Bearer x", f"Authorization: Bearer {TOKEN}", "Content-Length: 2") + b"{}",
+        b"400",
+    ),
+    "two keys": (head("Idempotency-Key: a", "Idempotency-Key: b", "Content-Length: 2") + b"{}", b"400"),
     "another protocol": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 100, b"400"),
 }
 
@@ -189,6 +198,15 @@ def test_labels_can_be_searched_for_anything(client: httpx.Client, query: str) -
         f"GET /v1/models/small/labels?query={query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(),
     )
     assert answer[9:12] in (b"200", b"400", b"414", b"422"), answer[:200]
+
+
+def test_fields_behind_a_body_are_no_headers(client: httpx.Client) -> None:
+    sent = head("Transfer-Encoding: chunked", "Connection: close").replace(b"/predict ", b"/learn ")
+    sent += b"2\r\n{}\r\n0\r\n"
+    assert answer_to(client, sent + b"\r\n").startswith(b"HTTP/1.1 401 ")
+    assert answer_to(client, sent + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()).startswith(
+        b"HTTP/1.1 401 "
+    )
 
 
 def test_requests_may_come_before_the_answers(client: httpx.Client) -> None:

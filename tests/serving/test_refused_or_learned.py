@@ -80,6 +80,27 @@ def test_a_request_whose_time_is_over_is_withdrawn_or_accepted(path: Path) -> No
         )
 
 
+def test_two_requests_with_one_key_whose_time_is_over_are_both_answered(path: Path) -> None:
+    with (
+        serving(settings(path, limits=Limits(seconds=1.0))) as (client, service),
+        ThreadPoolExecutor(3) as threads,
+    ):
+        learner = service.learners["online"]
+        with writing_stopped(service):
+            threads.submit(send, client, example(0))
+            wait_until(learner._journaled.turn.locked)
+            first = threads.submit(send_with_key, client, "b", example(1))
+            wait_until(lambda: "b" in learner._pending)
+            pending = learner._pending["b"]
+            second = threads.submit(send_with_key, client, "b", example(1))
+            wait_until(lambda: pending.n_clients == 2)
+            for answer in (first.result(15), second.result(15)):
+                assert answer.status_code == 504
+                assert "nothing was learned" in answer.json()["error"]["message"]
+        wait_until(lambda: n_examples(service) == 5)
+        assert send_with_key(client, "b", example(1)).json()["n_examples"] == 6
+
+
 def test_what_is_still_prepared_when_its_time_is_over_is_never_learned(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

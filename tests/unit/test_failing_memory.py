@@ -147,7 +147,7 @@ def test_training(tmp_path: Path) -> None:
 STORE = """
 from labeltree.text import TextVectorizer
 
-texts = ["a boat at sea", "two boats near the coast", "a portrait of a woman", "ein Boot, größer als das Meer"] * 9
+texts = ["a boat at sea", "two boats near the coast", "a portrait of a woman", "ein Boot, schöner wie das Meer"] * 9
 
 def vectorize(vectorizer):
     return vectorizer.fit_transform(texts).toarray().tobytes()

@@ -204,3 +204,48 @@ def test_nothing_is_put_into_a_directory_of_something_else(tmp_path: Path) -> No
     with pytest.raises(ModelFileError, match="is not a model of labeltree"):
         small_model(seed=0).save(tmp_path)
     assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["link", "link that leads nowhere", "pipe", "directory"])
+def test_a_lock_that_is_no_file_is_refused_and_nothing_is_written_through_it(
+    tmp_path: Path, kind: str
+) -> None:
+    model, other = tmp_path / "model", tmp_path / "other"
+    model.mkdir()
+    other.write_text("precious")
+    lock = model / LOCK_NAME
+    if kind == "pipe":
+        os.mkfifo(lock)
+    elif kind == "directory":
+        lock.mkdir()
+    else:
+        lock.symlink_to(other if kind == "link" else tmp_path / "no" / "where")
+    with pytest.raises(ModelFileError, match="expected a regular file, got something else; remove it"):
+        ModelLock(model, PURPOSE, wait_seconds=0.1)
+    assert other.read_text() == "precious"
+    assert lock.is_symlink() or lock.exists()
+
+
+def test_a_lock_that_is_another_name_of_a_file_is_replaced(tmp_path: Path) -> None:
+    model, other = tmp_path / "model", tmp_path / "other"
+    model.mkdir()
+    other.write_text("precious")
+    os.link(other, model / LOCK_NAME)
+    with ModelLock(model, PURPOSE), pytest.raises(ModelFileError, match="saves this model"):
+        ModelLock(model, PURPOSE, wait_seconds=0)
+    assert other.read_text() == "precious"
+    assert not list(model.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_a_link_to_a_directory_that_is_not_there_yet_makes_it(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "target"
+    link.symlink_to(target)
+    small_model(seed=0).save(link)
+    assert link.is_symlink()
+    assert load(target).predict(small_data()[0])
+    other = tmp_path / "other"
+    other.symlink_to(tmp_path / "elsewhere")
+    ModelLock(other, PURPOSE).release()
+    assert not (tmp_path / "elsewhere").exists()

@@ -124,13 +124,16 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
     rows.append(("decision", f"{decision.describe()}, for {decision.metric}"))
     rows.append(("parameters", parameters))
     if waiting.n_examples:
-        what = "wait to be learned" if waiting.belongs else "for another version of this model"
+        wait = "waits" if waiting.n_examples == 1 else "wait"
+        what = f"{wait} to be learned" if waiting.belongs else "for another version of this model"
         rows.append(("journal", f"{count_text(waiting.n_examples, 'example')} {what}: {waiting.journal}"))
     return table_of(rows)
 
 
 def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return a title and a text for each tree, or for all of them together if there are many."""
+    from labeltree.cli.figures import count_text
+
     names = [f"tree {number}" for number in range(1, len(trees) + 1)] if len(trees) > 1 else ["tree"]
     if len(trees) > MOST_TREES:
         names = [f"{len(trees)} trees"]
@@ -140,7 +143,7 @@ def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [
         (
             name,
-            f"{tree['nodes']:,} nodes, {tree['depth']} levels deep, at most {tree['arity']:,} children, "
+            f"{tree['nodes']:,} nodes, {count_text(tree['depth'], 'level')} deep, at most {tree['arity']:,} children, "
             f"{tree['weights']:,} weights",
         )
         for name, tree in zip(names, trees, strict=True)

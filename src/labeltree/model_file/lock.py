@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import platform
+import stat
 import sys
 import time
 import weakref
@@ -26,6 +27,8 @@ LOCK_NAME = ".lock"
 WAIT_SECONDS = 5.0
 
 _LOOK_SECONDS = 0.005
+#: A link in the place of the file could lead to any file of this user, and the lock is written to.
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 _logger = logging.getLogger(__name__)
@@ -50,7 +53,8 @@ class ModelLock:
     Raises
     ------
     ModelFileError
-        If another process, or another thread, has the lock. The message names it.
+        If another process, or another thread, has the lock. The message names it. Also if the lock is not a
+        regular file.
 
     Examples
     --------
@@ -67,14 +71,17 @@ class ModelLock:
         self._has_made_directory = False
         until = time.monotonic() + wait_seconds
         while True:
+            is_over = time.monotonic() >= until
             try:
                 self._make_directory()
                 self._file: BinaryIO | None = self._open()
             except FileNotFoundError:  # its maker gave up, and removed it
+                if is_over:
+                    raise
                 continue
             if self._file is not None:
                 break
-            if time.monotonic() >= until:
+            if is_over:
                 raise ModelFileError(
                     f"{directory}: {self._holder()}; wait until it is done, or choose another directory"
                 )
@@ -110,7 +117,7 @@ class ModelLock:
                 os.unlink(self.directory / LOCK_NAME)
         if self._has_made_directory:
             with suppress(OSError):  # not empty: the model is there
-                self.directory.rmdir()
+                os.rmdir(os.path.realpath(self.directory))
 
     def __enter__(self) -> ModelLock:
         return self
@@ -119,20 +126,31 @@ class ModelLock:
         self.release()
 
     def _make_directory(self) -> None:
+        # A link may lead to a directory that is not there yet.
+        directory = Path(os.path.realpath(self.directory))
         try:
-            self.directory.mkdir(parents=True)
+            directory.mkdir(parents=True)
         except FileExistsError:
             return
         self._has_made_directory = True
-        sync_folder(self.directory.parent)
+        sync_folder(directory.parent)
 
     def _open(self) -> BinaryIO | None:
         """Return the file if it could be locked, and None if another has locked it."""
         path = self.directory / LOCK_NAME
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
         try:
-            if _is_locked(file) and _is_same(file, path):
-                return file
+            file = os.fdopen(os.open(path, _FLAGS, 0o666), "r+b", buffering=0)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EISDIR):
+                raise _not_a_file(path) from error
+            raise
+        try:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _not_a_file(path)
+            if _try_lock(file) and _is_same(file, path):
+                if os.fstat(file.fileno()).st_nlink <= 1:
+                    return file
+                os.unlink(path)  # another name of some file, which must not be written to
             file.close()
             return None
         except BaseException:
@@ -152,7 +170,7 @@ class ModelLock:
             self._file = None
 
 
-def _is_locked(file: BinaryIO) -> bool:
+def _try_lock(file: BinaryIO) -> bool:
     """Lock a file, and return whether that was possible."""
     try:
         if sys.platform == "win32":
@@ -171,10 +189,14 @@ def _is_locked(file: BinaryIO) -> bool:
     return True
 
 
+def _not_a_file(path: Path) -> ModelFileError:
+    return ModelFileError(f"{path}: expected a regular file, got something else; remove it")
+
+
 def _is_same(file: BinaryIO, path: Path) -> bool:
     """Return whether an open file is the one that is at a path."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
     except FileNotFoundError:
         return False
 

@@ -98,7 +98,7 @@ def _containers(body: bytes, limits: Limits) -> list[_Container]:
         is_comma = (kinds[first:last] == ord(",")) & (depths[first:last] == 2)
         commas = np.flatnonzero(is_comma) + first
         if name in _ROWS and kinds[first] == ord("["):
-            limits.check_n_rows(name, len(commas) + 1)
+            limits.check_rows(name, len(commas) + 1)
         # The marks between two commas are about as many as the values.
         n_values = np.diff(np.concatenate([[first], commas, [last]]))
         if name in _WHOLE:

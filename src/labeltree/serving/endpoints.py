@@ -47,9 +47,9 @@ Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to sk
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
 TreeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the tree, from 0.")]
 
-_ALWAYS = error_answers(401, 421, 431, 503, 504)
+_ALWAYS = error_answers(400, 401, 421, 431, 503, 504)
 _MODEL = {**_ALWAYS, **error_answers(404, 422)}
-_BODY = {**_MODEL, **error_answers(400, 408, 413, 415)}
+_BODY = {**_MODEL, **error_answers(408, 413, 415)}
 _CHANGE = error_answers(403, 409)
 
 #: Describes that a route needs a token. The gate checks it, before the body is read.
@@ -72,8 +72,8 @@ server_router = _router()
 )
 async def predict(service: Running, exchange: Current, served: Served, body: schemas.PredictRequest) -> Any:
     """Return the most probable labels of one or many texts or rows, best first."""
-    predictions.check(served, body, service.settings.limits)
     n_rows = predictions.n_rows(body)
+    predictions.check(served, body, n_rows, service.settings.limits)
     return await service.ask(exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k)
 
 
@@ -113,7 +113,7 @@ async def learn(service: Running, exchange: Current, served: Served, body: schem
     that an answer 409 tells how many examples are learned before the one that cannot be.
     """
     limits = service.settings.limits
-    limits.check_rows("examples", body.examples)
+    limits.check_rows("examples", len(body.examples))
     limits.check_texts("examples", [example.text or "" for example in body.examples])
     receipt = await service.learn(exchange, served, body.examples)
     return {

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 #: The statuses of error answers, each with its default code and its meaning.
 STATUSES = {
-    400: ("bad_request", "The body is not JSON."),
+    400: ("bad_request", "The body is not JSON, or a header is there twice."),
     401: ("unauthorized", "The request needs a token, and its token is missing or wrong."),
     403: ("forbidden", "The server has no tokens, so it accepts no changes."),
     404: ("not_found", "There is no such model, label or node."),
@@ -96,6 +96,8 @@ def invalid_request(errors: Iterable[Any]) -> Refusal:
 
 
 def _reason(error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "there is no such field"
     return str((error.get("ctx") or {}).get("error") or error["msg"])
 
 

@@ -38,26 +38,27 @@ class Exchange:
     Endpoints set `model`, `rows` and `model_seconds`.
     """
 
+    model = ""
+    rows = 0
+    model_seconds = 0.0
+    body = b""
+    n_bytes = 0  # of the body, so far
+    n_sent = 0  # bytes of the answer's body, so far
+    status = 500
+    limit: TimeLimit | None = None
+    is_reading = is_too_slow = False
+    _has_begun = False  # the answer
+    _n_held = 0  # bytes of a body that arrives in parts, as `Admission` counts them
+
     def __init__(self, scope: Scope, receive: Receive, send: Send, admission: Admission) -> None:
         self.started = time.perf_counter()
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         given = self.headers.get(b"x-request-id", b"")
         self.id = given.decode() if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
-        self.model = ""
-        self.rows = 0
-        self.model_seconds = 0.0
-        self.body = b""
-        self.n_bytes = 0
-        self.n_sent = 0
-        self.status = 500
-        self.limit: TimeLimit | None = None
-        self.is_reading = self.is_too_slow = False
         self.client: str = scope["client"][0] if scope.get("client") else ""
-        self._scope, self._receive, self._send = scope, receive, send
+        self._receive, self._send = receive, send
         self._admission = admission
         self._max_bytes = admission.limits.body_bytes
-        self._n_held = 0
-        self._has_begun = False
         length = self.headers.get(b"content-length", b"0").lstrip(b"0")
         self.body_is_read = not length and b"transfer-encoding" not in self.headers
         if length.isdigit():
@@ -74,7 +75,7 @@ class Exchange:
         parts = []
         self.is_reading = True
         while True:
-            message = await self.receive()
+            message = self._counted(await self._receive())
             if message["type"] == "http.disconnect":
                 raise Refusal(400, "the connection was closed before the body was complete")
             parts.append(message.get("body", b""))
@@ -92,18 +93,18 @@ class Exchange:
             self.limit.end()
 
     def close(self) -> None:
-        """Free the memory of the body."""
-        self._admission.hold(self.client, -self._n_held)
+        """Free the memory of the body, and let go of the connection."""
+        if self._n_held:
+            self._admission.free(self.client, self._n_held)
         self.body = b""
+        del (
+            self._receive,
+            self._send,
+        )  # they lead back to this: without them nothing is left for the collector
 
     async def receive(self) -> Message:
         """Receive a part of the body; refuse it if there are too many bytes."""
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self.n_bytes += len(message.get("body", b""))
-            self._check_bytes(self.n_bytes)
-            self.body_is_read = not message.get("more_body", False)
-        return message
+        return self._counted(await self._receive())
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer."""
@@ -133,7 +134,17 @@ class Exchange:
     async def refuse(self, refusal: Refusal) -> None:
         """Answer with an error, unless another answer has begun."""
         if not self._has_begun:
-            await refusal.response()(self._scope, self._receive, self.send)
+            response = refusal.response()
+            start = {"type": "http.response.start", "status": response.status_code}
+            await self.send({**start, "headers": response.raw_headers})
+            await self.send({"type": "http.response.body", "body": response.body})
+
+    def _counted(self, message: Message) -> Message:
+        if message["type"] == "http.request":
+            self.n_bytes += len(message.get("body", b""))
+            self._check_bytes(self.n_bytes)
+            self.body_is_read = not message.get("more_body", False)
+        return message
 
     def _check_bytes(self, n_bytes: int) -> None:
         if n_bytes > self._max_bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,8 @@ from labeltree.serving.time_limit import TimeLimit
 from labeltree.serving.tokens import Access, access_of
 
 _HEALTH = frozenset(["/healthz", "/readyz"])
+#: Headers of which only one can be meant. Another server in front of this one may have taken the other one.
+_ONCE = frozenset([b"host", b"authorization", b"content-type", b"content-encoding", b"idempotency-key"])
 _MODEL_PATH = re.compile(r"/v1/models/([^/]+)/([a-z]+)")
 
 
@@ -77,6 +80,8 @@ class Gate:
             raise Refusal(431, message, headers={"Connection": "close"})
         access = access_of(method, path)
         if path not in _HEALTH:  # they tell nothing, and load balancers ask under any name
+            if len(exchange.headers) != len(scope["headers"]):
+                _refuse_repeated(scope["headers"])
             self._hosts.check(exchange.headers.get(b"host"))
         self._tokens.check(access, exchange.headers.get(b"authorization"))
         exchange.check_length()
@@ -108,3 +113,11 @@ class Gate:
                 f"{limits.stall_seconds:g} seconds",
             )
         raise Refusal(408, f"the body did not arrive within {limits.seconds:g} seconds")
+
+
+def _refuse_repeated(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse a header that is there twice and must not be."""
+    for name, n_times in Counter(name for name, _ in headers).items():
+        if n_times > 1 and name in _ONCE:
+            message = f"the header {name.decode().title()} is there {n_times} times; send it once"
+            raise Refusal(400, message, "repeated_header")

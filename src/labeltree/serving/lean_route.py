@@ -45,8 +45,8 @@ class LeanRoute(APIRoute):
             kind = given.decode("latin-1").partition(";")[0].strip().lower()
             if kind != "application/json":
                 raise Refusal(415, f"expected Content-Type: application/json, got {kind[:60]!r}")
-        coding = headers.get(b"content-encoding", b"identity")
-        if coding.strip().lower() not in (b"identity", b""):
+        coding = headers.get(b"content-encoding")
+        if coding is not None and coding.strip().lower() not in (b"identity", b""):
             shown = coding.decode("latin-1")[:60]
             message = f"the body may not be compressed, but has Content-Encoding: {shown!r}; send it as it is"
             raise Refusal(415, message, "compressed_body", {"Accept-Encoding": "identity"})

@@ -88,14 +88,13 @@ class Learner:
                 self._pending[lesson.key] = lesson
         return lesson
 
-    def withdraw(self, lesson: PendingLesson) -> bool:
-        """Stop waiting for a lesson; return whether that was in time, so that none of its examples is learned."""
+    def withdraw(self, lesson: PendingLesson, refusal: Refusal) -> None:
+        """Stop waiting for a lesson. Refuse it if nobody else waits and it is not too late; then nothing is learned."""
         with self._keys:
             lesson.n_clients -= 1
-            if lesson.n_clients > 0 or not lesson.learned.cancel():
-                return False
-            self._forget(lesson)
-            return True
+            if lesson.n_clients == 0 and lesson.learned.cancel():
+                self._forget(lesson)
+                lesson.written.set_result(refusal)  # others with the same key wait for this, too
 
     def close(self) -> None:
         """Learn the examples that wait, and save the model if it has changed."""
@@ -119,6 +118,7 @@ class Learner:
             )
             raise Refusal(422, message, "key_reused")
         if known is None:
+            lesson.written.set_result(None)
             lesson.learned.set_result(receipt)  # type: ignore[arg-type]
             return lesson
         known.n_clients += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labeltree.serving.errors import Refusal
@@ -51,7 +51,7 @@ class Limits:
     Examples
     --------
     >>> from labeltree.serving import Limits
-    >>> Limits(rows=10).check_rows("texts", ["a"] * 11)
+    >>> Limits(rows=10).check_rows("texts", 11)
     Traceback (most recent call last):
         ...
     labeltree.serving.errors.Refusal: texts: at most 10 in one request, got 11; send several requests
@@ -88,12 +88,8 @@ class Limits:
         """Return the part of a total that one address may have, at least 1."""
         return max(1, int(self.client_share * total))
 
-    def check_rows(self, field: str, rows: Sized) -> None:
+    def check_rows(self, field: str, n_rows: int) -> None:
         """Refuse too many rows."""
-        self.check_n_rows(field, len(rows))
-
-    def check_n_rows(self, field: str, n_rows: int) -> None:
-        """Refuse too many rows, which need not exist yet."""
         if n_rows > self.rows:
             message = f"{field}: at most {self.rows} in one request, got {n_rows}; send several requests"
             raise Refusal(422, message, "too_many_rows")

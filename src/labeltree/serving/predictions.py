@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from labeltree.serving import given_labels, rows
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
-from labeltree.serving.schemas import PredictRequest
+from labeltree.serving.schemas import Label, PredictRequest
 
 
 def n_rows(request: PredictRequest) -> int:
@@ -17,16 +17,18 @@ def n_rows(request: PredictRequest) -> int:
     return len(request.texts or request.rows or request.features or (request.text,))
 
 
-def check(served: ServedModel, request: PredictRequest, limits: Limits) -> None:
+def check(served: ServedModel, request: PredictRequest, n_rows: int, limits: Limits) -> None:
     """Refuse a request that exceeds the limits."""
-    for field in ("texts", "rows", "features"):
-        limits.check_rows(field, getattr(request, field) or ())
+    if n_rows > 1:  # only one of these has any
+        for field in ("texts", "rows", "features"):
+            limits.check_rows(field, len(getattr(request, field) or ()))
     limits.check_count("k", request.k)
-    if n_rows(request) * request.k > limits.answer_labels:
-        limits.check_answer(n_rows(request), min(request.k, len(served.model.classes_)))
+    if n_rows * request.k > limits.answer_labels:
+        limits.check_answer(n_rows, min(request.k, len(served.model.classes_)))
     if request.text is not None:
         limits.check_texts("text", (request.text,))
-    limits.check_texts("texts", request.texts or ())
+    elif request.texts is not None:
+        limits.check_texts("texts", request.texts)
 
 
 def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | bytes:
@@ -50,13 +52,18 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | by
     except ValueError as error:
         raise rows.bad_features(request.features, error) from None
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
-    predictions = (
-        [{"label": label, "probability": p} for label, p in zip(*row, strict=True) if p > 0] for row in tops
-    )
     answer: dict[str, Any] = {"model": served.name, "version": version}
-    if top.labels.shape[0] == 1:
-        return {**answer, "predictions": list(predictions)}
-    return to_json(answer)[:-1] + b',"predictions":[' + b",".join(map(to_json, predictions)) + b"]}"
+    if len(top.labels) == 1:
+        answer["predictions"] = [_labels(*row) for row in tops]
+        return answer
+    rows_of_json = [to_json(_labels(*row)) for row in tops]
+    return to_json(answer)[:-1] + b',"predictions":[' + b",".join(rows_of_json) + b"]}"
+
+
+def _labels(labels: list[Label], probabilities: list[float]) -> list[dict[str, Any]]:
+    return [
+        {"label": label, "probability": p} for label, p in zip(labels, probabilities, strict=True) if p > 0
+    ]
 
 
 def _features(served: ServedModel, request: PredictRequest) -> Any:

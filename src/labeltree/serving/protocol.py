@@ -151,6 +151,7 @@ if HttpToolsProtocol is not None:
             if not self.pipeline:
                 self._running = self.cycle  # uvicorn forgets it if this request is pipelined
             super().on_headers_complete()
+            self.headers = []  # uvicorn would add the fields behind a chunked body to those of the head
 
         def on_response_complete(self) -> None:
             if self.pipeline:

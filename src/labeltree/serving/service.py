@@ -195,11 +195,9 @@ class Service:
         try:
             outcome = await asyncio.shield(asyncio.wrap_future(lesson.learned))
         except asyncio.CancelledError:
-            if learner.withdraw(lesson):
-                seconds = self.settings.limits.seconds
-                raise Refusal(
-                    504, f"not learned within {seconds:g} seconds; nothing was learned: retry"
-                ) from None
+            seconds = self.settings.limits.seconds
+            message = f"not learned within {seconds:g} seconds; nothing was learned: retry"
+            learner.withdraw(lesson, Refusal(504, message))
             if refusal := await asyncio.shield(asyncio.wrap_future(lesson.written)):
                 raise refusal from None
             raise Accepted(served.name, len(examples)) from None
