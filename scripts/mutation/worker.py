@@ -38,8 +38,6 @@ def run_tests(request: dict[str, Any], plugin: Any) -> str | None:
     for file, tests in request["tests"]:
         chosen = plugin.Chosen(tests)
         code = pytest.main([*OPTIONS, file], plugins=[chosen])
-        if code == pytest.ExitCode.USAGE_ERROR:
-            raise RuntimeError(f"pytest does not run {file}: see {request['log']}")
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return chosen.failed or f"{file} (not collected)"
     return None
