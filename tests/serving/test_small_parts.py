@@ -41,9 +41,9 @@ def test_limits_at_their_edges() -> None:
     for wrong in ({"client_share": 1.01}, {"head_bytes": 1023}, {"rows": 0}, {"seconds": float("inf")}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))}"):
             Limits(**wrong)
-    Limits(rows=3).check_n_rows("texts", 3)
+    Limits(rows=3).check_rows("texts", 3)
     with pytest.raises(Refusal, match="texts: at most 3 in one request, got 4"):
-        Limits(rows=3).check_n_rows("texts", 4)
+        Limits(rows=3).check_rows("texts", 4)
 
 
 @pytest.mark.parametrize(
