@@ -72,6 +72,17 @@ def test_examples_and_explanations_are_put_together() -> None:
         assert bodies.parse_large(ExplainRequest, written, Limits()) == bodies.parse(ExplainRequest, written)
 
 
+@pytest.mark.parametrize("space", [0, 98, 150, 5000])
+@pytest.mark.parametrize("key", ["texts", r"\u0074exts", r"\u0074\u0065\u0078\u0074\u0073"])
+def test_a_key_may_be_escaped_and_far_from_its_list(key: str, space: int) -> None:
+    gap = " " * space
+    texts = [f"boat {i}" for i in range(50)]
+    written = f'{{"k": 3, "{key}"{gap}:{gap}{json.dumps(texts)}}}'.encode()
+    found = bodies.parse_large(PredictRequest, written, Limits())
+    assert found == bodies.parse(PredictRequest, written)
+    assert found.texts == texts
+
+
 WRONG: list[tuple[str, int, str]] = [
     (json.dumps({"rows": [ROW] * 30 + [{"indices": [2], "values": ["a"]}]}), 422, "rows[30].values[0]: "),
     (json.dumps({"texts": ["a"] * 77 + [7]}), 422, "texts[77]: "),
@@ -116,6 +127,10 @@ WRONG: list[tuple[str, int, str]] = [
     ('{{"texts": [{},, "c"]}}'.format(", ".join(['"b"'] * 50)), 400, "the body is not JSON"),
     ('{{"text": {}1{}}}'.format("[" * 300, "]" * 300), 400, "nested more than 200 times"),
     ("[" + ", ".join(["1"] * 50) + "]", 422, "should be an object"),
+    ('["texts", [{}]]'.format(", ".join(['"b"'] * 50)), 422, "should be an object"),
+    (json.dumps({"t" * 5000: ["a"] * 50}), 422, "there is no such field"),
+    (json.dumps({'\\x"': ["a"] * 50}), 422, "there is no such field"),
+    (json.dumps({"\ud800": [[1] * 600]}), 422, "the body[0]: at most 500 values"),
     ("}" + '"a"' * 50 + "{", 400, "quotes and brackets do not match"),
     ("1" * 100, 400, "do not match"),
 ]

@@ -7,7 +7,6 @@ document is cut between the elements of its lists, and its pieces are checked on
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +33,8 @@ _ROWS = frozenset(["texts", "rows", "features", "examples"])
 #: An object that is checked as a whole; its parts depend on each other.
 _WHOLE = frozenset(["row"])
 
-_KEY = re.compile(rb'"([^"]{1,100})"\s*:\s*\Z')
+#: A longer key is not the name of a field, even if all of its characters are escaped.
+_KEY_BYTES = 100
 
 _IS_MARK = np.zeros(256, bool)
 _IS_MARK[list(b",[]{}")] = True
@@ -99,8 +99,7 @@ def _containers(body: bytes, limits: Limits) -> list[_Container]:
     found = []
     for first, last in zip(opens.tolist(), closes.tolist(), strict=True):
         begin, end = int(marks[first]) + 1, int(marks[last])
-        key = _KEY.search(body, max(0, begin - 150), begin - 1)
-        name = key[1].decode("latin-1") if key else "the body"
+        name = _key_before(body, begin - 1)
         is_comma = (kinds[first:last] == ord(",")) & (depths[first:last] == 2)
         commas = np.flatnonzero(is_comma) + first
         if name in _ROWS and kinds[first] == ord("["):
@@ -117,6 +116,17 @@ def _containers(body: bytes, limits: Limits) -> list[_Container]:
             raise Refusal(400, f"the body is not JSON: {name} has a comma too many", "invalid_json")
         found.append(_Container(name, begin, end, pieces))
     return found
+
+
+def _key_before(body: bytes, end: int) -> str:
+    """Return the key of the list or object that begins at `end`; any space may lie between the two."""
+    last = body.rfind(b'"', 0, end)
+    first = body.rfind(b'"', 0, max(0, last))
+    try:
+        key = json.loads(body[first : last + 1]) if last - first <= _KEY_BYTES else ""
+    except ValueError:  # the body is a list, or not JSON
+        key = ""
+    return key if key and key.isascii() else "the body"  # no field has another name
 
 
 def _structure(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int32]]:
