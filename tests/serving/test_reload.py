@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -112,6 +113,15 @@ def test_a_directory_that_changes_is_loaded_when_asked(tmp_path: Path) -> None:
         (tmp_path / "new" / "model.json").rename(path / "model.json")
         wait_until(lambda: client.get("/v1/models/small").json()["version"] != version)
         assert client.post(PREDICT, json=BODY).json()["predictions"]
+
+
+def test_a_model_that_is_not_there_at_the_moment_is_looked_for_later(tmp_path: Path) -> None:
+    path = tmp_path / "small"
+    small_model(0).save(path)
+    with serving(Settings({"small": path})) as (_, service):
+        (path / "model.json").rename(tmp_path / "elsewhere")
+        asyncio.run(service.reloader._follow_files("small"))
+        assert not service.reloader._refused
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
