@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,9 @@ from tests.servers import serving
 import labeltree.serving
 from labeltree.serving import Limits, Settings, schemas
 from labeltree.serving.client_calls import seconds_to_wait
+from labeltree.serving.connections import Connections
 from labeltree.serving.errors import STATUSES, Refusal, invalid_request
+from labeltree.serving.logs import log_event, start_logs
 
 
 def test_default_limits() -> None:
@@ -124,3 +129,41 @@ def test_labels_of_every_type() -> None:
     for wrong in (2**63, -(2**63) - 1, None, ["a"]):
         with pytest.raises(ValidationError):
             label.validate_python(wrong)
+
+
+@pytest.mark.parametrize(
+    ("head_seconds", "stall_seconds", "expected"), [(0.5, 2, 0.125), (2, 0.5, 0.125), (2, 2, 0.5), (9, 9, 1)]
+)
+def test_connections_are_looked_at_four_times_within_the_shortest_limit(
+    head_seconds: float, stall_seconds: float, expected: float
+) -> None:
+    limits = Limits(head_seconds=head_seconds, stall_seconds=stall_seconds)
+    assert Connections(limits)._look_seconds == expected
+
+
+@pytest.fixture
+def own_loggers() -> Iterator[None]:
+    """The loggers are afterwards as before."""
+    loggers = [logging.getLogger(name) for name in ("labeltree", "uvicorn")]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+
+
+@pytest.mark.usefixtures("own_loggers")
+@pytest.mark.parametrize("quiet", [False, True])
+def test_logs_are_lines_of_json(capsys: pytest.CaptureFixture[str], quiet: bool) -> None:
+    start_logs(quiet)
+    log_event("started", worker=3)
+    log_event("broken", level=logging.ERROR, error=ValueError("no such thing"))
+    logging.getLogger("uvicorn.error").warning("%d is odd", 7)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    if not quiet:
+        first = lines.pop(0)
+        assert (first["level"], first["event"], first["worker"]) == ("info", "started", 3)
+    assert [line["level"] for line in lines] == ["error", "warning"]
+    assert "ValueError: no such thing" in lines[0]["exception"]
+    assert lines[1]["message"] == "7 is odd"
+    assert all(line["time"].endswith("Z") for line in lines)
