@@ -230,6 +230,7 @@ def test_a_save_that_fails_after_it_has_replaced_the_model_is_no_other_model(
         assert journaled.save() == 6
         learned(journaled.model, [example(2)])
         assert journaled.save() == 7
+    ModelLock(path, "saves", wait_seconds=0.0).release()  # it is free again
     assert OnlineLabelTreeClassifier.load(path).n_examples_ == 7
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.documents import documents
 
 from labeltree import FastXMLClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree.online import readers_writer_lock
 from labeltree.online.readers_writer_lock import ReadersWriterLock
 
 pytestmark = [
@@ -134,3 +135,17 @@ def test_a_lock_in_a_child_is_held_by_the_thread_that_forked() -> None:
         done.set()
         thread.join()
     assert write()
+
+
+def test_one_thread_forks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else two threads that fork wait for each other's locks."""
+    errors: list[Any] = []
+    monkeypatch.setattr("sys.unraisablehook", errors.append)  # for exceptions in what a fork calls
+    in_child(lambda: not readers_writer_lock._FORKING.locked())
+    assert errors == []
+    assert not readers_writer_lock._FORKING.locked()
+    readers_writer_lock._before_fork()
+    try:
+        assert readers_writer_lock._FORKING.locked()
+    finally:
+        readers_writer_lock._after_fork(in_child=False)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tests.small_models import small_data, small_model
 
 from labeltree import ModelFileError
 from labeltree.model_file import load, save
-from labeltree.model_file.lock import LOCK_NAME, ModelLock
+from labeltree.model_file.lock import LOCK_NAME, ModelLock, _try_lock
 
 REPOSITORY = str(Path(__file__).parents[2])
 PURPOSE = "saves this model"
@@ -249,3 +250,20 @@ def test_a_link_to_a_directory_that_is_not_there_yet_makes_it(tmp_path: Path) ->
     other.symlink_to(tmp_path / "elsewhere")
     ModelLock(other, PURPOSE).release()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_windows_locks_a_byte_behind_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others could not read the text otherwise; it is then written from the begin."""
+    locked: list[int] = []
+
+    def locking(number: int, mode: str, n_bytes: int) -> None:
+        assert (mode, n_bytes) == ("at once", 1)
+        locked.append(os.lseek(number, 0, os.SEEK_CUR))
+
+    with (tmp_path / LOCK_NAME).open("w+b", buffering=0) as file, monkeypatch.context() as patched:
+        patched.setattr("labeltree.model_file.lock.sys", SimpleNamespace(platform="win32"))
+        windows = SimpleNamespace(locking=locking, LK_NBLCK="at once")
+        patched.setattr("labeltree.model_file.lock.msvcrt", windows, raising=False)
+        assert _try_lock(file)
+        assert locked == [1 << 20]
+        assert file.tell() == 0
