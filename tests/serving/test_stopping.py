@@ -9,19 +9,13 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import httpx
 import pytest
-import uvicorn
 from tests.servers import ServerProcess, wait_until
 from tests.small_models import small_model
-
-from labeltree.serving import draining
-from labeltree.serving.draining import DrainingServer
 
 PREDICT = "/v1/models/small/predict"
 ROW = {"indices": [1, 4, 9], "values": [1.0, 0.5, 2.0]}
@@ -97,49 +91,3 @@ def test_the_log_of_a_stopped_server_has_only_json_lines(tmp_path: Path, workers
         assert server.stop() == 0
     for line in (tmp_path / "log").read_text().splitlines():
         json.loads(line)
-
-
-@pytest.fixture
-def listener() -> Iterator[socket.socket]:
-    with socket.create_server(("127.0.0.1", 0)) as opened:
-        yield opened
-
-
-def draining_server(listener: socket.socket, is_only: bool) -> DrainingServer:
-    config = uvicorn.Config("no:app", timeout_graceful_shutdown=5)
-    return DrainingServer(config, listener, is_only, on_stop=lambda: None)
-
-
-@pytest.mark.parametrize("is_only", [True, False])
-def test_only_a_server_without_siblings_refuses_connections_and_once(
-    listener: socket.socket, is_only: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused: list[socket.socket] = []
-    monkeypatch.setattr(draining, "refuse_connections", refused.append)
-    server = draining_server(listener, is_only)
-    for _ in range(2):
-        server.handle_exit(signal.SIGTERM, None)
-        assert server.should_exit
-        assert refused == [listener] * is_only
-
-
-def test_how_long_a_server_that_stops_waits(listener: socket.socket) -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        idle = Mock(waits_for_head=True)
-        idle.transport.get_extra_info.return_value = ours
-        alone, sibling = draining_server(listener, True), draining_server(listener, False)
-
-        def wanted(server: DrainingServer, *connections: Any) -> list[bool]:
-            server.server_state.connections = set(connections)
-            return [server._is_wanted(seconds) for seconds in (0.1, 0.5, 2, 4.9, 5.1)]
-
-        assert wanted(alone) == [True, False, False, False, False]
-        assert wanted(alone, idle) == [True, True, False, False, False]
-        theirs.sendall(b"G")  # the begin of another request
-        assert wanted(alone, idle) == [True, True, True, True, False]
-        idle.waits_for_head = False  # its request is answered by uvicorn's own shutdown
-        assert wanted(alone, idle) == [True, True, False, False, False]
-        with socket.create_connection(listener.getsockname()):  # waits to be accepted
-            assert wanted(alone) == [True, True, True, True, False]
-            assert wanted(sibling) == [True, False, False, False, False]
