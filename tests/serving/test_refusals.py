@@ -16,7 +16,7 @@ import pytest
 from tests.servers import BEARER, TOKEN, serving, wait_until
 from tests.serving.conftest import LIMITS
 
-from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import LabelTreeClassifier, ModelFileError, OnlineLabelTreeClassifier
 from labeltree.online.feature_space import N_HASHED_NAMES
 from labeltree.serving import Limits, Settings, Tokens
 
@@ -226,6 +226,17 @@ def test_an_answer_that_takes_too_long_is_given_up(models: dict[str, Path]) -> N
         check_refusal(client.post(PREDICT, json={"rows": [ROW]}), 504, "took longer than 0.2 seconds")
         del model.predict_topk
         wait_until(lambda: client.post(PREDICT, json={"rows": [ROW]}).status_code == 200)
+
+
+def test_a_block_that_is_found_damaged_by_a_question_is_told(models: dict[str, Path]) -> None:
+    def predict_topk(*arguments: Any, **options: Any) -> Any:
+        raise ModelFileError("weights-1.safetensors: block 7 is damaged")
+
+    with serving(Settings(models)) as (client, service):
+        service.registry["small"].model.predict_topk = predict_topk
+        answer = client.post(PREDICT, json={"rows": [ROW]})
+        check_refusal(answer, 503, "are damaged: save the model again, or restore its files, and reload it")
+        assert answer.json()["error"]["code"] == "damaged_model"
 
 
 def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[str, Path]) -> None:

@@ -168,7 +168,7 @@ class Service:
                 result = await threads.run(timed)
         except ModelFileError as error:  # a block that was never read before is damaged
             log_event("damaged model", level=logging.ERROR, error=error, model=served.name)
-            raise Refusal(500, f"the files of the model {served.name} are damaged", "damaged_model") from None
+            raise damaged(served.name) from None
         finally:
             if exchange.model_seconds > 0:  # else it was refused or cancelled before the model was done
                 self.metrics.worked(served.name, n_rows, exchange.model_seconds)
