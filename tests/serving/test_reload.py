@@ -205,8 +205,9 @@ def test_a_server_that_stops_finishes_what_it_is_at(tmp_path: Path) -> None:
         url = f"{server.url}{PREDICT}"
         asked = [pool.submit(httpx.post, url, json={"rows": rows}, timeout=20) for _ in range(4)]
         wait_until(lambda: in_flight(server) > 0 or all(answer.done() for answer in asked))
-        # Not their sum: a request is in flight until the server knows that its answer was read.
-        n_begun = max(in_flight(server), sum(answer.done() for answer in asked))
+        # A request is in flight until the server knows that its answer was read. So one that is done may still be in
+        # flight, and so may be the last question for /metrics.
+        n_begun = max(in_flight(server) - 1, sum(answer.done() for answer in asked))
         assert server.stop() == 0
         # What it had not begun to read, it may refuse.
         answered = [
