@@ -1,5 +1,8 @@
 """Settings that all tests share."""
 
+import logging
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -11,3 +14,14 @@ settings.load_profile("default")
 
 # So that asserts in the contract say as much as those in test files.
 pytest.register_assert_rewrite("tests.contract")
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_before() -> Iterator[None]:
+    """A test that starts a server in this process leaves no handler with a stream that is closed by then."""
+    loggers = [logging.getLogger(name) for name in ("labeltree", "uvicorn")]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -141,18 +140,6 @@ def test_connections_are_looked_at_four_times_within_the_shortest_limit(
     assert Connections(limits)._look_seconds == expected
 
 
-@pytest.fixture
-def own_loggers() -> Iterator[None]:
-    """The loggers are afterwards as before."""
-    loggers = [logging.getLogger(name) for name in ("labeltree", "uvicorn")]
-    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
-    yield
-    for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
-        logger.handlers, logger.propagate = handlers, propagate
-        logger.setLevel(level)
-
-
-@pytest.mark.usefixtures("own_loggers")
 @pytest.mark.parametrize("quiet", [False, True])
 def test_logs_are_lines_of_json(capsys: pytest.CaptureFixture[str], quiet: bool) -> None:
     start_logs(quiet)
