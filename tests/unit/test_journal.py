@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,16 @@ def test_a_cut_end_of_a_part_that_has_another_behind_it_is_damage(tmp_path: Path
     part.write_bytes(part.read_bytes()[:-1])
     with pytest.raises(ValueError, match="this line is damaged"):
         read(tmp_path / "journal")
+
+
+def test_a_line_of_a_kind_that_is_not_known_is_told(tmp_path: Path) -> None:
+    """It may be of a later version, and stand for examples."""
+    part = write(tmp_path / "journal", *RECORDS)
+    text = b'{"forgotten":["cat"]}'
+    with part.open("ab") as file:
+        file.write(b"%08x %s\n" % (zlib.crc32(text), text))
+    with pytest.raises(ValueError, match="none of the known kinds; open it with a newer labeltree"):
+        Contents.read(tmp_path / "journal")
 
 
 def test_what_is_refused_is_gone(tmp_path: Path) -> None:

@@ -149,12 +149,15 @@ def _records(path: Path, found: Contents) -> Iterator[Record]:
             examples = content["examples"]
             lessons = [Lesson(*lesson) for lesson in content.get("lessons", [[len(examples)]])]
             last = Record(content["first"], examples, lessons)
-        elif "refused" in content and last is not None:
-            last.refused.append(Refused(*content["refused"]))
+        elif "refused" in content:
+            if last is not None:  # else its record was removed with its part
+                last.refused.append(Refused(*content["refused"]))
         elif "receipts" in content:
             found.receipts |= {receipt[0]: Receipt(*receipt) for receipt in content["receipts"]}
         elif "model" in content:
             found.marks.append(Mark(content["model"], content["n_examples"]))
+        else:  # skipping it could lose what a later version of labeltree has written
+            raise ValueError(f"{path}: a line has none of the known kinds; open it with a newer labeltree")
     if last is not None:
         yield last
 
