@@ -100,7 +100,7 @@ def test_precision_has_the_normal_interval() -> None:
     assert found.high == pytest.approx(found.difference + half, abs=0.15 * half)
 
 
-@pytest.mark.parametrize("n_rows", [15, 60])
+@pytest.mark.parametrize("n_rows", [30, 60])
 def test_intervals_hold_the_true_difference_as_often_as_they_say(n_rows: int) -> None:
     """95 % intervals of many samples of a population, whose difference is known."""
     truth, a, b = problem(3000, seed=1)
@@ -115,7 +115,7 @@ def test_intervals_hold_the_true_difference_as_often_as_they_say(n_rows: int) ->
             one = found.metrics[name]
             hits[name] += one.low <= expected[name].difference <= one.high
     for name, n_hits in hits.items():
-        assert 0.915 <= n_hits / n_samples <= 0.985, (name, n_hits)
+        assert 0.91 <= n_hits / n_samples <= 0.985, (name, n_hits)
 
 
 def test_the_same_seed_gives_the_same_intervals() -> None:
@@ -135,7 +135,7 @@ def test_a_large_difference_is_significant_but_not_in_few_rows() -> None:
     truth = [["cat"]] * 40
     a, b = [["dog"]] * 40, [["cat"]] * 39 + [["dog"]]
     assert metrics.compare(truth, a, b, ks=(1,)).metrics["P@1"].is_significant
-    assert not metrics.compare(truth[:9], a[:9], b[:9], ks=(1,)).metrics["P@1"].is_significant
+    assert not metrics.compare(truth[:29], a[:29], b[:29], ks=(1,)).metrics["P@1"].is_significant
     alone = metrics.compare(truth[:1], a[:1], b[:1], ks=(1,)).metrics["P@1"]
     assert (alone.difference, alone.is_significant) == (1, False)
 

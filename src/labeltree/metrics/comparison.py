@@ -22,8 +22,8 @@ from labeltree.validation import check_count
 
 FloatArray = NDArray[np.float64]
 
-#: With fewer rows, no difference is called significant: intervals of so few rows are too narrow.
-FEWEST_ROWS = 10
+#: With fewer rows, no difference is called significant: their intervals are too narrow.
+FEWEST_ROWS = 30
 #: Maximum number of weights, or of values of labels, that are in memory at once.
 BLOCK = 1 << 22
 
@@ -39,7 +39,7 @@ class Difference:
     low, high : float
         The confidence interval of ``b - a``.
     is_significant : bool
-        Whether 0 is outside of the interval, and there are at least 10 rows.
+        Whether 0 is outside of the interval, and there are at least 30 rows.
     """
 
     a: float
