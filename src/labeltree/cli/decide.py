@@ -18,8 +18,8 @@ Method = Literal["auto", "fixed", "exact", "ofo"]
 _for_ofo = partial(option, metavar="N", rich_help_panel="Online F-measure optimisation (--method ofo)")
 
 
-@reads_data
 @with_parameters("n_jobs")
+@reads_data
 def decide(
     model: options.Model,
     data: Annotated[

@@ -21,8 +21,8 @@ def positive(value: float) -> float:
     return value
 
 
-@reads_data
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
+@reads_data
 def evaluate(
     model: options.Model,
     data: DataFile,

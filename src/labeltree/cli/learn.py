@@ -31,8 +31,8 @@ def _cutoffs(text: str) -> tuple[int, ...]:
     return cutoffs
 
 
-@reads_data
 @with_parameters(defaults=True, kind=_KIND)
+@reads_data
 def learn(
     context: typer.Context,
     stream: Annotated[

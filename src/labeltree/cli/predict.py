@@ -18,8 +18,8 @@ from labeltree.cli.options import file_option, option, probability_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
-@reads_data
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
+@reads_data
 def predict(
     model: options.Model,
     data: DataFile,

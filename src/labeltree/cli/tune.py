@@ -37,8 +37,8 @@ _SHARED = (
 )
 
 
-@reads_data(sizes=True)
 @with_parameters(*_SEARCHED, *_SHARED)
+@reads_data(sizes=True)
 def tune(
     data: DataFile,
     budget: Annotated[float, option("The time for the search.", metavar="MINUTES", callback=positive)],

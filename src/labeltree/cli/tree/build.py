@@ -23,7 +23,6 @@ def _json_file(path: Path) -> Path:
 Out = Annotated[Path, file_option("The .json file to write the tree to.", "--out", callback=_json_file)]
 
 
-@reads_data(sizes=True)
 @with_parameters(
     *(name for name in PANELS["The tree"] if name != "n_trees"),
     "normalize",
@@ -32,6 +31,7 @@ Out = Annotated[Path, file_option("The .json file to write the tree to.", "--out
     "verbose",
     defaults=True,
 )
+@reads_data(sizes=True)
 def build(
     data: DataFile,
     out: Out,
