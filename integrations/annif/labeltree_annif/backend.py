@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import annif.util
 import numpy as np
@@ -26,6 +27,7 @@ from labeltree_annif.optimizer import LabelTreeOptimizer
 
 if TYPE_CHECKING:
     from annif.corpus import Document, DocumentCorpus
+    from annif.project import AnnifProject
 
 Classifier = LabelTreeClassifier | OnlineLabelTreeClassifier
 
@@ -53,9 +55,18 @@ class LabelTreeBackend(
     MODEL_FILE = "labeltree-model"
     TRAIN_FILE = "labeltree-train.npz"
 
-    DEFAULT_PARAMETERS = {"min_df": 1, "ngram": 1, "online": False, "random_state": 0}
+    DEFAULT_PARAMETERS: ClassVar[dict[str, Any]] = {
+        "min_df": 1,
+        "ngram": 1,
+        "online": False,
+        "random_state": 0,
+    }
 
     _trained: Trained | None = None
+
+    def __init__(self, backend_id: str, config_params: Any, project: AnnifProject) -> None:
+        super().__init__(backend_id, config_params, project)
+        self._loading = threading.Lock()
 
     # -- models ------------------------------------------------------------------------------------------------------
 
@@ -76,11 +87,17 @@ class LabelTreeBackend(
     def initialize(self, parallel: bool = False) -> None:
         """Load the model, or load it again if another process has trained it or has learned."""
         version = self._version()
-        if self._trained is None or self._trained.version != version:
-            self.debug(f"loading model from {self._model_path}")
-            self.vectorizer = None
-            self.initialize_vectorizer()
-            self._keep(self.vectorizer, self._load(), version)
+        if self._has(version):
+            return
+        with self._loading:  # one thread loads, and the others wait
+            if not self._has(version):
+                self.debug(f"loading model from {self._model_path}")
+                self.vectorizer = None
+                self.initialize_vectorizer()
+                self._keep(self.vectorizer, self._load(), version)
+
+    def _has(self, version: tuple[int, int]) -> bool:
+        return self._trained is not None and self._trained.version == version
 
     def _load(self) -> Classifier:
         try:
@@ -216,9 +233,12 @@ class LabelTreeBackend(
                 self._model_path, "learns into this model (annif learn)", wait_seconds=_WAIT_SECONDS
             ) as lock:
                 model = self._load()
-                if model.n_features_in_ == X.shape[1]:
-                    model.partial_fit(X, y)
-                    save(model, self._model_path, lock=lock)
+                if model.n_features_in_ != X.shape[1]:
+                    raise OperationFailedException(
+                        "the project was trained meanwhile; learn again", project_id=self.project.project_id
+                    )
+                model.partial_fit(X, y)
+                save(model, self._model_path, lock=lock)
         except LabelTreeError as error:
             raise OperationFailedException(str(error), backend_id=self.backend_id) from error
         self.initialize()
@@ -231,10 +251,13 @@ class LabelTreeBackend(
         limit = int(params["limit"])
         found = model.predict_topk(X, limit)
         results = [
-            [SubjectSuggestion(subject_id=int(label), score=float(score)) for label, score in zip(*row)]
+            [
+                SubjectSuggestion(subject_id=int(label), score=float(score))
+                for label, score in zip(*row, strict=True)
+            ]
             if n_words
             else []
-            for n_words, *row in zip(np.diff(X.indptr), found.labels, found.probabilities)
+            for n_words, *row in zip(np.diff(X.indptr), found.labels, found.probabilities, strict=True)
         ]
         return SuggestionBatch.from_sequence(results, self.project.subjects)
 

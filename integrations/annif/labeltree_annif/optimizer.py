@@ -26,7 +26,7 @@ _METRICS = {
 _BUDGET = 10 * 365 * 86_400.0
 
 
-class _Enough(Exception):
+class _Enough(Exception):  # noqa: N818 - nothing is wrong
     """Ends the search."""
 
 
@@ -41,7 +41,8 @@ class LabelTreeOptimizer(HyperparameterOptimizer):  # type: ignore[misc]
         metrics = {"NDCG": f"nDCG@{backend.params['limit']}", **_METRICS}
         if metric not in metrics:
             raise NotSupportedException(
-                f"cannot optimize {metric!r}; expected one of {', '.join(metrics)}", backend_id=backend.backend_id
+                f"cannot optimize {metric!r}; expected one of {', '.join(metrics)}",
+                backend_id=backend.backend_id,
             )
         self._tuned_metric = metrics[metric]
 
