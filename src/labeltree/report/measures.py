@@ -161,7 +161,7 @@ def measure_report(
         raise ValueError(
             f"X and y must have the same number of rows, got {features.n_rows} and {truth.n_rows}"
         )
-    n_unknown, n_labels = int(n_unknown_of_row.sum()), len(trained.names)
+    n_unknown, n_labels = int(n_unknown_of_row.sum()), len(trained.label_index)
     k = min(k, n_labels)
     forest = trained.forest
     for name, of_rows in (("texts", texts), ("ids", ids)):
@@ -183,7 +183,7 @@ def measure_report(
     )
     labels = _label_rows(truth, trained)
     return Report(
-        classes=trained.names.classes,
+        classes=trained.label_index.classes,
         label_counts=trained.label_counts,
         n_rows=truth.n_rows,
         n_unknown=n_unknown,
@@ -210,8 +210,8 @@ def measure_report(
 
 def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
     """Return the known labels of each row, and the number of its unknown labels."""
-    names = model.names
-    indptr, positions = find_labels(y, names)
+    index = model.label_index
+    indptr, positions = find_labels(y, index)
     rows, n_rows = row_numbers(np.diff(indptr)), len(indptr) - 1
     known = positions >= 0
     if not known.any():
@@ -219,13 +219,13 @@ def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
             "a report needs at least one row with a label that the model knows, but y has none: check that y belongs "
             "to the data of the model"
         )
-    truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(names))
+    truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(index))
     return truth, np.bincount(rows[~known], minlength=n_rows)
 
 
 def _label_rows(truth: LabelSets, model: Model) -> LabelRows:
     indptr = np.concatenate([[0], np.cumsum(truth.sizes)]).astype(np.int64)
-    return LabelRows(indptr, truth.labels.astype(np.int32), model.names.classes, model.label_kind)
+    return LabelRows(indptr, truth.labels.astype(np.int32), model.label_index.classes, model.label_kind)
 
 
 def _measure_tree(
