@@ -25,6 +25,7 @@ COMMANDS = (
     "tune",
     "learn",
     "evaluate",
+    "compare",
     "decide",
     "predict",
     "tag",

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import labeltree
+from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
@@ -76,7 +77,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 add_train(app)
-for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
+for command in (tune, learn, evaluate, compare, decide, predict, tag, explain, info, convert, serve, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)

@@ -33,9 +33,7 @@ class DecidedLabels:
     @classmethod
     def measure(cls, model: Any, X: Any, y: Any) -> DecidedLabels:
         """Compare the labels that the model's decision chooses with y: a matrix, or lists of labels."""
-        is_multiclass = model.label_kind_ == "multiclass"  # predict returns the most probable class
-        found = best_labels(model, X, 1, 0.0) if is_multiclass else chosen_labels(model, X)
-        truth, predicted = read_decided(y, _like(y, found))
+        truth, predicted = read_decided(y, _like(y, _decided(model, X)))
         outcomes = count_outcomes(truth, predicted, per="label")
         both, sizes = outcomes.both, 2 * outcomes.both + outcomes.only_true + outcomes.only_pred
         occurs = sizes > 0
@@ -46,6 +44,16 @@ class DecidedLabels:
             predicted_per_row=len(predicted.labels) / truth.n_rows,
             true_per_row=len(truth.labels) / truth.n_rows,
         )
+
+
+def decided_lists(model: Any, X: Any) -> list[list[Any]]:
+    """Return the labels that `predict` returns, as lists."""
+    return [[label for label, _ in row] for row in _decided(model, X).rows()]
+
+
+def _decided(model: Any, X: Any) -> PredictedLabels:
+    is_multiclass = model.label_kind_ == "multiclass"  # predict returns the most probable class
+    return best_labels(model, X, 1, 0.0) if is_multiclass else chosen_labels(model, X)
 
 
 def _like(y: Any, found: PredictedLabels) -> Any:
