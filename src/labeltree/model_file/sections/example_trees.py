@@ -9,7 +9,7 @@ import numpy as np
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.information import TreeInfo
-from labeltree.model_file.sections import batch
+from labeltree.model_file.sections import batch, label_names
 from labeltree.model_file.tensors import Tensor
 from labeltree.rivals.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS, ExampleTrees
 from labeltree.rivals.fastxml.forest import ExampleForest
@@ -27,7 +27,8 @@ def write(draft: Draft, estimator: Any) -> None:
     trees = model.forest.example_trees
     batch.write(draft, estimator, model)
     draft.add(dense_features=list(trees.dense_features))
-    draft.version = VERSION
+    if draft.version < label_names.VERSION:  # earlier sections have not changed the version
+        draft.version = VERSION
     tensors = {name: Tensor.of(values) for name, values in trees.arrays.items()}
     draft.files[FILES] = TensorPart("example-trees", tensors)
 
@@ -40,7 +41,8 @@ class _ExampleTrees:
         self.batch = batch.Batch(stored)
         self.dense_features = stored.fields.feature_range("dense_features", self.batch.n_features)
         self.file = stored.files.file(FILES, "example-trees")
-        stored.needed_version = VERSION
+        if stored.needed_version < label_names.VERSION:
+            stored.needed_version = VERSION
         stored.finish()
 
     def trees(self) -> ExampleTrees:

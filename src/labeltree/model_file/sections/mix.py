@@ -8,7 +8,7 @@ from labeltree.errors import ModelFileError
 from labeltree.kinds import kind_named
 from labeltree.mixing.mixed_model import check_number
 from labeltree.model_file.document import Draft, Stored
-from labeltree.model_file.sections import decision
+from labeltree.model_file.sections import decision, label_names
 
 #: The field by which such a model is recognised.
 FILES = "members"
@@ -35,6 +35,7 @@ def write(draft: Draft, model: Any) -> None:
             raise ValueError(f"model {number} of the mix: {error}") from error
         members.append({"weight": weight, "format_version": own.version, **own.ordered()})
     decision.write(draft, model.decision_)
+    label_names.write(draft, model.model_.label_names, model.classes_.tolist())
     draft.add(VERSION, members=members)
 
 
@@ -60,12 +61,13 @@ def read(cls: type[Any], stored: Stored) -> Any:
     from labeltree.model_file.loading import open_model
 
     members, weights = _members(stored)
-    decided = decision.take(stored)
+    decided, named = decision.take(stored), label_names.take(stored)
     stored.needs(VERSION)
     stored.finish()
     mixed = cls([open_model(member) for member in members], weights)
     if decided.is_there:
         mixed.decision_ = decided.read(len(mixed.classes_))
+    mixed.label_names_ = named.read(mixed.classes_.tolist())
     return mixed
 
 
@@ -75,6 +77,7 @@ def describe(stored: Stored) -> dict[str, Any]:
 
     members, weights = _members(stored)
     decision.take(stored)
+    named = label_names.take(stored)
     stored.needs(VERSION)
     stored.finish()
     described = [section_in(member).describe(member) for member in members]
@@ -86,4 +89,5 @@ def describe(stored: Stored) -> dict[str, Any]:
         "trees": [tree for entry in described for tree in entry["trees"]],
         "training_report": [report for entry in described for report in entry["training_report"]],
         "calibration": None,
+        "has_label_names": named.file is not None,
     }
