@@ -85,8 +85,8 @@ def ask(model):
     [
         ({"format": "other"}, "not a model of labeltree"),
         (
-            {"format_version": 8},
-            "format version 8, but this version of labeltree knows only 1, 2, 3, 4, 5, 6, 7 and 8: upgrade",
+            {"format_version": 9},
+            "format version 9, but this version of labeltree knows only 1, 2, 3, 4, 5, 6, 7 and 8: upgrade",
         ),
         ({"format_version": 4}, "format version 4, but its sections are those of version 1"),
         ({"format_version": 2}, "format version 2, but its sections are those of version 1"),
