@@ -49,7 +49,7 @@ class EvidenceFinder:
 
     def __call__(self, row: int, label: int) -> Evidence:
         """Return the evidence for a label, given by its position."""
-        name = self.model.model_.names.classes[[label]].tolist()[0]
+        name = self.model.model_.label_index.classes[[label]].tolist()[0]
         if self.texts is not None:
             return Evidence(self._pieces(self.texts[row], name))
         trained = self.model.model_
