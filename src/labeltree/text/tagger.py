@@ -94,6 +94,18 @@ class Tagger(BaseEstimator):
         check_is_fitted(self)
         return self.classifier_.classes_
 
+    @property
+    def label_names_(self) -> Mapping[Any, str] | None:
+        """Readable names by label, as `LabelTreeClassifier.label_names_`; None if there are none."""
+        check_is_fitted(self)
+        names: Mapping[Any, str] | None = self.classifier_.label_names_
+        return names
+
+    @label_names_.setter
+    def label_names_(self, names: Mapping[Any, str] | None) -> None:
+        check_is_fitted(self)
+        self.classifier_.label_names_ = names
+
     def tag(self, text: str | Sequence[str], k: int = 5, threshold: float = 0.0) -> Any:
         """Return the most probable labels of a text, best first; for several texts, a list for each.
 
