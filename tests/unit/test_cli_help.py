@@ -29,6 +29,7 @@ COMMANDS = (
     "predict",
     "tag",
     "explain",
+    "name",
     "info",
     "convert",
     "serve",

@@ -21,6 +21,7 @@ from labeltree.cli.explain import explain
 from labeltree.cli.help_page import reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
+from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
@@ -76,7 +77,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 add_train(app)
-for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
+for command in (tune, learn, evaluate, decide, predict, tag, explain, name, info, convert, serve, demo):
     app.command(help=reflowed(command.__doc__ or ""))(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)

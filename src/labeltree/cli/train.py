@@ -30,7 +30,15 @@ def train(
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
         option("The method to train. Add --help to see its options.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
-    label_names: options.LabelNames = None,
+    label_names: Annotated[
+        Path | None,
+        file_option(
+            "A file with readable names of labels, which the model keeps: a table (.csv, .tsv) of labels and names, a "
+            "SKOS vocabulary (.ttl, .rdf, …), or a list of names, one per line, from label 0 on. By default the names "
+            "in the taxonomy that the tree is made of, if it has names."
+        ),
+    ] = None,
+    language: options.Language = "en",
     preset: Annotated[
         Literal["parabel", "bonsai", "napkinxc"] | None,
         option("Use the settings of a published system. Options that you give override them."),
@@ -64,13 +72,15 @@ def train(
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
         labeltree train train.txt --model tags --tree topics.csv --label-names labels.txt
+        labeltree train texts.jsonl --model tags --label-names eurovoc.ttl --language fr
         labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.training_rows import read_training_rows
-    from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
+    from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
+    from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
     from labeltree.model_file.directory import check_replaceable
     from labeltree.model_file.waiting import check_nothing_waits
@@ -84,7 +94,7 @@ def train(
     tree, told = getattr(classifier, "tree", None), {}
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
-    check_names_are_used(tree, label_names)
+    name_file = None if label_names is None else NameFile.read(label_names, language)
     check_replaceable(model)
     check_nothing_waits(model)
     stopwatch = Stopwatch()
@@ -92,7 +102,10 @@ def train(
         rows = read_training_rows(data, text_parameters, given_for_texts)
     if tree is not None and rows.vectorizer is None:
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
+    labels = rows.labels
+    names = label_names_in(tree, labels) if name_file is None else name_file.names_of(labels)
     rows.fit(classifier)
+    classifier.label_names_ = names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
@@ -109,6 +122,7 @@ def train(
                 "rows": rows.X.shape[0],
                 "features": rows.X.shape[1],
                 "labels": n_labels,
+                "label_names": len(classifier.label_names_ or ()),
                 "parameters": {**classifier.get_params(), **told},
                 "C": getattr(classifier, "C_", None),
                 "trees": trees_to_json(stored, classifier),
@@ -120,8 +134,10 @@ def train(
         return
     console = standard_output()
     console.print(rows.describe(n_labels, stopwatch.seconds["reading"]))
-    for line in describe_matching(tree, n_labels):
+    for line in describe_matching(tree, labels):
         console.print(line)
+    if classifier.label_names_:
+        console.print(f"{len(classifier.label_names_):,} of {n_labels:,} labels have names")
     console.print(describe_training(classifier))
     if isinstance(getattr(classifier, "C", None), str):
         chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
+from labeltree.labels.reading import label_order
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class TrainingRows:
     y: Any
     first_label: int = 0
     vectorizer: Any = None
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels, as a classifier that is trained on these rows will have them."""
+        return list(range(self.y.shape[1])) if self.vectorizer is None else label_order({*chain(*self.y)})
 
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these were read."""
