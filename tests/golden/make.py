@@ -221,22 +221,36 @@ def tagger_cases() -> dict[str, Tagger]:
     }
 
 
-def make_missing_taggers(directory: Path) -> None:
+def later_tagger_cases() -> dict[str, Tagger]:
+    """Taggers of version 8: with settings of texts that came later."""
+    fields = TextVectorizer(fields={"title": 2.0, "text": 0.5}, sublinear_tf=True)
+    trees = FastXMLClassifier(n_trees=4, C=20.0, max_leaf=2, random_state=0)
+    return {
+        "fields": Tagger(LabelTreeClassifier(random_state=0), fields),
+        "fields-fastxml": Tagger(trees, fields),
+    }
+
+
+#: What they are trained on.
+FIELDED_TEXTS = [{"title": text.split()[0], "text": text} for text in TEXTS[:-1]] + [TEXTS[-1]]
+
+
+def make_missing_taggers(directory: Path, taggers: dict[str, Tagger], texts: list[Any]) -> None:
     directory.mkdir(exist_ok=True)
-    for name, tagger in tagger_cases().items():
+    for name, tagger in taggers.items():
         if (directory / name).exists():
             continue
-        tagger.fit(TEXTS, TEXT_LABELS)
+        tagger.fit(texts, TEXT_LABELS)
         if name.endswith("decided"):
-            tagger.decide_for("micro_f1", TEXTS, TEXT_LABELS)
+            tagger.decide_for("micro_f1", texts, TEXT_LABELS)
         tagger.save(directory / name)
-        found = tagger.predict_topk(TEXTS, k=3)
+        found = tagger.predict_topk(texts, k=3)
         expected = {
             "estimator": type(tagger.classifier_).__name__,
-            "texts": TEXTS,
+            "texts": texts,
             "labels": found.labels.tolist(),
             "probabilities": found.probabilities.tolist(),
-            "predicted": tagger.predict(TEXTS),
+            "predicted": tagger.predict(texts),
         }
         (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
 
@@ -374,7 +388,8 @@ def main() -> None:
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
-    make_missing_taggers(GOLDEN / "version-6")
+    make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)
+    make_missing_taggers(GOLDEN / "version-8", later_tagger_cases(), FIELDED_TEXTS)
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

@@ -164,6 +164,11 @@ class _MixedModel(Model):
         assert isinstance(self.reader, MixedReader)
         return self.reader.takes_text
 
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        assert isinstance(self.reader, MixedReader)
+        return self.reader.text_fields
+
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
         return list(texts)

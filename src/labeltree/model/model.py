@@ -119,6 +119,11 @@ class Model:
         """Whether `text_rows` can read texts."""
         return self.vectorizer is not None
 
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields that a text may have; empty if texts are strings only."""
+        return tuple(self.vectorizer.fields or ()) if self.vectorizer is not None else ()
+
     def text_rows(self, texts: Any) -> Any:
         """Return X for texts."""
         assert self.vectorizer is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -124,6 +124,9 @@ class GrowingModel:
     def takes_text(self) -> bool:
         """Whether features have names; a text is then a row of word counts."""
         return self.features.has_names
+
+    #: Texts are strings only.
+    text_fields: ClassVar[tuple[str, ...]] = ()
 
     def text_rows(self, texts: Sequence[str]) -> list[dict[str, float]]:
         """Return X for texts."""

@@ -117,13 +117,14 @@ class Tagger(BaseEstimator):
         threshold : float
             The minimum probability of a label.
         """
-        texts = [text] if isinstance(text, str) else text
+        is_one = isinstance(text, str | Mapping)
+        texts: Any = [text] if is_one else text
         top = self.predict_topk(texts, k, threshold=threshold)
         tags = [
             [Tag(*pair) for pair in zip(*row, strict=True) if pair[1] > 0]
             for row in zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
         ]
-        return tags[0] if isinstance(text, str) else tags
+        return tags[0] if is_one else tags
 
     def predict_topk(self, texts: Sequence[str], k: int = 5, **options: Any) -> TopLabels:
         """Return the k most probable labels of every text; options are those of the classifier's `predict_topk`."""
@@ -166,7 +167,7 @@ class Tagger(BaseEstimator):
         >>> text[best.begin : best.end]
         'SEA'
         """
-        if not isinstance(text, str):
+        if not isinstance(text, str | Mapping):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
         check_is_fitted(self)
         return explain_text(self.classifier_, text, label, n_features)
