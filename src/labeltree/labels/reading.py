@@ -61,8 +61,7 @@ def read_labels(y: Any) -> LabelRows:
     if sp.issparse(y):
         return _from_sparse(y)
     columns = getattr(y, "columns", None)
-    if hasattr(y, "to_numpy"):  # a frame, or a series, which may hold lists
-        y = y.to_numpy()
+    y = plain_labels(y)
     if _is_list_of_lists(y):
         return read_label_lists(y)
     array = np.asarray(y)
@@ -70,6 +69,13 @@ def read_labels(y: Any) -> LabelRows:
         classes = np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
         return _from_dense(array, classes)
     return _from_classes(y)
+
+
+def plain_labels(y: Any) -> Any:
+    """Return a frame or a column of pandas, polars or Arrow as an array or a list, and any other y as it is."""
+    if hasattr(y, "to_pylist") and not hasattr(y, "columns"):
+        return y.to_pylist()
+    return y.to_numpy() if hasattr(y, "to_numpy") else y
 
 
 def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -91,8 +97,7 @@ def _read_by_name(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     if isinstance(y, LabelRows):
         return y.indptr, y.indices
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
+    y = plain_labels(y)
     if _is_list_of_lists(y):
         _check_lists(y)
         indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
