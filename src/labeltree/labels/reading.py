@@ -115,7 +115,26 @@ def _read_by_label(
 
 def read_labels_of(y: Any, classes: NDArray[Any], kind: LabelKind) -> LabelRows:
     """Read y, whose labels are all among `classes`; sort the labels of each row, and drop duplicates."""
-    indptr, indices = read_known_labels(y, classes)
+    return _label_rows(*read_known_labels(y, classes), classes, kind)
+
+
+def read_held_out_labels(y: Any, index: LabelIndex, kind: LabelKind) -> LabelRows:
+    """Read the y of held-out rows as `read_labels_of` does, without the labels that are not in the index.
+
+    Raises `ValueError` if no label of any row is in the index.
+    """
+    indptr, indices = find_labels(y, index)
+    known = indices >= 0
+    if len(indices) > 0 and not known.any():
+        raise ValueError("y has none of the labels of this model; classes_ has them all")
+    if not known.all():
+        indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
+    return _label_rows(indptr, indices[known], index.classes, kind)
+
+
+def _label_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], classes: NDArray[Any], kind: LabelKind
+) -> LabelRows:
     matrix = sp.csr_matrix(
         (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(indptr) - 1, len(classes))
     )
