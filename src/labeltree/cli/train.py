@@ -10,7 +10,7 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.figures import count_text, range_text, seconds_text
 from labeltree.cli.options import file_option, option
-from labeltree.cli.parameters import is_given, text_options
+from labeltree.cli.parameters import FOR_EVERY_RUN, is_given, text_options
 from labeltree.kinds import METHODS, Kind
 
 DEFAULT_METHOD = "label-tree"
@@ -27,7 +27,7 @@ def train(
     ],
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option("The method to train. Add --help to see its options.", metavar="METHOD"),
+        option("The method to train. Add --help-all to see its options.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
     format: options.TrainingFormat = "auto",
     one_based: options.OneBased = None,
@@ -176,7 +176,6 @@ def _untrained(
             made["n_trees"] = len(made["tree"])
             given = given | {"n_trees"}
     if preset is not None:
-        # The default of --n-jobs is not the estimator's.
-        made = {name: made[name] for name in (*given, "n_jobs")}
+        made = {name: made[name] for name in (*given, *FOR_EVERY_RUN)}
         return untrained(getattr(estimator, preset), made), parameters
     return untrained(estimator, made), parameters
