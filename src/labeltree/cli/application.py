@@ -122,8 +122,8 @@ _BASIC: dict[Any, tuple[str, ...]] = {
 }
 add_train(app)
 for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
-    shape = {"cls": long_command(*_BASIC[command])} if command in _BASIC else {}
-    app.command(help=reflowed(command.__doc__ or ""), **shape)(command)
+    cls = long_command(*_BASIC[command]) if command in _BASIC else None
+    app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)
 

@@ -11,8 +11,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-#: On short pages, a longer sentence is cut.
+#: On short pages, a longer sentence is cut, and more examples are left out.
 _LONG_SENTENCE = 55
+_MOST_EXAMPLES = 5
 
 
 def reflowed(docstring: str) -> str:
@@ -22,7 +23,7 @@ def reflowed(docstring: str) -> str:
 
 
 def in_short(text: str) -> str:
-    """Return the first sentence of a text, up to a colon or semicolon if it is long.
+    """Return the first sentence of a text, and of a long one only the first part.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def in_short(text: str) -> str:
     """
     sentence = re.split(r"(?<!\b[a-z])\.\s", text, maxsplit=1)[0].removesuffix(".")
     if len(sentence) > _LONG_SENTENCE:
-        sentence = re.split("[:;] ", sentence, maxsplit=1)[0]
+        sentence = re.split("[:;,] ", sentence, maxsplit=1)[0]
     return f"{sentence}." if sentence else ""
 
 
@@ -45,7 +46,8 @@ class LongCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return all options, with ``--help-all`` at the end."""
-        *options, help = super().get_params(ctx)
+        all_options: list[Any] = super().get_params(ctx)
+        *options, help = all_options
         help_all = copy(help)
         help_all.name, help_all.opts, help_all.callback = "help_all", ["--help-all"], self._print_all
         help_all.help = f"Show all {len(self.params)} options and exit."
@@ -78,7 +80,7 @@ def _short_text(help: str) -> str:
     summary, _, rest = help.partition("\n\n")
     examples = rest.partition("[bold]Examples[/bold]\n\n")[2].partition("\n\n")[0]
     # Lines that begin with a space would lose it.
-    lines = [f"[bold][/bold]{line}" for line in examples.splitlines()]
+    lines = [f"[bold][/bold]{line}" for line in examples.splitlines()[:_MOST_EXAMPLES]]
     return "\n\n".join([summary, "[bold]Examples[/bold]", "\n".join(lines)])
 
 

@@ -179,21 +179,22 @@ def options_of(
     ]
 
 
-def text_options() -> list[inspect.Parameter]:
+def text_options(*, optional: bool = False) -> list[inspect.Parameter]:
     """Return options for turning texts into features; `n_features` is an option of the data."""
     names = classifier_parameters("TextVectorizer").keys() - {"n_features", "n_jobs"}
-    return options_of("TextVectorizer", {"Texts": tuple(names)})
+    return options_of("TextVectorizer", {"Texts": tuple(names)}, optional=optional)
 
 
 def with_parameters(
-    *names: str, defaults: bool = False, kind: Kind = METHODS["label-tree"]
+    *names: str, defaults: bool = False, texts: bool = False, kind: Kind = METHODS["label-tree"]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the ``**parameters`` of a command by options for the parameters of an estimator.
+    """Replace the ``**parameters`` of a command by options for the parameters of an estimator, and of `texts`.
 
     An option that is not given is None, so that a trained model keeps its own value; or, if `defaults`, the
     estimator's default.
     """
     options = options_of(kind.estimator, kind.panels, names, optional=not defaults)
+    options += text_options(optional=not defaults) if texts else []
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         set_options(command, inspect.signature(command, eval_str=True), options)

@@ -20,28 +20,20 @@ class TrainCommand(LongCommand):
     """The options of `train` depend on the method: they are chosen before the command line is parsed."""
 
     basic = (
-        "model",
-        "overwrite",
-        "method",
-        "tune",
-        "valid",
-        "metric",
-        "text",
-        "labels",
-        "separator",
-        "format",
-        "label_names",
-        "parameters_file",
-        "n_trees",
-        "tree",
-        "loss",
-        "C",
-        "prune",
-        "ngram_range",
-        "weights",
-        "n_jobs",
-        "random_state",
-        "json",
+        *(
+            "model",
+            "overwrite",
+            "tune",
+            "valid",
+            "metric",
+            "text",
+            "labels",
+            "separator",
+            "format",
+            "label_names",
+        ),
+        *("method", "parameters_file", "n_trees", "tree", "loss", "C", "ngram_range", "weights", "n_jobs"),
+        *("random_state", "json"),
     )
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -84,7 +76,7 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
 
 def _has_option(kind: Kind, name: str) -> bool:
     """Return whether an option of `train` makes sense for a kind."""
-    if name == "preset":
+    if name in ("preset", "tune", "valid", "metric"):
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"
