@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import labeltree
+from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
@@ -121,7 +122,7 @@ _BASIC: dict[Any, tuple[str, ...]] = {
     ),
 }
 add_train(app)
-for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
+for command in (tune, learn, evaluate, compare, decide, predict, tag, explain, info, convert, serve, demo):
     cls = long_command(*_BASIC[command]) if command in _BASIC else None
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
