@@ -69,7 +69,7 @@ def test_unknown_command() -> None:
 
 def test_too_few_names(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("one\ntwo\n")
-    for option in ("--labels", "--feature-names"):
+    for option in ("--label-names", "--feature-names"):
         result = run(
             "explain", folder / "model", folder / "train.txt", option, tmp_path / "names.txt", exit_code=1
         )

@@ -45,7 +45,7 @@ class TestInfo:
         assert "tree 2" in words
 
     def test_drawing(self, folder: Path) -> None:
-        drawing = run("info", folder / "model", "--tree", "--labels", folder / "labels.txt").stdout
+        drawing = run("info", folder / "model", "--tree", "--label-names", folder / "labels.txt").stdout
         assert f"root ({N_LABELS} labels)" in drawing
         assert all(re.search(rf"\bL{i}\b", drawing) for i in range(N_LABELS))
         model = LabelTreeClassifier.load(folder / "model")
@@ -86,7 +86,7 @@ class TestExplain:
             ]
 
     def test_best_label_with_names(self, folder: Path) -> None:
-        names = ["--labels", folder / "labels.txt", "--feature-names", folder / "features.txt"]
+        names = ["--label-names", folder / "labels.txt", "--feature-names", folder / "features.txt"]
         X, _ = read_xmlc(folder / "test.txt")
         best = int(LabelTreeClassifier.load(folder / "model").predict_topk(X[0], 1).labels[0, 0])
         text = run("explain", folder / "model", folder / "test.txt", *names).stdout

@@ -88,7 +88,7 @@ def test_names(folder: Path, tmp_path: Path) -> None:
         folder / "test.txt",
         "-k",
         2,
-        "--labels",
+        "--label-names",
         tmp_path / "names.txt",
     ]
     expected = expected_rows(folder, 2)
@@ -107,8 +107,8 @@ def test_labels_that_are_names_already(tmp_path: Path) -> None:
     assert run("predict", tmp_path / "pets", "-", "-k", 1, input=" 1:1\n 0:1\n").stdout.startswith("dog:")
     names = write_rows(tmp_path / "names.txt", [])
     assert (
-        "leave --labels out"
-        in run("predict", tmp_path / "pets", "-", "--labels", names, input="", exit_code=1).stderr
+        "leave --label-names out"
+        in run("predict", tmp_path / "pets", "-", "--label-names", names, input="", exit_code=1).stderr
     )
     assert "numbers from 0" in " ".join(
         run("predict", tmp_path / "pets", "-", "--output-format", "xmlc", input="", exit_code=2)

@@ -65,7 +65,14 @@ class TestBuild:
         assert report["parameters"]["arity"] == 3
 
     def test_taxonomy(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
-        options = ["--tree", folder / "taxonomy.csv", "--labels", folder / "labels.txt", "--max-arity", 4]
+        options = [
+            "--tree",
+            folder / "taxonomy.csv",
+            "--label-names",
+            folder / "labels.txt",
+            "--max-arity",
+            4,
+        ]
         out = tmp_path / "tree.json"
         text = text_of("tree", "build", folder / "train.txt", "--out", out, *options, "--random-state", 0)
         assert f"11 of {N_LABELS} labels are among 13 concepts, by id" in text
@@ -78,14 +85,14 @@ class TestBuild:
         assert "a tree is written as JSON" in " ".join(table.split())
         build = ["tree", "build", "no-such-data.txt", "--out", tmp_path / "tree.json"]
         assert "the parameter 'arity' must be" in text_of(*build, "--arity", 1, exit_code=2)
-        assert "only a taxonomy as --tree" in text_of(*build, "--labels", "labels.txt", exit_code=2)
+        assert "only a taxonomy as --tree" in text_of(*build, "--label-names", "labels.txt", exit_code=2)
         assert "build makes one tree, got 2" in text_of(*build, "--tree", "kmeans,huffman", exit_code=2)
         assert "no-such-data.txt: No such file" in text_of(*build, exit_code=1)
 
 
 class TestTrain:
     def test_labels_by_name(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
-        options = ["--tree", folder / "taxonomy.csv", "--labels", folder / "labels.txt"]
+        options = ["--tree", folder / "taxonomy.csv", "--label-names", folder / "labels.txt"]
         text = text_of("train", folder / "train.txt", "--model", tmp_path / "model", *options)
         assert f"11 of {N_LABELS} labels are among 13 concepts, by id" in text
         assert LabelTreeClassifier.load(tmp_path / "model").tree_ == taxonomy.label_tree(NAMES)
@@ -102,7 +109,7 @@ class TestTrain:
 
     def test_several_trees(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
         trees = f"{folder / 'taxonomy.csv'},{folder / 'tree.json'}"
-        options = ["--n-trees", 2, "--tree", trees, "--labels", folder / "labels.txt"]
+        options = ["--n-trees", 2, "--tree", trees, "--label-names", folder / "labels.txt"]
         run("train", folder / "train.txt", "--model", tmp_path / "model", *options)
         first, second = LabelTreeClassifier.load(tmp_path / "model").trees_
         assert first == taxonomy.label_tree(NAMES)
@@ -115,7 +122,7 @@ class TestTrain:
                 for i in range(N_LABELS)
             )
         )
-        options = ["--tree", tmp_path / "t.nt", "--labels", folder / "labels.txt"]
+        options = ["--tree", tmp_path / "t.nt", "--label-names", folder / "labels.txt"]
         run("train", folder / "train.txt", "--model", tmp_path / "model", *options)
         tree = LabelTreeClassifier.load(tmp_path / "model").tree_
         assert [set(below) for below in tree.to_nested()] == [set(range(0, 12, 2)), set(range(1, 12, 2))]  # type: ignore[arg-type] # lists of labels
@@ -124,16 +131,18 @@ class TestTrain:
         train = ["train", folder / "train.txt", "--model", tmp_path / "model", "--tree"]
         text = text_of(*train, folder / "taxonomy.csv", exit_code=1)
         assert "none of the labels ('0', '1', '2', …) is a concept of the taxonomy" in text
-        assert "--labels" in text_of(*train, "kmeans", "--labels", folder / "labels.txt", exit_code=2)
+        assert "--label-names" in text_of(
+            *train, "kmeans", "--label-names", folder / "labels.txt", exit_code=2
+        )
         (tmp_path / "few.txt").write_text("L0\n")
         assert "expected 12 names of labels" in text_of(
-            *train, folder / "taxonomy.csv", "--labels", tmp_path / "few.txt", exit_code=1
+            *train, folder / "taxonomy.csv", "--label-names", tmp_path / "few.txt", exit_code=1
         )
 
 
 class TestShow:
     def test_tree(self, folder: Path) -> None:
-        result = run("tree", "show", folder / "tree.json", "--labels", folder / "labels.txt").stdout
+        result = run("tree", "show", folder / "tree.json", "--label-names", folder / "labels.txt").stdout
         tree = LabelTree.from_json((folder / "tree.json").read_text())
         assert tree.draw(NAMES) in result
         assert "15, 3 of them inner nodes" in result
@@ -154,14 +163,14 @@ class TestShow:
         shown = run("tree", "show", folder / "taxonomy.csv").stdout
         assert "11 of 11 labels are among 13 concepts, by id" in shown
         assert "├── low numbers (6 labels): zero, L1, L2" in shown
-        named = run("tree", "show", folder / "taxonomy.csv", "--labels", folder / "labels.txt").stdout
+        named = run("tree", "show", folder / "taxonomy.csv", "--label-names", folder / "labels.txt").stdout
         tree = taxonomy.label_tree(NAMES)
         assert tree.draw(taxonomy.names_of(NAMES), node_names=taxonomy.node_names(tree, NAMES)) in named
         report = run_json(
             "tree",
             "show",
             folder / "taxonomy.csv",
-            "--labels",
+            "--label-names",
             folder / "labels.txt",
             "--data",
             folder / "train.txt",
@@ -171,7 +180,7 @@ class TestShow:
         assert report["cost"]["nodes"] == pytest.approx(tree.training_cost(y).mean())
 
     def test_names_from_a_taxonomy(self, folder: Path) -> None:
-        names = ["--labels", folder / "labels.txt", "--taxonomy", folder / "taxonomy.csv"]
+        names = ["--label-names", folder / "labels.txt", "--taxonomy", folder / "taxonomy.csv"]
         shown = run("tree", "show", folder / "tree.json", *names).stdout
         assert "├── low numbers (6 labels): zero, L1, L2" in shown
         text = text_of("tree", "show", folder / "taxonomy.csv", *names, exit_code=2)
@@ -200,7 +209,7 @@ class TestShow:
 
 class TestImport:
     def test_by_names(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
-        out = ["--labels", folder / "labels.txt", "--out", tmp_path / "tree.json"]
+        out = ["--label-names", folder / "labels.txt", "--out", tmp_path / "tree.json"]
         text = text_of("tree", "import", folder / "taxonomy.csv", *out)
         assert f"11 of {N_LABELS} labels are among 13 concepts, by id" in text
         assert f"labeltree train DATA --tree {tmp_path / 'tree.json'}".split()[-1] in text
@@ -222,7 +231,7 @@ class TestImport:
         [
             ("a,\n", [], "no id in the taxonomy is a number"),
             ("123456789,\n", [], "go up to 123,456,789"),
-            ("1,\n", ["--n-labels", 3, "--labels", "x"], "--labels has all labels"),
+            ("1,\n", ["--n-labels", 3, "--label-names", "x"], "--label-names has all labels"),
         ],
     )
     def test_mistakes(self, tmp_path: Path, rows: str, options: list[object], message: str) -> None:
@@ -248,7 +257,7 @@ class TestExport:
             folder / source,
             "--out",
             tmp_path / "tree.csv",
-            "--labels",
+            "--label-names",
             folder / "labels.txt",
         )
         table = Taxonomy.from_csv(tmp_path / "tree.csv")
@@ -269,7 +278,7 @@ class TestExport:
             folder / "tree.json",
             "--out",
             tmp_path / "t.dot",
-            "--labels",
+            "--label-names",
             folder / "labels.txt",
         )
         tree = LabelTree.from_json((folder / "tree.json").read_text())

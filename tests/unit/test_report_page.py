@@ -74,7 +74,7 @@ def test_page_is_whole(held_out: Any) -> None:
     outline = check_whole(page)
     assert page.startswith("<!DOCTYPE html>")
     assert outline.tags.count("h1") == 1
-    assert outline.tags.count("h2") == 8
+    assert outline.tags.count("h2") == 12
     assert outline.tags.count("svg") == 8
     assert "first of 2 trees" in page
     assert "upper bound" in page
@@ -158,7 +158,7 @@ class TestCommand:
     def test_report(self, folder: Path, tmp_path: Path) -> None:
         out = tmp_path / "out.html"
         arguments = (folder / "model", folder / "test.txt", "--report", out)
-        printed = run_json("evaluate", *arguments, "--labels", folder / "labels.txt")
+        printed = run_json("evaluate", *arguments, "--label-names", folder / "labels.txt")
         assert printed["report"] == str(out)
         page = out.read_text(encoding="utf-8")
         check_whole(page)
@@ -191,7 +191,7 @@ class TestCommand:
         assert "1 of them are labels that the model does not know" in page
 
     def test_names_without_a_report(self, folder: Path) -> None:
-        arguments = ("--labels", folder / "labels.txt")
+        arguments = ("--label-names", folder / "labels.txt")
         result = run("evaluate", folder / "model", folder / "test.txt", *arguments, exit_code=2)
         assert "add --report" in result.stderr
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile, format_of
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import argument, option
 
 
+@reads_data(sizes=True)
 def convert(
     source: Annotated[
-        str, argument("SOURCE", "A data file, - for standard input, or the directory of a model.")
+        DataFile, argument("SOURCE", "A data file, - for standard input, or the directory of a model.")
     ],
     target: Annotated[
         str,
@@ -25,13 +28,10 @@ def convert(
     weights: Annotated[
         options.WeightType | None, option("For a model: the type of the weights in TARGET.")
     ] = None,
-    format: options.Format = "auto",
     to: Annotated[
-        options.DataFormat, option("The format of TARGET. auto: by its name, as for --format.")
+        Literal["auto", "xmlc", "libsvm"],
+        option("The format of TARGET. auto: by its name, as for --format."),
     ] = "auto",
-    one_based: options.OneBased = None,
-    n_features: options.NFeatures = None,
-    n_labels: options.NLabels = None,
 ) -> None:
     """Convert a data file to another format, or a model to smaller weights.
 
@@ -44,20 +44,20 @@ def convert(
         labeltree convert tags.labeltree small.labeltree --weights int8
     """
     from labeltree.cli.console import standard_output, titled
-    from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import bytes_text
     from labeltree.data import write_libsvm, write_xmlc
 
-    if source != "-" and Path(source).is_dir():
+    path = source.path
+    if path != "-" and Path(path).is_dir():
         if weights is None:
-            raise typer.BadParameter(f"{source} is a model: give the type of weights", param_hint="--weights")
-        _convert_model(Path(source), Path(target), weights)
+            raise typer.BadParameter(f"{path} is a model: give the type of weights", param_hint="--weights")
+        _convert_model(Path(path), Path(target), weights)
         return
     if weights is not None:
-        raise typer.BadParameter(f"{source} is not the directory of a model", param_hint="--weights")
+        raise typer.BadParameter(f"{path} is not the directory of a model", param_hint="--weights")
     if target == "-":
         raise typer.BadParameter("expected the name of a file, got -", param_hint="TARGET")
-    X, y = DataFile(source, format_of(source, format), one_based).read(n_features, n_labels)
+    X, y = source.read()
     is_libsvm = format_of(target, to) == "libsvm"
     (write_libsvm if is_libsvm else write_xmlc)(target, X, y)
     shape = f"{X.shape[0]:,} rows, {X.shape[1]:,} features, {y.shape[1]:,} labels"

@@ -5,25 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import typer
-from scipy.sparse import vstack
+if TYPE_CHECKING:
+    from labeltree.data import ExampleStream
+    from labeltree.data.columns import Columns
 
-from labeltree.cli.label_names import are_ids
-from labeltree.cli.options import StreamFormat
-from labeltree.data import read_libsvm, read_xmlc
-from labeltree.data.block_formats import Batch
-from labeltree.data.sources import source_name
-from labeltree.data.stream import ExampleStream
-from labeltree.errors import DataFormatError
-from labeltree.validation import n_threads
+DataFormat: TypeAlias = Literal["auto", "jsonl", "fasttext", "xmlc", "libsvm"]
 
 BLOCK_BYTES = 1 << 23
 
 
-def format_of(path: str, format: StreamFormat) -> StreamFormat:
+def format_of(path: str, format: DataFormat) -> DataFormat:
     """Return the format of a file: for ``auto`` by its name."""
     if format != "auto":
         return format
@@ -39,25 +32,57 @@ def reads_whole_texts(model: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """X as a model expects it, and y: lists of labels, or a matrix.
+
+    `texts` are what X was made from, if the model reads texts. `ids` has the id of each row, if a column has ids.
+    """
+
+    X: Any
+    y: Any
+    texts: list[Any] | None = None
+    ids: list[Any] | None = None
+
+
+@dataclass(frozen=True)
 class DataFile:
     """A file named on the command line, or standard input (``-``), and how to read it.
 
-    With `one_based` None, ids count as usual in the format: in XMLC files from 0, features of libsvm files from 1. Only
-    reading in blocks detects the format for ``auto``, and reads formats with named features.
+    Columns that are not given have their usual names. With `one_based` None, ids count as usual in the format: in XMLC
+    files from 0, features of libsvm files from 1. Only reading in blocks detects the format for ``auto``.
     """
 
     path: str
-    format: StreamFormat
+    format: DataFormat = "auto"
+    text: tuple[str, ...] = ()
+    labels: str | None = None
+    separator: str | None = None
+    id: str | None = None
     one_based: bool | None = None
+    n_features: int | None = None
+    n_labels: int | None = None
 
-    def read(self, n_features: int | None = None, n_labels: int | None = None) -> tuple[Any, Any]:
-        """Return X and y."""
-        read = read_libsvm if self.format == "libsvm" else read_xmlc
+    def alike(self, path: str) -> DataFile:
+        """Return another file that is read in the same way."""
+        return replace(self, path=path)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the text, the labels and the id."""
+        from labeltree.data.columns import Columns
+
+        return Columns(self.text or ("text",), self.labels or "labels", self.separator, self.id)
+
+    def read(self) -> tuple[Any, Any]:
+        """Return X and y of a file of numbers."""
+        from labeltree.data import read_libsvm, read_xmlc
+
+        read = read_libsvm if format_of(self.path, self.format) == "libsvm" else read_xmlc
         return read(
             self.path,
             one_based=bool(self._first_feature),
-            n_features=n_features,
-            n_labels=n_labels,
+            n_features=self.n_features,
+            n_labels=self.n_labels,
             n_jobs=-1,
         )
 
@@ -67,27 +92,25 @@ class DataFile:
         self._resize(y, int(model.classes_.max()) + 1, "label", self.first_label)
         return self._for_model(X, model), y
 
-    def blocks_for(self, model: Any) -> Iterator[Any]:
-        """Return X in blocks of rows as they come, so that a file or a pipe need not fit in memory."""
-        for X, _ in self._batches_for(model, labelled=False):
-            yield X
+    def stream(self, source: Any = None, **settings: Any) -> ExampleStream:
+        """Return batches of examples, from the file itself or from `source`, an open file."""
+        from labeltree.data import ExampleStream
 
-    def examples_for(self, model: Any) -> tuple[Any, list[list[Any]]]:
-        """Return all rows for a model of texts or an online model, and lists of their labels, known or not."""
-        batches = list(self._batches_for(model, labelled=True))
-        y = [labels for batch in batches for labels in batch.y]
-        if batches and isinstance(batches[0].X, list):
-            return [row for batch in batches for row in batch.X], y
-        matrices: list[Any] = [batch.X for batch in batches]
-        for X in matrices:
-            X.resize(X.shape[0], max(X.shape[1] for X in matrices))
-        return vstack(matrices, format="csr"), y
-
-    def _batches_for(self, model: Any, labelled: bool) -> Iterator[Batch]:
-        stream = ExampleStream(
-            self.path,
+        return ExampleStream(
+            self.path if source is None else source,
             self.format,
+            columns=self.columns,
             one_based=self.one_based,
+            **settings,
+        )
+
+    def blocks_for(self, model: Any, labelled: bool = False) -> Iterator[Rows]:
+        """Return blocks of rows as they come, so that a file or a pipe need not fit in memory."""
+        from labeltree.data.sources import source_name
+        from labeltree.errors import DataFormatError
+        from labeltree.validation import n_threads
+
+        stream = self.stream(
             labelled=labelled,
             whole_texts=reads_whole_texts(model),
             block_bytes=BLOCK_BYTES,
@@ -95,21 +118,27 @@ class DataFile:
         )
         n_rows = 0
         for X, y in stream:
-            yield Batch(replace(self, format=stream.format)._for_model(X, model, n_rows), y)
+            texts = X if isinstance(X, list) and reads_whole_texts(model) else None
+            X = replace(self, format=stream.format)._for_model(X, model, n_rows)
+            yield Rows(X, y, texts, None if self.id is None else stream.ids)
             n_rows = stream.n_examples
         if n_rows == 0 and stream.header_rows is None:
             raise DataFormatError("expected at least one row, got an empty file", source_name(self.path), 1)
 
     @property
     def _first_feature(self) -> int:
-        return int(self.format == "libsvm" if self.one_based is None else self.one_based)
+        is_libsvm = format_of(self.path, self.format) == "libsvm"
+        return int(is_libsvm if self.one_based is None else self.one_based)
 
     @property
     def first_label(self) -> int:
         """The number that the label of column 0 has in the file."""
-        return int(self.format == "xmlc" and bool(self.one_based))
+        return int(format_of(self.path, self.format) == "xmlc" and bool(self.one_based))
 
     def _for_model(self, X: Any, model: Any, first_row: int = 0) -> Any:
+        from labeltree.data.sources import source_name
+        from labeltree.errors import DataFormatError
+
         if isinstance(X, list) and reads_whole_texts(model):
             return model.model_.text_rows(X)
         expects_names = _has_named_features(model)
@@ -125,6 +154,9 @@ class DataFile:
 
     def _resize(self, matrix: Any, n_columns: int, noun: str, first_id: int, first_row: int = 0) -> None:
         """Give a matrix the columns that the model knows; raise `DataFormatError` if it needs more."""
+        from labeltree.data.sources import source_name
+        from labeltree.errors import DataFormatError
+
         if len(matrix.indices) and matrix.indices.max() >= n_columns:
             entry = int((matrix.indices >= n_columns).argmax())
             row = int(matrix.indptr.searchsorted(entry, side="right")) - 1
@@ -135,34 +167,6 @@ class DataFile:
                 source_name(self.path),
             )
         matrix.resize(matrix.shape[0], n_columns)
-
-
-def read_labelled_rows(model: Any, path: Path, source: DataFile) -> tuple[Any, Any]:
-    """Return X and y to measure the model in `path` with.
-
-    y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
-    model's largest label.
-    """
-    detected = format_of(source.path, source.format)
-    if (detected == "jsonl" and reads_whole_texts(model)) or model.model_.learns:
-        return source.examples_for(model)
-    if source.format in ("jsonl", "fasttext"):
-        raise typer.BadParameter(f"{path} was trained on rows of numbers", param_hint="--format")
-    if not are_ids(model.classes_):
-        raise ValueError(
-            f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but data files have numbers "
-            "from 0; evaluate it in Python with labeltree.metrics"
-        )
-    X, y = replace(source, format=detected).read_for(model)
-    if X.shape[0] == 0:
-        raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
-    return X, y
-
-
-def label_lists(y: Any) -> list[tuple[Any, ...]]:
-    """Return the labels of each row of y, a matrix or lists; tuples, as lists of 0 and 1 would be read as a matrix."""
-    rows = y if isinstance(y, list) else y.tolil().rows
-    return [tuple(labels) for labels in rows]
 
 
 def _has_named_features(model: Any) -> bool:

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import argument, option, probability_option
 from labeltree.cli.parameters import with_parameters
 
@@ -17,10 +19,11 @@ _for_ofo = partial(option, metavar="N", rich_help_panel="Online F-measure optimi
 
 
 @with_parameters("n_jobs")
+@reads_data
 def decide(
     model: options.Model,
     data: Annotated[
-        str | None,
+        DataFile | None,
         argument(
             "[VALID]",
             "Labelled rows that the model was not trained on, or - for standard input. Not needed for metrics "
@@ -59,8 +62,6 @@ def decide(
         ),
     ] = None,
     epochs: Annotated[int | None, _for_ofo("Passes over the rows; 5 by default.", min=1)] = None,
-    format: options.AnyFormat = "auto",
-    one_based: options.OneBased = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -76,7 +77,7 @@ def decide(
         labeltree decide tags.labeltree --metric precision@3
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.data_file import DataFile, label_lists, read_labelled_rows
+    from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
     from labeltree.cli.trained_model import open_model
     from labeltree.model_file import read_info
 
@@ -84,16 +85,17 @@ def decide(
     classifier = open_model(model, parameters)
     X = y = None
     if data is not None:
-        X, y = read_labelled_rows(classifier, model, DataFile(data, format, one_based))
-        y = label_lists(y)
+        rows = read_labelled_rows(classifier, model, data)
+        X, y = rows.X, label_lists(rows.y)
     classifier.decide_for(chosen, X, y, method=how, floor=floor)
     classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the decision is saved
     classifier.save(model)
     decision = classifier.decision_
+    path = None if data is None else data.path
     if json:
-        print_json({"model": str(model), "data": data, **decision.summary()})
+        print_json({"model": str(model), "data": path, **decision.summary()})
         return
-    value = "" if decision.value is None else f" ({100 * decision.value:.2f} % on {data})"
+    value = "" if decision.value is None else f" ({100 * decision.value:.2f} % on {path})"
     line = titled(model, f": {decision.describe()}, for {decision.metric}{value}")
     standard_output().print(line, soft_wrap=True)
     print_next(f"labeltree predict {model} NEW_DATA")

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
 
@@ -20,11 +22,10 @@ def positive(value: float) -> float:
 
 
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
+@reads_data
 def evaluate(
     model: options.Model,
-    data: options.Data,
-    format: options.AnyFormat = "auto",
-    one_based: options.OneBased = None,
+    data: DataFile,
     A: Annotated[
         float,
         option(
@@ -43,7 +44,7 @@ def evaluate(
             "the tree."
         ),
     ] = None,
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -58,19 +59,19 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
         labeltree evaluate tags.labeltree test.txt --label-weight propensity
-        labeltree evaluate tags.labeltree test.txt --report tags.html --labels labels.txt
+        labeltree evaluate tags.labeltree test.txt --report tags.html --label-names labels.txt
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
-    from labeltree.cli.data_file import DataFile, read_labelled_rows
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.evaluation_report import write_report
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
+    from labeltree.cli.labelled_rows import read_labelled_rows
     from labeltree.cli.trained_model import open_model
 
-    if labels is not None and report is None:
-        raise typer.BadParameter("names labels in the report: add --report FILE", param_hint="--labels")
+    if label_names is not None and report is None:
+        raise typer.BadParameter("names labels in the report: add --report FILE", param_hint="--label-names")
     if report is not None and not report.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {report.parent}", param_hint="--report")
     if report is not None and label_weight is not None:
@@ -78,20 +79,21 @@ def evaluate(
             "is about the most probable labels: leave --label-weight out", param_hint="--report"
         )
     classifier = open_model(model, parameters)
-    names = LabelNames(classifier, labels)
+    names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
-    X, y = read_labelled_rows(classifier, model, DataFile(data, format, one_based))
-    evaluation = Evaluation.measure(classifier, model, X, y, A, B, weight)
+    rows = read_labelled_rows(classifier, model, data)
+    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight)
     if report is not None:
-        write_report(report, f"{model.name} on {Path(data).name}", classifier, X, y, evaluation, names)
+        title = f"{model.name} on {Path(data.path).name}"
+        write_report(report, title, classifier, rows.X, rows.y, evaluation, names)
     if json:
         by_weight = {} if label_weight is None else {"label_weight": label_weight}
         written = {} if report is None else {"report": str(report)}
-        print_json({"model": str(model), "data": data, **by_weight, **evaluation.to_json(), **written})
+        print_json({"model": str(model), "data": data.path, **by_weight, **evaluation.to_json(), **written})
         return
     console = standard_output()
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
-    about = f" on {data}: {evaluation.rows:,} rows, {evaluation.labels:,} labels{weighted}\n"
+    about = f" on {data.path}: {evaluation.rows:,} rows, {evaluation.labels:,} labels{weighted}\n"
     console.print(titled(model, about))
     console.print(evaluation)
     if report is not None:

@@ -8,21 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import count, file_option, option
 
 
+@reads_data
 def explain(
     model: options.Model,
-    data: options.Data,
+    data: DataFile,
     row: Annotated[int, option("The row of DATA, counted from 0.", min=0, metavar="N")] = 0,
     label: Annotated[str | None, option("The label to explain; by default the most probable one.")] = None,
     top: Annotated[int, count("The number of features to show for each node.")] = 5,
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
     feature_names: Annotated[
         Path | None, file_option("A file with the names of the features, one per line, from feature 0 on.")
     ] = None,
-    format: options.AnyFormat = "auto",
-    one_based: options.OneBased = None,
     json: options.Json = False,
 ) -> None:
     """Explain why a row gets a label: the path through the tree, and the features that count most.
@@ -37,18 +38,17 @@ def explain(
         labeltree explain tags.labeltree test.txt --feature-names words.txt
     """
     from labeltree.cli.console import print_json, standard_output, titled
-    from labeltree.cli.data_file import DataFile
     from labeltree.cli.label_names import LabelNames, read_names
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model)
-    names = LabelNames(classifier, labels)
+    names = LabelNames(classifier, label_names)
     features = None
     if feature_names is not None:
         features = read_names(feature_names, "feature", classifier.n_features_in_)
     elif classifier.model_.vectorizer is not None:
         features = classifier.model_.vectorizer.get_feature_names_out().tolist()
-    x = _row(DataFile(data, format, one_based), classifier, row)
+    x = _row(data, classifier, row)
     best = classifier.predict_topk(x, 1).labels.tolist()[0][0]
     chosen = best if label is None else _known(classifier, label)
     explanation = classifier.explain(x, chosen, n_features=top, feature_names=features)
@@ -56,7 +56,7 @@ def explain(
         print_json(
             {
                 "model": str(model),
-                "data": data,
+                "data": data.path,
                 "row": row,
                 "label": chosen,
                 **names.to_json(chosen),
@@ -75,9 +75,10 @@ def explain(
         console.print(_table(path, names[chosen]))
 
 
-def _row(source: Any, classifier: Any, row: int) -> Any:
+def _row(source: DataFile, classifier: Any, row: int) -> Any:
     first = 0
-    for X in source.blocks_for(classifier):
+    for rows in source.blocks_for(classifier):
+        X = rows.X
         n_rows = len(X) if isinstance(X, list) else X.shape[0]
         if row < first + n_rows:
             return X[row - first : row - first + 1]

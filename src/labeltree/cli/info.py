@@ -19,7 +19,7 @@ def info(
     ] = False,
     tree: Annotated[bool, option("Draw the first tree, from the root down.", "--tree")] = False,
     max_nodes: Annotated[int, count("The maximum number of nodes to draw.")] = 60,
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
     json: options.Json = False,
 ) -> None:
     """Describe a model: its training data, size, trees and parameters.
@@ -28,7 +28,7 @@ def info(
 
         labeltree info tags.labeltree
         labeltree info tags.labeltree --verify
-        labeltree info tags.labeltree --tree --labels labels.txt
+        labeltree info tags.labeltree --tree --label-names labels.txt
     """
     from labeltree.cli.console import print_json, standard_output
     from labeltree.cli.label_names import LabelNames
@@ -41,11 +41,11 @@ def info(
     classifier: Any = load(model, verify=verify)
     if tree:
         check_has_label_tree(classifier)
-    names = LabelNames(classifier, labels)
+    names = LabelNames(classifier, label_names)
     drawing = None
     if tree:
-        label_names = [names[label] for label in classifier.classes_.tolist()]
-        drawing = classifier.model_.forest.trees[0].draw(label_names, max_nodes)
+        leaves = [names[label] for label in classifier.classes_.tolist()]
+        drawing = classifier.model_.forest.trees[0].draw(leaves, max_nodes)
     if json:
         drawn = {} if drawing is None else {"tree": drawing}
         journal = _journal_to_json(waiting)

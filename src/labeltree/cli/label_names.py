@@ -39,7 +39,7 @@ class LabelNames:
             if not are_ids(model.classes_):
                 first = model.classes_.tolist()[0]
                 raise ValueError(
-                    f"the labels of this model are names already, such as {first!r}; leave --labels out"
+                    f"the labels of this model are names already, such as {first!r}; leave --label-names out"
                 )
             self._names = read_names(path, "label", int(model.classes_.max()) + 1)
 

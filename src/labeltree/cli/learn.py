@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from labeltree.cli import options
-from labeltree.cli.options import argument, count, data_option, option
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import data_option, reads_data
+from labeltree.cli.options import argument, count, option
 from labeltree.cli.parameters import is_given, option_name, with_parameters
 from labeltree.kinds import kind_named
 
@@ -31,10 +32,11 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 
 @with_parameters(defaults=True, kind=_KIND)
+@reads_data
 def learn(
     context: typer.Context,
     stream: Annotated[
-        str | None,
+        DataFile | None,
         argument(
             "STREAM",
             "A file with an example on each line, or - for standard input. "
@@ -46,8 +48,6 @@ def learn(
         Path,
         option("The directory of the model. Learning resumes from a model that is there.", metavar="DIR"),
     ],
-    format: options.AnyFormat = "auto",
-    one_based: options.OneBased = None,
     new_stream: Annotated[
         bool | None,
         data_option(
@@ -88,7 +88,6 @@ def learn(
     """
     from labeltree.cli.learning_run import print_replayed, run_learning
     from labeltree.cli.progressive_validation import ProgressiveValidation
-    from labeltree.data import read_stream
     from labeltree.model_file.directory import check_replaceable
     from labeltree.model_file.lock import ModelLock
     from labeltree.online.journaled_model import JournaledModel
@@ -99,7 +98,7 @@ def learn(
         raise typer.BadParameter("is required to start a model", param_hint="STREAM")
     with ModelLock(model, "learns into this model (labeltree learn)") as lock:
         classifier = _classifier(context, model, fresh, parameters)
-        is_new = stream is not None and _is_new(stream, classifier, new_stream)
+        is_new = stream is not None and _is_new(stream.path, classifier, new_stream)
         open_journal = JournaledModel.start_over if fresh else JournaledModel
         with open_journal(classifier, model, lock) as journaled:
             if journaled.n_replayed:
@@ -110,8 +109,8 @@ def learn(
                 return
             run_learning(
                 journaled,
-                stream,
-                partial(read_stream, format=format, one_based=one_based, skip_bad_lines=skip_bad_lines),
+                stream.path,
+                partial(stream.stream, skip_bad_lines=skip_bad_lines),
                 ProgressiveValidation(classifier, cutoffs, window),
                 checkpoint_every=checkpoint_every,
                 report_every=report_every,

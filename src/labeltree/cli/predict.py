@@ -12,14 +12,17 @@ from typing import Annotated, Any, BinaryIO, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import file_option, option, probability_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
+@reads_data
 def predict(
     model: options.Model,
-    data: options.Data,
+    data: DataFile,
     k: Annotated[
         int | None,
         option(
@@ -51,25 +54,22 @@ def predict(
         ),
     ] = "lines",
     json: Annotated[bool, option("The same as --output-format jsonl.", "--json")] = False,
-    labels: options.LabelNames = None,
-    format: options.AnyFormat = "auto",
-    one_based: options.OneBased = None,
+    label_names: options.LabelNames = None,
     **parameters: Any,
 ) -> None:
     """Predict the most probable labels of rows, with their probabilities.
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
-    DATA are ignored. With [bold]--labels[/bold], lines have names instead of numbers, separated by tabs.
+    DATA are ignored. With [bold]--label-names[/bold], lines have names instead of numbers, separated by tabs.
 
     [bold]Examples[/bold]
 
         labeltree predict tags.labeltree test.txt
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
         labeltree predict tags.labeltree test.txt --label-weight propensity
-        tail -n 3 test.txt | labeltree predict tags.labeltree - --labels labels.txt
+        tail -n 3 test.txt | labeltree predict tags.labeltree - --label-names labels.txt
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
-    from labeltree.cli.data_file import DataFile
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.predicted_labels import best_labels, chosen_labels
@@ -77,7 +77,7 @@ def predict(
     from labeltree.decisions.decision import HALF
 
     classifier = open_model(model, parameters)
-    names = LabelNames(classifier, labels)
+    names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier)
     write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if write is _as_rows and (names.known or not are_ids(classifier.classes_)):
@@ -86,7 +86,8 @@ def predict(
     is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
     n_rows = 0
     with _opened(output) as file:
-        for X in DataFile(data, format, one_based).blocks_for(classifier):
+        for rows in data.blocks_for(classifier):
+            X = rows.X
             if is_decided:
                 found = chosen_labels(classifier, X)
             else:

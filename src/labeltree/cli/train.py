@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import count_text, range_text, seconds_text
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import is_given, text_options
@@ -18,7 +19,7 @@ DEFAULT_METHOD = "label-tree"
 
 def train(
     context: typer.Context,
-    data: options.Data,
+    data: DataFile,
     model: Annotated[
         Path,
         option(
@@ -29,11 +30,7 @@ def train(
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
         option("The method to train. Add --help to see its options.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
-    format: options.TrainingFormat = "auto",
-    one_based: options.OneBased = None,
-    n_features: options.NFeatures = None,
-    n_labels: options.NLabels = None,
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
     preset: Annotated[
         Literal["parabel", "bonsai", "napkinxc"] | None,
         option("Use the settings of a published system. Options that you give override them."),
@@ -66,11 +63,10 @@ def train(
         labeltree train texts.jsonl --model tags.labeltree
         labeltree train train.svm.gz --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
-        labeltree train train.txt --model tags --tree topics.csv --labels labels.txt
+        labeltree train train.txt --model tags --tree topics.csv --label-names labels.txt
         labeltree train train.txt --model tags --parameters parameters.json
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.data_file import DataFile
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.training_rows import read_training_rows
@@ -88,15 +84,14 @@ def train(
     tree, told = getattr(classifier, "tree", None), {}
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
-    check_names_are_used(tree, labels)
+    check_names_are_used(tree, label_names)
     check_replaceable(model)
     check_nothing_waits(model)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        source = DataFile(data, format, one_based)
-        rows = read_training_rows(source, n_features, n_labels, text_parameters, given_for_texts)
+        rows = read_training_rows(data, text_parameters, given_for_texts)
     if tree is not None and rows.vectorizer is None:
-        classifier.tree = tree = fit_for_columns(tree, labels, rows.y.shape[1], rows.first_label)
+        classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
     rows.fit(classifier)
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
@@ -110,7 +105,7 @@ def train(
                 "method": method,
                 "estimator": kind.estimator,
                 "weights": stored.weights,
-                "data": data,
+                "data": data.path,
                 "rows": rows.X.shape[0],
                 "features": rows.X.shape[1],
                 "labels": n_labels,

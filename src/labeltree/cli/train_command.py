@@ -10,6 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.help_page import reflowed
 from labeltree.cli.parameters import options_of, set_options, text_options
 from labeltree.cli.train import DEFAULT_METHOD, train
@@ -41,11 +42,13 @@ class TrainCommand(TyperCommand):
 def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
     """Add `train` with the options of one kind to an application."""
 
+    reading = reads_data(train, sizes=True)
+
     @wraps(train)
     def command(**given: Any) -> None:
-        train(**given)
+        reading(**given)
 
-    signature = inspect.signature(train, eval_str=True)
+    signature = inspect.signature(reading)
     own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
     options = [*options_of(kind.estimator, kind.panels), *text_options()]
     set_options(command, signature.replace(parameters=own), options)
@@ -58,7 +61,7 @@ def _has_option(kind: Kind, name: str) -> bool:
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"
-    if name == "labels":  # the names of the leaves of --tree
+    if name == "label_names":  # the names of the leaves of --tree
         return any("tree" in names for names in kind.panels.values())
     return True
 

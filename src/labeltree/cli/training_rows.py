@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -38,35 +38,33 @@ class TrainingRows:
 
 
 def read_training_rows(
-    source: DataFile,
-    n_features: int | None,
-    n_labels: int | None,
-    text_parameters: dict[str, Any],
-    given_text_parameters: set[str],
+    source: DataFile, text_parameters: dict[str, Any], given_text_parameters: set[str]
 ) -> TrainingRows:
-    """Read a file of rows, or of JSON lines with texts."""
-    source = replace(source, format=format_of(source.path, source.format))
-    if source.format == "jsonl":
-        if source.one_based is not None or n_labels is not None:
+    """Read a file of rows or of texts."""
+    if format_of(source.path, source.format) in ("jsonl", "fasttext"):
+        if source.one_based is not None or source.n_labels is not None:
             raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
-        return _read_texts(source.path, {**text_parameters, "n_features": n_features})
+        return _read_texts(source, {**text_parameters, "n_features": source.n_features})
     if given_text_parameters:
         raise typer.BadParameter(
             f"is an option for texts, but {source.path} has rows of numbers",
             param_hint=option_name(min(given_text_parameters)),
         )
-    return TrainingRows(*source.read(n_features, n_labels), source.first_label)
+    return TrainingRows(*source.read(), source.first_label)
 
 
-def _read_texts(data: str, parameters: dict[str, Any]) -> TrainingRows:
+def _read_texts(source: DataFile, parameters: dict[str, Any]) -> TrainingRows:
     from labeltree.cli.trained_model import refuse_wrong
-    from labeltree.data import read_jsonl
     from labeltree.data.sources import source_name
     from labeltree.text import TextVectorizer
 
     vectorizer = TextVectorizer(**parameters, n_jobs=-1)
     refuse_wrong(vectorizer.check_parameters)
-    texts, labels = read_jsonl(data)
+    texts: list[Any] = []
+    labels: list[tuple[Any, ...]] = []
+    for X, y in source.stream(whole_texts=True):
+        texts += X
+        labels += map(tuple, y)
     if not texts:
-        raise ValueError(f"{source_name(data)}: expected at least one text, got none")
-    return TrainingRows(vectorizer.fit_transform(texts), [tuple(row) for row in labels], 0, vectorizer)
+        raise ValueError(f"{source_name(source.path)}: expected at least one text, got none")
+    return TrainingRows(vectorizer.fit_transform(texts), labels, 0, vectorizer)

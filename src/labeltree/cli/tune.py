@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.evaluate import positive
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import with_parameters
@@ -35,8 +38,9 @@ _SHARED = (
 
 
 @with_parameters(*_SEARCHED, *_SHARED)
+@reads_data(sizes=True)
 def tune(
-    data: options.Data,
+    data: DataFile,
     budget: Annotated[float, option("The time for the search.", metavar="MINUTES", callback=positive)],
     out: Annotated[
         Path, file_option("The file to write the chosen parameters to, for 'train --parameters'.")
@@ -54,10 +58,6 @@ def tune(
             metavar="NAME@K,K,…",
         ),
     ] = "P@1,3,5",
-    format: options.Format = "auto",
-    one_based: options.OneBased = None,
-    n_features: options.NFeatures = None,
-    n_labels: options.NLabels = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -81,12 +81,11 @@ def tune(
 
     from labeltree import LabelTreeClassifier
     from labeltree.cli.console import print_json, print_next, standard_output
-    from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.trained_model import refuse_wrong
     from labeltree.cli.tuning_display import TuningDisplay, front_table, summary
     from labeltree.tuning import SearchSpace
     from labeltree.tuning import tune as search
-    from labeltree.tuning.tuner import check_search
+    from labeltree.tuning.checks import check_search
 
     started = time.monotonic()
     given = {name: value for name, value in parameters.items() if value is not None}
@@ -98,14 +97,14 @@ def tune(
         raise ValueError(f"{out}: expected the name of a file to write, got a directory")
     if not out.resolve().parent.is_dir():
         raise ValueError(f"{out}: there is no such directory to write to")
-    X, y = DataFile(data, format_of(data, format), one_based).read(n_features, n_labels)
+    X, y = data.read()
     X_valid = y_valid = None
     if valid is not None:
-        X_valid, y_valid = _read_alike(DataFile(valid, format_of(valid, format), one_based), X, y)
+        X_valid, y_valid = _read_alike(data.alike(valid), X, y)
     left = 60 * budget - (time.monotonic() - started)
     if left <= 0:
         raise ValueError(
-            f"{data}: reading the data took all of the {budget:g} minutes; give a longer --budget"
+            f"{data.path}: reading the data took all of the {budget:g} minutes; give a longer --budget"
         )
     display = TuningDisplay(60 * budget, metric, started)
     with nullcontext() if json else display.opened():
@@ -126,7 +125,7 @@ def tune(
         print_json(
             {
                 "out": str(out),
-                "data": data,
+                "data": data.path,
                 "valid": valid,
                 "valid_rows": found.n_valid_rows,
                 "metric": metric,
@@ -143,12 +142,12 @@ def tune(
     console = standard_output()
     console.print(summary(found, seconds))
     console.print(front_table(found))
-    print_next(f"labeltree train {data} --model DIR --parameters {out}")
+    print_next(f"labeltree train {data.path} --model DIR --parameters {out}")
 
 
-def _read_alike(source: Any, X: Any, y: Any) -> tuple[Any, Any]:
+def _read_alike(source: DataFile, X: Any, y: Any) -> tuple[Any, Any]:
     """Read rows with as many features and labels as the training data has."""
-    X_valid, y_valid = source.read()
+    X_valid, y_valid = replace(source, n_features=None, n_labels=None).read()
     for matrix, like, flag in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
         if matrix.nnz and matrix.indices.max() >= like.shape[1]:
             raise ValueError(

@@ -10,9 +10,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from .columns import Columns, names_of
 from .compression import uncompressed_name
 from .fasttext import split_words
-from .jsonl import features_of, keys_of, labels_of, parse_object, text_of
+from .jsonl import features_of, parse_object
 from .labelled_rows import RowReader
 from .lines import LineError, decode_line
 from .words import counted, word_counts
@@ -32,8 +33,16 @@ class Batch(NamedTuple):
     y: list[list[Any]]
 
 
-#: Parses whole lines into a batch, or None if they have no example; raises `LineError` for the first wrong line.
-BlockParser: TypeAlias = Callable[[bytes], Batch | None]
+class Block(NamedTuple):
+    """The examples of a block of lines, as in `Batch`, and the id of each, or None."""
+
+    X: csr_matrix | list[NamedRow] | list[str]
+    y: list[list[Any]]
+    ids: list[Any]
+
+
+#: Parses whole lines into a block, or None if they have no example; raises `LineError` for the first wrong line.
+BlockParser: TypeAlias = Callable[[bytes], Block | None]
 
 
 def format_of(name: str, first_block: bytes, label_prefix: str) -> StreamFormat:
@@ -49,7 +58,7 @@ def format_of(name: str, first_block: bytes, label_prefix: str) -> StreamFormat:
     return "fasttext" if label_prefix.encode() in first_line else "xmlc"
 
 
-def parse_numbered_rows(block: bytes, rows: RowReader) -> Batch | None:
+def parse_numbered_rows(block: bytes, rows: RowReader) -> Block | None:
     """Parse lines of ``label,label feature:value``."""
     if rows.comments and _ONLY_COMMENTS.fullmatch(block):
         return None
@@ -57,41 +66,53 @@ def parse_numbered_rows(block: bytes, rows: RowReader) -> Batch | None:
     if X.shape[1] == 0:  # learners expect at least one column
         X.resize(X.shape[0], 1)
     labels, ends = y.indices.tolist(), y.indptr.tolist()
-    return Batch(X, [labels[begin:end] for begin, end in pairwise(ends)])
+    return Block(X, [labels[begin:end] for begin, end in pairwise(ends)], [None] * X.shape[0])
 
 
 def parse_named_rows(
-    block: bytes, parse_line: Callable[[str], tuple[NamedRow | str, list[str]] | None]
-) -> Batch | None:
-    """Parse lines one by one; `parse_line` returns features and labels, or None for a line without an example."""
-    rows: list[Any] = []
-    labels: list[list[Any]] = []
+    block: bytes, parse_line: Callable[[str], tuple[NamedRow | str, list[Any], str | int | None] | None]
+) -> Block | None:
+    """Parse lines one by one; `parse_line` returns features, labels and id, or None for a line without an example."""
+    examples = []
     for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=1):
         try:
             example = parse_line(decode_line(line))
         except LineError as error:
             raise LineError(error.reason, number) from None
         if example is not None:
-            rows.append(example[0])
-            labels.append(example[1])
-    return Batch(rows, labels) if rows else None
+            examples.append(example)
+    if not examples:
+        return None
+    rows, labels, ids = map(list, zip(*examples, strict=True))
+    return Block(rows, labels, ids)
 
 
-def parse_json_features(line: str, labels: str | None) -> tuple[NamedRow, list[str]] | None:
-    """Parse features, or a text as word counts, and the labels, if wanted; return None for a blank line."""
+def parse_json_features(line: str, columns: Columns) -> tuple[NamedRow, list[Any], str | int | None] | None:
+    """Parse features, or a text as word counts, labels and id; return None for a blank line."""
     record = parse_object(line)
     if record is None:
         return None
-    if "features" in record and "text" in record:
+    has_text = any(name in record for name in columns.text)
+    if "features" in record and has_text:
         raise LineError("expected either 'features' or 'text', got both")
     if "features" in record:
-        return features_of(record, "features"), labels_of(record, labels)
-    if "text" in record:
-        return word_counts(text_of(record, "text")), labels_of(record, labels)
-    raise LineError(f"expected an object with the key 'features' or 'text', got {keys_of(record)}")
+        row: NamedRow = features_of(record, "features")
+    elif has_text:
+        row = word_counts(columns.text_of(record))
+    else:
+        raise LineError(
+            f"expected an object with the key 'features' or {columns.text[0]!r}, got {names_of(record)}"
+        )
+    return row, columns.labels_of(record), columns.id_of(record)
 
 
-def parse_fasttext_words(line: str, label_prefix: str) -> tuple[NamedRow, list[str]]:
+def parse_fasttext_words(line: str, label_prefix: str) -> tuple[NamedRow, list[str], None]:
     """Parse words, as they are written, into counts, and labels."""
     words, labels = split_words(line, label_prefix)
-    return counted(words), labels
+    return counted(words), labels, None
+
+
+def parse_fasttext_text(line: str, label_prefix: str) -> tuple[str, list[str], None]:
+    """Parse words, joined into a text, and labels."""
+    words, labels = split_words(line, label_prefix)
+    return " ".join(words), labels, None

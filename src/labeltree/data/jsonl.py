@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .columns import Columns, kind_of
 from .lines import LineError
 from .sources import Source, read_lines
 
 _LARGEST = float(np.finfo(np.float32).max)
 #: The escape of half a surrogate pair, or of a whole pair.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_KINDS = {str: "a string", list: "a list", dict: "an object", bool: "a truth value", type(None): "null"}
 
 
 def read_jsonl(
@@ -55,17 +55,20 @@ def read_jsonl(
     (['A fishing boat'], [['sea', 'boat']])
     """
     all_texts, all_labels = [], []
-    for _, example in read_lines(path, partial(parse_text, text=text, labels=labels)):
+    columns = Columns((text,), labels)
+    for _, example in read_lines(path, partial(parse_text, columns=columns)):
         if example is not None:
             all_texts.append(example[0])
             all_labels.append(example[1])
     return all_texts, all_labels
 
 
-def parse_text(line: str, text: str, labels: str | None) -> tuple[str, list[str]] | None:
-    """Parse the text and the labels, if wanted, of a line; return None for a blank line."""
+def parse_text(line: str, columns: Columns) -> tuple[str, list[Any], str | int | None] | None:
+    """Parse the text, the labels and the id of a line; return None for a blank line."""
     record = parse_object(line)
-    return None if record is None else (text_of(record, text), labels_of(record, labels))
+    if record is None:
+        return None
+    return columns.text_of(record), columns.labels_of(record), columns.id_of(record)
 
 
 def parse_object(line: str) -> dict[str, Any] | None:
@@ -81,7 +84,7 @@ def parse_object(line: str) -> dict[str, Any] | None:
     if _SURROGATE.search(line):
         _check_unicode(record)
     if not isinstance(record, dict):
-        raise LineError(f"expected a JSON object, got {_kind(record)}")
+        raise LineError(f"expected a JSON object, got {kind_of(record)}")
     return record
 
 
@@ -94,52 +97,16 @@ def _check_unicode(record: Any) -> None:
         raise LineError(f"expected valid Unicode, got {half}, which is half of a surrogate pair") from None
 
 
-def text_of(record: dict[str, Any], key: str) -> str:
-    """Return the text under a key."""
-    value = _member(record, key)
-    if not isinstance(value, str):
-        raise LineError(f"expected a string as {key!r}, got {_kind(value)}")
-    return value
-
-
-def labels_of(record: dict[str, Any], key: str | None) -> list[str]:
-    """Return the list of labels under a key; an empty list if the key is None."""
-    if key is None:
-        return []
-    value = _member(record, key)
-    if not isinstance(value, list):
-        raise LineError(f"expected a list of strings as {key!r}, got {_kind(value)}")
-    for label in value:
-        if not isinstance(label, str):
-            raise LineError(f"expected a list of strings as {key!r}, got a list with {_kind(label)}")
-    return value
-
-
 def features_of(record: dict[str, Any], key: str) -> dict[str, float | str]:
     """Return the features under a key by name: finite float32 numbers, truth values or texts."""
-    value = _member(record, key)
+    value = record[key]
     if not isinstance(value, dict):
-        raise LineError(f"expected an object of names and values as {key!r}, got {_kind(value)}")
+        raise LineError(f"expected an object of names and values as {key!r}, got {kind_of(value)}")
     for name, member in value.items():
         if isinstance(member, str):
             continue
         if not isinstance(member, int | float):
-            raise LineError(f"expected a number or a text as the feature {name!r}, got {_kind(member)}")
+            raise LineError(f"expected a number or a text as the feature {name!r}, got {kind_of(member)}")
         if not -_LARGEST <= member <= _LARGEST:
             raise LineError(f"expected a finite float32 as the feature {name!r}, got {str(member)[:20]}")
     return value
-
-
-def _member(record: dict[str, Any], key: str) -> Any:
-    if key not in record:
-        raise LineError(f"expected an object with the key {key!r}, got {keys_of(record)}")
-    return record[key]
-
-
-def keys_of(record: dict[str, Any]) -> str:
-    """Return the keys of an object for an error message."""
-    return f"the keys {', '.join(map(repr, list(record)[:10])) or 'none'}"
-
-
-def _kind(value: object) -> str:
-    return _KINDS.get(type(value), "a number")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from labeltree.errors import DataFormatError
 
 from . import block_formats
-from .block_formats import Batch, BlockParser, StreamFormat
+from .block_formats import Batch, Block, BlockParser, StreamFormat
+from .columns import Columns
 from .fasttext import check_label_prefix
 from .jsonl import parse_text
 from .labelled_rows import RowReader
@@ -116,6 +117,8 @@ class ExampleStream:
         Format of the stream; ``"auto"`` until the first block is read.
     header_rows : int or None
         Number of rows in the header of an XMLC file, once it is read.
+    ids : list
+        The ids of the last batch, each None if the stream has none.
     """
 
     source: Source
@@ -123,6 +126,7 @@ class ExampleStream:
     batch_size: int | None = None
     one_based: bool | None = None
     label_prefix: str = "__label__"
+    columns: Columns = field(default_factory=Columns)
     labelled: bool = True
     whole_texts: bool = False
     skip_bad_lines: bool = False
@@ -132,6 +136,7 @@ class ExampleStream:
     n_lines: int = field(default=0, init=False)
     n_bad_lines: int = field(default=0, init=False)
     header_rows: int | None = field(default=None, init=False)
+    ids: list[Any] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self._batches = self._read()
@@ -160,27 +165,27 @@ class ExampleStream:
                     if header is not None:
                         self.header_rows, self.n_lines = int(header[1]), 1
                         block = block[header.end() :]
-                for batch in self._parsed(block, parse):
-                    yield from self._in_small_batches(batch)
+                for parsed in self._parsed(block, parse):
+                    yield from self._in_small_batches(parsed)
         if self.header_rows not in (None, self.n_examples) and not self.n_bad_lines:
             raise DataFormatError(
                 f"expected {self.header_rows} rows, as the header says, got {self.n_examples}", name, 1
             )
 
     def _parser(self) -> BlockParser:
-        labels = "labels" if self.labelled else None
-        if self.format == "jsonl" and self.whole_texts:
-            return partial(
-                block_formats.parse_named_rows, parse_line=partial(parse_text, text="text", labels=labels)
-            )
+        parse_line: Any
         if self.format == "jsonl":
+            columns = self.columns if self.labelled else replace(self.columns, labels=None)
+            parse_line = parse_text if self.whole_texts else block_formats.parse_json_features
+            return partial(block_formats.parse_named_rows, parse_line=partial(parse_line, columns=columns))
+        if self.format == "fasttext":
+            parse_line = (
+                block_formats.parse_fasttext_text if self.whole_texts else block_formats.parse_fasttext_words
+            )
             return partial(
                 block_formats.parse_named_rows,
-                parse_line=partial(block_formats.parse_json_features, labels=labels),
+                parse_line=partial(parse_line, label_prefix=self.label_prefix),
             )
-        if self.format == "fasttext":
-            parse_line = partial(block_formats.parse_fasttext_words, label_prefix=self.label_prefix)
-            return partial(block_formats.parse_named_rows, parse_line=parse_line)
         is_libsvm = self.format == "libsvm"
         rows = RowReader(
             first_feature=int(is_libsvm if self.one_based is None else self.one_based),
@@ -190,7 +195,7 @@ class ExampleStream:
         )
         return partial(block_formats.parse_numbered_rows, rows=rows)
 
-    def _parsed(self, block: bytes, parse: BlockParser) -> Iterator[Batch]:
+    def _parsed(self, block: bytes, parse: BlockParser) -> Iterator[Block]:
         """Yield the batches of a block: several only if there are wrong lines between them."""
         while block:
             bad, good, rest = None, block, b""
@@ -209,11 +214,11 @@ class ExampleStream:
                 self.n_bad_lines += 1
             block = rest
 
-    def _in_small_batches(self, batch: Batch) -> Iterator[Batch]:
-        n_rows = len(batch.y)
+    def _in_small_batches(self, block: Block) -> Iterator[Batch]:
+        n_rows = len(block.y)
         size = self.batch_size or n_rows
         for begin in range(0, n_rows, size):
             rows = slice(begin, begin + size)
-            part = batch if size >= n_rows else Batch(batch.X[rows], batch.y[rows])
-            self.n_examples += len(part.y)
-            yield part
+            X, y, self.ids = block if size >= n_rows else (block.X[rows], block.y[rows], block.ids[rows])
+            self.n_examples += len(y)
+            yield Batch(X, y)

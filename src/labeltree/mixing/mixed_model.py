@@ -81,7 +81,7 @@ class MixedModel(Questions):
         self._model = _MixedModel(
             forest,
             MixedReader(members),
-            first.names,
+            first.label_index,
             first.label_kind,
             first.label_counts,
             first.n_samples_fit,
@@ -169,7 +169,7 @@ class _MixedModel(Model):
         return _MixedModel(
             MixedForest(self.forest.members, weights),
             self.reader,
-            self.names,
+            self.label_index,
             self.label_kind,
             self.label_counts,
             self.n_samples_fit,
@@ -232,6 +232,6 @@ def check_weights(weights: Sequence[float] | None, n_members: int) -> list[float
 
 
 def _member(number: int, model: Any, first: Model) -> Member:
-    position = model.model_.names.positions(first.names.classes.tolist())
+    position = model.model_.label_index.positions(first.label_index.classes.tolist())
     name = f"model {number}, a {type(model).__name__}"
     return Member(name, model.model_, model.make_search(), position)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.decisions.decision import HALF, Decision
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
@@ -73,8 +73,8 @@ class Model:
         Answers questions about rows, with labels as positions in `classes`.
     reader : Reader
         Turns X into features that the forest understands.
-    names : LabelNames
-        The labels: `names.classes` has them in the order of their positions.
+    label_index : LabelIndex
+        The labels: `label_index.classes` has them in the order of their positions.
     label_kind : {"csr", "dense", "lists", "multiclass"}
         The form of the y that the model was trained on.
     label_counts : array of shape (n_labels,)
@@ -90,7 +90,7 @@ class Model:
 
     forest: Forest
     reader: Reader
-    names: LabelNames
+    label_index: LabelIndex
     label_kind: LabelKind
     label_counts: NDArray[np.int64]
     n_samples_fit: int

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.data.words import word_counts
 from labeltree.decisions.decision import HALF, Decision
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelKind, LabelRows
 from labeltree.model.forest import empty_answer
 from labeltree.model.model import Model, TrainingRecord
@@ -63,8 +63,8 @@ class GrowingModel:
         return GrowingForest(self.tree, self.labels.position, len(self.labels.classes), self.features.names)
 
     @property
-    def names(self) -> LabelNames:
-        return self.labels.names
+    def label_index(self) -> LabelIndex:
+        return self.labels.index
 
     @property
     def label_kind(self) -> LabelKind:
@@ -195,7 +195,7 @@ class GrowingModel:
             if not_seen_for is not None:
                 kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
             else:
-                removed = self.labels.names.positions(labels or ())
+                removed = self.labels.index.positions(labels or ())
                 kept = ~np.isin(self.labels.position, removed)
             self.tree.forget(kept.astype(np.uint8))
             self.labels.keep(kept)

@@ -18,7 +18,7 @@ def _tree() -> None:
     [bold]A session[/bold]
 
         labeltree tree show topics.csv
-        labeltree tree import topics.csv --labels labels.txt --out tree.json
+        labeltree tree import topics.csv --label-names labels.txt --out tree.json
         labeltree train train.txt --tree tree.json --model tags.labeltree
     """
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import file_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
@@ -29,14 +31,11 @@ Out = Annotated[Path, file_option("The .json file to write the tree to.", "--out
     "verbose",
     defaults=True,
 )
+@reads_data(sizes=True)
 def build(
-    data: options.Data,
+    data: DataFile,
     out: Out,
-    labels: options.LabelNames = None,
-    format: options.Format = "auto",
-    one_based: options.OneBased = None,
-    n_features: options.NFeatures = None,
-    n_labels: options.NLabels = None,
+    label_names: options.LabelNames = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -53,7 +52,6 @@ def build(
     """
     from labeltree import LabelTreeClassifier
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.figures import Stopwatch, seconds_text
     from labeltree.cli.trained_model import untrained
     from labeltree.cli.tree import hierarchy
@@ -63,10 +61,9 @@ def build(
     if isinstance(tree, list):
         raise typer.BadParameter(f"build makes one tree, got {len(tree)}", param_hint="--tree")
     classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree})
-    hierarchy.check_names_are_used(classifier.tree, labels)
-    source = DataFile(data, format_of(data, format), one_based)
-    X, y = source.read(n_features, n_labels)
-    classifier.tree = hierarchy.fit_for_columns(classifier.tree, labels, y.shape[1], source.first_label)
+    hierarchy.check_names_are_used(classifier.tree, label_names)
+    X, y = data.read()
+    classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, y.shape[1], data.first_label)
     stopwatch = Stopwatch()
     with stopwatch.phase("building"):
         built = classifier.build_tree(X, y)
@@ -76,7 +73,7 @@ def build(
         print_json(
             {
                 "out": str(out),
-                **shape_to_json(built, cost, data),
+                **shape_to_json(built, cost, data.path),
                 "parameters": parameters,
                 "seconds": stopwatch.seconds,
             }
@@ -86,5 +83,5 @@ def build(
     console.print(titled(out, f": built in {seconds_text(stopwatch.seconds['building'])}"))
     for line in hierarchy.describe_matching(classifier.tree, built.n_labels):
         console.print(line)
-    console.print(shape_table(built, [], cost, data))
-    print_next(f"labeltree train {data} --tree {out} --model MODEL")
+    console.print(shape_table(built, [], cost, data.path))
+    print_next(f"labeltree train {data.path} --tree {out} --model MODEL")

@@ -23,7 +23,7 @@ def export(
             "columns id, parent and name, .dot a graph for Graphviz."
         ),
     ],
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
 ) -> None:
     """Write a tree for other programs. A model with several trees exports the first one.
 
@@ -32,7 +32,7 @@ def export(
     [bold]Examples[/bold]
 
         labeltree tree export tags.labeltree --out tree.json
-        labeltree tree export tags.labeltree --out tree.csv --labels labels.txt
+        labeltree tree export tags.labeltree --out tree.csv --label-names labels.txt
         labeltree tree export tree.json --out tree.dot
     """
     from labeltree.cli.console import standard_output, titled
@@ -44,7 +44,7 @@ def export(
         raise typer.BadParameter(
             f"expected a name that ends in {', '.join(_WRITERS)}, got {out}", param_hint="--out"
         )
-    exported = open_hierarchy(source, labels)
+    exported = open_hierarchy(source, label_names)
     write_text(out, _WRITERS[out.suffix](exported))
     tree = exported.tree
     standard_output().print(

@@ -56,7 +56,7 @@ def tree_parameter(text: str) -> Any:
 def check_names_are_used(tree: Any, labels: Path | None) -> None:
     """Refuse label names if the value of ``--tree`` has no taxonomy, because only a taxonomy uses them."""
     if labels is not None and not _taxonomies(tree):
-        raise typer.BadParameter("only a taxonomy as --tree uses label names", param_hint="--labels")
+        raise typer.BadParameter("only a taxonomy as --tree uses label names", param_hint="--label-names")
 
 
 def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: int) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from labeltree.cli import options
+from labeltree.cli.data_file import DataFile
+from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import argument, file_option, option
 
 Root = Annotated[
@@ -17,6 +20,7 @@ Root = Annotated[
 Language = Annotated[str, option("For a SKOS vocabulary: the language of the names.", metavar="CODE")]
 
 
+@reads_data
 def show(
     source: Annotated[
         Path,
@@ -26,7 +30,7 @@ def show(
             ".skos).",
         ),
     ],
-    labels: options.LabelNames = None,
+    label_names: options.LabelNames = None,
     max_nodes: Annotated[
         int, option("Maximum number of nodes to draw; 0 for no drawing.", min=0, metavar="N")
     ] = 40,
@@ -35,7 +39,7 @@ def show(
         file_option("Save a picture (.png, .svg, .pdf): a small tree completely, charts of a large tree."),
     ] = None,
     data: Annotated[
-        str | None, option("Labelled rows, to show the cost of the tree.", metavar="DATA")
+        DataFile | None, option("Labelled rows, to show the cost of the tree.", metavar="DATA")
     ] = None,
     taxonomy: Annotated[
         Path | None,
@@ -45,31 +49,28 @@ def show(
     ] = None,
     root: Root = None,
     language: Language = "en",
-    format: options.Format = "auto",
-    one_based: options.OneBased = None,
     json: options.Json = False,
 ) -> None:
     """Show a tree: its shape, a drawing from the root down, and on request its cost and a picture.
 
-    A taxonomy is shown as the tree over the labels of --labels or of --data. Without these options, the labels are all
-    concepts that have no concept below them. A model with several trees shows the first one.
+    A taxonomy is shown as the tree over the labels of --label-names or of --data. Without these options, the labels are
+    all concepts that have no concept below them. A model with several trees shows the first one.
 
     [bold]Examples[/bold]
 
-        labeltree tree show tags.labeltree --labels labels.txt
+        labeltree tree show tags.labeltree --label-names labels.txt
         labeltree tree show tree.json --data train.txt --max-nodes 0
-        labeltree tree show tags --labels labels.txt --taxonomy topics.csv
+        labeltree tree show tags --label-names labels.txt --taxonomy topics.csv
         labeltree tree show topics.csv --plot topics.png
     """
     from labeltree.cli.console import print_json, standard_output
-    from labeltree.cli.data_file import DataFile, format_of
     from labeltree.cli.tree.hierarchy import is_taxonomy, matching_text, named_by, read_taxonomy
     from labeltree.cli.tree.shape import shape_table, shape_to_json
 
-    file = None if data is None else DataFile(data, format_of(data, format), one_based)
+    path = None if data is None else data.path
     if taxonomy is not None and is_taxonomy(source):
         raise typer.BadParameter(f"{source} is a taxonomy itself", param_hint="--taxonomy")
-    shown, rows = _open(source, labels, file, root, language)
+    shown, rows = _open(source, label_names, data, root, language)
     if taxonomy is not None:
         shown = named_by(read_taxonomy(taxonomy, root, language), shown)
     tree = shown.tree
@@ -82,7 +83,7 @@ def show(
                 "source": str(source),
                 "kind": shown.kind,
                 **(shown.matching or {}),
-                **shape_to_json(tree, cost, data),
+                **shape_to_json(tree, cost, path),
                 **({} if plot is None else {"plot": str(plot)}),
             }
         )
@@ -91,7 +92,7 @@ def show(
     about = [(shown.kind, str(source))]
     if shown.matching is not None:
         about.append(("concepts", matching_text(shown.matching, tree.n_labels)))
-    console.print(shape_table(tree, about, cost, data))
+    console.print(shape_table(tree, about, cost, path))
     if max_nodes:
         console.print()
         drawing = tree.draw(shown.names, max_nodes, node_names=shown.node_names)
@@ -99,7 +100,7 @@ def show(
 
 
 def _open(
-    source: Path, labels: Path | None, file: Any, root: str | None, language: str
+    source: Path, labels: Path | None, file: DataFile | None, root: str | None, language: str
 ) -> tuple[Any, tuple[Any, Any] | None]:
     """Return the tree to show, and the data with a column for each label of the tree."""
     from labeltree.cli.tree import hierarchy
@@ -109,12 +110,13 @@ def _open(
         if file is None:
             return shown, None
         if shown.model is None:
-            return shown, file.read(n_labels=shown.tree.n_labels)
+            return shown, replace(file, n_labels=shown.tree.n_labels).read()
         X, y = file.read_for(shown.model)
         return shown, (X, y[:, shown.model.classes_])
     taxonomy = hierarchy.read_taxonomy(source, root, language)
-    rows = None if file is None else file.read()
-    if rows is not None:
+    rows = None
+    if file is not None:
+        rows = file.read()
         names = hierarchy.column_names(labels, rows[1].shape[1], file.first_label)
     else:
         names = hierarchy.lowest_concepts(taxonomy) if labels is None else hierarchy.column_names(labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
@@ -19,7 +19,7 @@ from labeltree.model_file.tensors import Tensor
 
 def write(draft: Draft, estimator: Any, model: Model) -> None:
     """Add everything but the forest."""
-    labels, tensors = label_tensors.encode_labels(model.names.classes)
+    labels, tensors = label_tensors.encode_labels(model.label_index.classes)
     tensors["count"] = Tensor.of(model.label_counts)
     encoded = parameters.encode(estimator.stored_parameters(), model.forest.n_trees)
     # What was set after training may be wrong: the file could not be opened.
@@ -28,7 +28,7 @@ def write(draft: Draft, estimator: Any, model: Model) -> None:
     draft.add(
         parameters=encoded,
         n_features=int(model.n_features),
-        n_labels=len(model.names),
+        n_labels=len(model.label_index),
         n_samples_fit=model.n_samples_fit,
         label_kind=model.label_kind,
         labels=labels,
@@ -83,7 +83,7 @@ class Batch:
         return Model(
             forest,
             FeatureReader(owner, kept["normalize"], self.n_features, names, dense_features),
-            LabelNames(classes),
+            LabelIndex(classes),
             self.label_kind,
             counts,
             self.n_samples_fit,

@@ -136,7 +136,7 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
     features = _features(stored, section, settings.hashes_names)
     model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
     if section.decision.is_there:
-        model.deciding(section.decision.read(len(model.names)))
+        model.deciding(section.decision.read(len(model.label_index)))
     return estimator.adopt(model)
 
 

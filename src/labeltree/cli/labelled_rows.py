@@ -1,0 +1,54 @@
+"""Labelled rows to measure a model on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from scipy.sparse import vstack
+
+from labeltree.cli.data_file import DataFile, Rows, format_of, reads_whole_texts
+from labeltree.cli.label_names import are_ids
+
+
+def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
+    """Read rows to measure the model in `path` with.
+
+    y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
+    model's largest label.
+    """
+    detected = format_of(source.path, source.format)
+    if (detected == "jsonl" and reads_whole_texts(model)) or model.model_.learns:
+        return _examples(model, source)
+    if source.format in ("jsonl", "fasttext"):
+        raise typer.BadParameter(f"{path} was trained on rows of numbers", param_hint="--format")
+    if not are_ids(model.classes_):
+        raise ValueError(
+            f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but data files have numbers "
+            "from 0; evaluate it in Python with labeltree.metrics"
+        )
+    X, y = source.read_for(model)
+    if X.shape[0] == 0:
+        raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
+    return Rows(X, y)
+
+
+def _examples(model: Any, source: DataFile) -> Rows:
+    """Read all rows for a model of texts or an online model, with lists of their labels, known or not."""
+    blocks = list(source.blocks_for(model, labelled=True))
+    y = [labels for block in blocks for labels in block.y]
+    texts = [text for block in blocks for text in block.texts or ()] or None
+    ids = [identifier for block in blocks for identifier in block.ids or ()] or None
+    matrices: list[Any] = [block.X for block in blocks]
+    if isinstance(matrices[0], list):
+        return Rows([row for X in matrices for row in X], y, texts, ids)
+    for X in matrices:
+        X.resize(X.shape[0], max(X.shape[1] for X in matrices))
+    return Rows(vstack(matrices, format="csr"), y, texts, ids)
+
+
+def label_lists(y: Any) -> list[tuple[Any, ...]]:
+    """Return the labels of each row of y, a matrix or lists; tuples, as lists of 0 and 1 would be read as a matrix."""
+    rows = y if isinstance(y, list) else y.tolil().rows
+    return [tuple(labels) for labels in rows]
