@@ -80,7 +80,9 @@ def test_the_backend_passes_its_own_tests(programs: Path, tmp_path: Path) -> Non
 
 def test_the_command_annif_has_the_backend(annif: Annif) -> None:
     annif("train", "tree", "train.tsv")
-    assert annif("suggest", "tree", "--limit", "1", text="The kitten purrs.").startswith(f"<{uri('cat')}>\tcat\t")
+    assert annif("suggest", "tree", "--limit", "1", text="The kitten purrs.").startswith(
+        f"<{uri('cat')}>\tcat\t"
+    )
     alone, parallel = (annif("eval", "tree", "more.tsv", "--jobs", jobs) for jobs in ("1", "2"))
     assert parallel == alone
     assert re.search(r"^Precision@1:\s+(1\.0000|0\.9\d+)$", alone, re.MULTILINE), alone
