@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,6 +82,29 @@ class Fitted:
         if names is None:
             raise AttributeError(f"the features of this {type(self).__name__} have no names")
         return names
+
+    @property
+    def label_names_(self) -> Mapping[Any, str] | None:
+        """Readable names by label, for labels that are codes or URIs; None if there are none.
+
+        Set it to a mapping from label to name, such as that of `labeltree.labels.read_label_names`. Names of labels
+        that the model does not have are ignored. The names are saved with the model. Training drops them.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> model = LabelTreeClassifier().fit([[1.0, 0.0], [0.0, 1.0]], [["T1"], ["T2"]])
+        >>> model.label_names_ = {"T1": "cats", "T2": "dogs", "T3": "birds"}
+        >>> best = model.predict_topk([[1.0, 0.0]], k=1).labels[0, 0]
+        >>> best, model.label_names_[best]
+        ('T1', 'cats')
+        """
+        names: Any = self.model_.label_names
+        return None if names is None else MappingProxyType(names)
+
+    @label_names_.setter
+    def label_names_(self, names: Mapping[Any, str] | None) -> None:
+        self._model = self.model_.naming(names)
 
     @property
     def decision_(self) -> Decision:

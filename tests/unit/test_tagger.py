@@ -271,7 +271,7 @@ def test_wrong_questions(tagger: Tagger) -> None:
     with pytest.raises(ValueError, match="put it into a list"):
         tagger.predict("a boat")  # type: ignore[arg-type]
     for question in (tagger.tag, tagger.predict, tagger.vectorizer_.transform):
-        with pytest.raises(ValueError, match=r"texts must be a sequence of strings, .* got None"):
+        with pytest.raises(ValueError, match=r"texts must be a sequence of texts, .* got None"):
             question(None)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="one column of a frame, got DataFrame"):
             question(pd.DataFrame({"title": TEXTS}))

@@ -36,6 +36,12 @@ class MixedReader:
         """Whether every member reads texts."""
         return all(member.model.takes_text for member in self.members)
 
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields that a text may have, which every member must know."""
+        first = self.members[0].model.text_fields
+        return tuple(field for field in first if all(field in m.model.text_fields for m in self.members))
+
     @cached_property
     def same_features(self) -> bool:
         """Whether a row of features means the same to every member."""

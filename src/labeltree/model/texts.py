@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+
+#: A text, or the texts of its fields by name.
+Text: TypeAlias = str | Mapping[str, str | None]
 
 #: The methods by which columns of pandas, polars, Arrow and NumPy become lists.
 _TO_LIST = ("to_pylist", "to_list", "tolist")
@@ -28,22 +31,22 @@ def _is_row(x: Any) -> bool:
     return isinstance(x, list | tuple | np.ndarray) and not (len(x) > 0 and isinstance(x[0], str))
 
 
-def as_texts(texts: Any) -> Iterable[str]:
-    """Return texts as strings of Python; raise `ValueError` for one text, None, or a frame of several columns.
+def as_texts(texts: Any) -> Iterable[Text]:
+    """Return texts as values of Python; raise `ValueError` for one text, None, or a frame of several columns.
 
     A column or an array becomes a list; iterators stay as they are. The texts are checked where they are read.
     """
     if isinstance(texts, list | tuple):
         return texts
-    if isinstance(texts, str | bytes):
-        raise ValueError("texts must be a sequence of strings, got one string: put it into a list")
+    if isinstance(texts, str | bytes | Mapping):
+        raise ValueError("texts must be a sequence of texts, got a single one: put it into a list")
     if not isinstance(texts, Iterable) or len(getattr(texts, "shape", (0,))) != 1:
         found = "None" if texts is None else type(texts).__name__
         raise ValueError(
-            f"texts must be a sequence of strings, such as a list or one column of a frame, got {found}"
+            f"texts must be a sequence of texts, such as a list or one column of a frame, got {found}"
         )
     for name in _TO_LIST:
         if hasattr(texts, name):
-            listed: list[str] = getattr(texts, name)()
+            listed: list[Text] = getattr(texts, name)()
             return listed
     return texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from sklearn.base import clone
@@ -16,7 +16,7 @@ from labeltree.estimator import Estimator
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
-from labeltree.model.texts import as_texts
+from labeltree.model.texts import Text, as_texts
 from labeltree.text.text_explanation import TextExplanation, explain_text
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.trees import LabelTree
@@ -94,7 +94,7 @@ class Tagger(Estimator):
         classifier.check_parameters(training)
         vectorizer.check_parameters()
 
-    def fit(self: _Tagger, texts: Iterable[str], labels: Any, sample_weight: Any = None) -> _Tagger:
+    def fit(self: _Tagger, texts: Iterable[Text], labels: Any, sample_weight: Any = None) -> _Tagger:
         """Train on texts with their labels.
 
         Parameters
@@ -117,14 +117,14 @@ class Tagger(Estimator):
 
     @overload  # a string is also an iterable of strings, and the first signature fits
     def tag(  # type: ignore[overload-overlap]
-        self, text: str, k: int = 5, threshold: float = 0.0
+        self, text: Text, k: int = 5, threshold: float = 0.0
     ) -> list[Tag]: ...
 
     @overload
-    def tag(self, text: Iterable[str], k: int = 5, threshold: float = 0.0) -> list[list[Tag]]: ...
+    def tag(self, text: Iterable[Text], k: int = 5, threshold: float = 0.0) -> list[list[Tag]]: ...
 
     def tag(
-        self, text: str | Iterable[str], k: int = 5, threshold: float = 0.0
+        self, text: Text | Iterable[Text], k: int = 5, threshold: float = 0.0
     ) -> list[Tag] | list[list[Tag]]:
         """Return the most probable labels of a text, best first; for several texts, a list for each.
 
@@ -136,15 +136,16 @@ class Tagger(Estimator):
         threshold : float
             The minimum probability of a label.
         """
-        top = self.predict_topk([text] if isinstance(text, str) else text, k, threshold=threshold)
+        is_one = isinstance(text, str | Mapping)
+        top = self.predict_topk([text] if is_one else text, k, threshold=threshold)
         tags = [
             [Tag(*pair) for pair in zip(*row, strict=True) if pair[1] > 0]
             for row in zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
         ]
-        return tags[0] if isinstance(text, str) else tags
+        return tags[0] if is_one else tags
 
     def explain(  # type: ignore[override] # words are their own names
-        self, text: str, label: Any, *, n_features: int = 10
+        self, text: Text, label: Any, *, n_features: int = 10
     ) -> TextExplanation:
         """Explain a label of a text: its path through the tree, and the words with the most weight at every node.
 
@@ -157,7 +158,7 @@ class Tagger(Estimator):
         >>> text[best.begin : best.end]
         'SEA'
         """
-        if not isinstance(text, str):
+        if not isinstance(text, str | Mapping):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
         self.model_  # noqa: B018 # raises NotFittedError
         return explain_text(self.classifier_, text, label, n_features)
@@ -190,7 +191,7 @@ class Tagger(Estimator):
         return search
 
     def calibrate(
-        self: _Tagger, texts: Iterable[str], labels: Any, *, method: str = "isotonic", random_state: int = 0
+        self: _Tagger, texts: Iterable[Text], labels: Any, *, method: str = "isotonic", random_state: int = 0
     ) -> _Tagger:
         """Calibrate the probabilities on texts that the tagger was not trained on: see `LabelTreeClassifier`."""
         self._having("calibrate")(as_texts(texts), labels, method=method, random_state=random_state)
@@ -208,7 +209,7 @@ class Tagger(Estimator):
 
     def add_trees(
         self: _Tagger,
-        texts: Iterable[str],
+        texts: Iterable[Text],
         labels: Any,
         n_trees: int = 1,
         *,
