@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from labeltree.decisions.decision import HALF, Decision, Tuning, decide, read_truth
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.decisions.validation_pairs import ValidationPairs
+from labeltree.labels.reading import plain_labels
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.model.explanation import Explanation, FeatureNames
@@ -98,6 +100,29 @@ class Questions:
         if names is None:
             raise AttributeError(f"the features of this {type(self).__name__} have no names")
         return names
+
+    @property
+    def label_names_(self) -> Mapping[Any, str] | None:
+        """Readable names by label, for labels that are codes or URIs; None if there are none.
+
+        Set it to a mapping from label to name, such as that of `labeltree.labels.read_label_names`. Names of labels
+        that the model does not have are ignored. The names are saved with the model. Training drops them.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> model = LabelTreeClassifier().fit([[1.0, 0.0], [0.0, 1.0]], [["T1"], ["T2"]])
+        >>> model.label_names_ = {"T1": "cats", "T2": "dogs", "T3": "birds"}
+        >>> best = model.predict_topk([[1.0, 0.0]], k=1).labels[0, 0]
+        >>> best, model.label_names_[best]
+        ('T1', 'cats')
+        """
+        names: Any = self.model_.label_names
+        return None if names is None else MappingProxyType(names)
+
+    @label_names_.setter
+    def label_names_(self, names: Mapping[Any, str] | None) -> None:
+        self._model = self.model_.naming(names)
 
     @property
     def decision_(self) -> Decision:
@@ -277,7 +302,13 @@ class Questions:
         """Return the fraction of rows with exactly the right labels, as in scikit-learn; y as in `fit`."""
         predicted = self.predict(X)
         if self.model_.label_kind == "lists":
-            right = np.array([set(found) == set(true) for found, true in zip(predicted, y, strict=True)])
+            true_labels = plain_labels(y)
+            check_same_rows(len(predicted), len(true_labels))
+            if len(predicted) == 0:
+                raise ValueError("a score needs at least one row, got none")
+            right = np.array(
+                [set(found) == set(true) for found, true in zip(predicted, true_labels, strict=True)]
+            )
             weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
             return float(np.average(right, weights=weight))
         from sklearn.metrics import accuracy_score

@@ -49,7 +49,7 @@ class EvidenceFinder:
 
     def __call__(self, row: int, label: int) -> Evidence:
         """Return the evidence for a label, given by its position."""
-        name = self.model.model_.names.classes[[label]].tolist()[0]
+        name = self.model.model_.label_index.classes[[label]].tolist()[0]
         if self.texts is not None:
             return Evidence(self._pieces(self.texts[row], name))
         trained = self.model.model_
@@ -92,8 +92,8 @@ def marked(text: str, highlights: Sequence[Highlight], longest: int = LONGEST_TE
 Piece(text='sea', strength=-2)]
     """
     amounts = np.zeros(len(text))
-    for begin, end, amount in highlights:
-        amounts[begin:end] += amount
+    for highlight in highlights:
+        amounts[highlight.begin : highlight.end] += highlight.amount
     begin, end = _window(text, np.abs(amounts), longest)
     largest = np.abs(amounts).max(initial=0.0)
     share = np.abs(amounts) / largest if largest > 0 else amounts

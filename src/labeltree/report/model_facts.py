@@ -30,7 +30,7 @@ def model_facts(model: Questions) -> ModelFacts:
     ('2 rows with 2 labels, 1 feature', {'random_state': '0'})
     """
     trained = model.model_
-    forest, n_labels = trained.forest, len(trained.names)
+    forest, n_labels = trained.forest, len(trained.label_index)
     features = _plural(trained.n_features, "feature")
     facts = {
         "kind": type(model).__name__,

@@ -130,7 +130,7 @@ def _row_errors(
     errors: Sequence[Found], answers: RowAnswers, model: Model, X: Any, search: Search, evidence: Any
 ) -> Iterator[RowError]:
     features = model.read(take_rows(X, [row for row, _, _ in errors]))
-    ranked, _ = model.forest.top_k(features, search.replace(k=min(LAST_RANK, len(model.names))))
+    ranked, _ = model.forest.top_k(features, search.replace(k=min(LAST_RANK, len(model.label_index))))
     truth = answers.truth
     for (row, label, probability), ranks in zip(errors, ranked, strict=True):
         at = np.flatnonzero(ranks == label)
