@@ -27,6 +27,7 @@ COMMANDS = (
     "tune",
     "learn",
     "evaluate",
+    "compare",
     "decide",
     "predict",
     "tag",

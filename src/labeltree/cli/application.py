@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import labeltree
 from labeltree.cli.calibrate import calibrate
+from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
@@ -85,7 +86,10 @@ _BASIC = {
     "max_seconds max_in_flight grace quiet",
 }
 add_train(app)
-for command in (tune, learn, evaluate, calibrate, decide, predict, tag, explain, info, convert, serve, demo):
+for command in (  # in the order of the overview
+    *(tune, learn, evaluate, compare, calibrate, decide),
+    *(predict, tag, explain, info, convert, serve, demo),
+):
     cls = long_command(_BASIC[command]) if command in _BASIC else None
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
