@@ -65,6 +65,7 @@ def test_no_lesson_of_another_process_is_lost(run: Annif, monkeypatch: pytest.Mo
     first, second = open_project("online"), open_project("online")
     for project in (first, second):
         project.initialize()
+    n_before = first.backend._load().n_examples_
     lesson("wine.tsv", "wine")
     lesson("ship.tsv", "ship")
     vectors = second.backend.vectors
@@ -76,9 +77,9 @@ def test_no_lesson_of_another_process_is_lost(run: Annif, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(second.backend, "vectors", vectors_meanwhile)
     learn(second, "ship.tsv")
-    for project in (first, second, open_project("online")):
-        assert new_score(project, "wine") > 0.2
-        assert new_score(project, "ship") > 0.2
+    for project in (first, second):
+        assert min(new_score(project, "wine"), new_score(project, "ship")) > 0.2
+        assert project.backend._ready().model.n_examples_ == n_before + 80
 
 
 def test_a_locked_model_is_not_changed(run: Annif, monkeypatch: pytest.MonkeyPatch) -> None:
