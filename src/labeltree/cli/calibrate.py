@@ -87,7 +87,9 @@ def calibrate(
         )
         return
     console = standard_output()
-    console.print(titled(model, f": calibrated with {method} maps on {count_text(len(y), 'row')}"), soft_wrap=True)
+    console.print(
+        titled(model, f": calibrated with {method} maps on {count_text(len(y), 'row')}"), soft_wrap=True
+    )
     for name, title, unit in (
         ("error_per_row", "calibration error", "labels per row too many or too few"),
         ("log_loss_per_row", "log loss", "nats per row"),
@@ -98,7 +100,8 @@ def calibrate(
         console.print("  measured by cross-fitting: each half with maps of the other half")
     else:
         console.print(
-            "  measured on the rows of calibration, because they are few: expect less of other rows", soft_wrap=True
+            "  measured on the rows of calibration, because they are few: expect less of other rows",
+            soft_wrap=True,
         )
     if dropped is not None:
         console.print(f"The thresholds for {dropped} are dropped: tune them again.")
