@@ -179,14 +179,16 @@ def text_options() -> list[inspect.Parameter]:
 
 
 def with_parameters(
-    *names: str, defaults: bool = False, kind: Kind = METHODS["label-tree"]
+    *names: str, defaults: bool = False, texts: bool = False, kind: Kind = METHODS["label-tree"]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace the ``**parameters`` of a command by options for the parameters of an estimator.
 
     An option that is not given is None, so that a trained model keeps its own value; or, if `defaults`, the
-    estimator's default.
+    estimator's default. With `texts`, there are also options for turning texts into features.
     """
     options = options_of(kind.estimator, kind.panels, names, optional=not defaults)
+    if texts:
+        options += text_options()
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         set_options(command, inspect.signature(command, eval_str=True), options)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import typer
+from scipy.sparse import csr_matrix
 
-from labeltree.cli.data_file import DataFile, format_of
+from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
+from labeltree.labels.reading import read_labels
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,14 @@ class TrainingRows:
         if self.vectorizer is not None:
             classifier.vectorizer_ = self.vectorizer
 
+    def label_matrix(self) -> Any:
+        """Return y as a matrix with a column for each label."""
+        if self.vectorizer is None:
+            return self.y
+        labels = read_labels(self.y)
+        ones = np.ones(len(labels.indices), dtype=np.float32)
+        return csr_matrix((ones, labels.indices, labels.indptr), shape=(labels.n_rows, labels.n_labels))
+
     def describe(self, n_labels: int, seconds: float) -> str:
         """Return the number of rows, features and labels in one line."""
         n_rows, n_features = self.X.shape
@@ -41,16 +52,19 @@ def read_training_rows(
     source: DataFile, text_parameters: dict[str, Any], given_text_parameters: set[str]
 ) -> TrainingRows:
     """Read a file of rows or of texts."""
-    if format_of(source.path, source.format) in ("jsonl", "fasttext"):
-        if source.one_based is not None or source.n_labels is not None:
-            raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
-        return _read_texts(source, {**text_parameters, "n_features": source.n_features})
-    if given_text_parameters:
-        raise typer.BadParameter(
-            f"is an option for texts, but {source.path} has rows of numbers",
-            param_hint=option_name(min(given_text_parameters)),
-        )
-    return TrainingRows(*source.read(), source.first_label)
+    with source.recognised() as file:
+        if not file.has_numbers:
+            if source.one_based is not None or source.n_labels is not None:
+                raise typer.BadParameter(
+                    "the labels of texts are names: leave out --one-based and --n-labels"
+                )
+            return _read_texts(file, {**text_parameters, "n_features": source.n_features})
+        if given_text_parameters:
+            raise typer.BadParameter(
+                f"is an option for texts, but {source.path} has rows of numbers",
+                param_hint=option_name(min(given_text_parameters)),
+            )
+        return TrainingRows(*file.read(), file.first_label)
 
 
 def _read_texts(source: DataFile, parameters: dict[str, Any]) -> TrainingRows:

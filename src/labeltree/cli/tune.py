@@ -97,7 +97,8 @@ def tune(
         raise ValueError(f"{out}: expected the name of a file to write, got a directory")
     if not out.resolve().parent.is_dir():
         raise ValueError(f"{out}: there is no such directory to write to")
-    X, y = data.read()
+    with data.recognised() as file:
+        X, y = file.read()
     X_valid = y_valid = None
     if valid is not None:
         X_valid, y_valid = _read_alike(data.alike(valid), X, y)
@@ -147,7 +148,8 @@ def tune(
 
 def _read_alike(source: DataFile, X: Any, y: Any) -> tuple[Any, Any]:
     """Read rows with as many features and labels as the training data has."""
-    X_valid, y_valid = replace(source, n_features=None, n_labels=None).read()
+    with replace(source, n_features=None, n_labels=None).recognised() as file:
+        X_valid, y_valid = file.read()
     for matrix, like, flag in ((X_valid, X, "--n-features"), (y_valid, y, "--n-labels")):
         if matrix.nnz and matrix.indices.max() >= like.shape[1]:
             raise ValueError(
