@@ -18,7 +18,7 @@ import labeltree.training.fit
 import labeltree.training.tree_plan
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelRows, read_labels
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.linear_forest import LinearForest
@@ -188,7 +188,7 @@ def profile_prediction(model_path: Path, X: Any, k: int, threads: int) -> Ledger
         ledger.timing(
             (FeatureReader, "read", "check features"),
             (LinearForest, "top_k", "search"),
-            (LabelNames, "at", "name labels"),
+            (LabelIndex, "at", "name labels"),
         ),
         ledger.time_rest("the rest"),
     ):

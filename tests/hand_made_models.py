@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.linear_forest import LinearForest
@@ -80,5 +80,5 @@ def hand_made_classifier(
         type(model).__name__, bool(model.normalize), n_features, None, weights[0].dense_features
     )
     record = TrainingRecord([{} for _ in weights], model.kept_parameters())
-    names, counts = LabelNames(np.arange(n_labels)), np.zeros(n_labels, dtype=np.int64)
-    return model.adopt(Model(forest, reader, names, "csr", counts, 0, record))
+    index, counts = LabelIndex(np.arange(n_labels)), np.zeros(n_labels, dtype=np.int64)
+    return model.adopt(Model(forest, reader, index, "csr", counts, 0, record))

@@ -13,10 +13,12 @@
 
 namespace labeltree {
 
-// A text in UTF-8, looked at where it lies.
+// A text in UTF-8, or a piece of one, looked at where it lies.
 struct TextView {
   std::string_view bytes;
   bool ascii = true;
+  bool ends_text = true;  // whether it is the last piece of its text
+  float weight = 1;       // by which the counts of its terms are multiplied
 };
 
 enum class AnalyzerKind {

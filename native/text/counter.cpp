@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "core/parallel_for.h"
 
@@ -14,8 +15,10 @@ constexpr size_t kTaskBytes = size_t{1} << 16;
 
 }  // namespace
 
-TextCounter::TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count_texts, int n_threads)
+TextCounter::TextCounter(std::vector<TextPart> parts, bool binary, bool keep_rows, bool count_texts,
+                         int n_threads)
     : parts_(std::move(parts)),
+      binary_(binary),
       keep_rows_(keep_rows),
       n_threads_(std::max(n_threads, 1)),
       workers_(n_threads_),
@@ -31,65 +34,99 @@ void TextCounter::check_whole() const {
   throw std::invalid_argument("counting texts failed before: count them all again with a new counter");
 }
 
-void TextCounter::add(std::span<const TextView> texts, const CharacterTable* characters) {
+void TextCounter::add(std::span<const TextView> pieces, const CharacterTable* characters) {
   check_whole();
   is_whole_ = false;
-  std::vector<size_t> task_begin = {0};
-  size_t n_bytes = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    n_bytes += texts[i].bytes.size() + 1;
-    if (n_bytes >= kTaskBytes || i + 1 == texts.size()) {
-      task_begin.push_back(i + 1);
+  struct Task {
+    size_t begin, first_text;  // a piece, and the number of its text
+  };
+  std::vector<Task> tasks = {{0, 0}};
+  size_t n_bytes = 0, n_texts = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    n_bytes += pieces[i].bytes.size() + 1;
+    n_texts += pieces[i].ends_text;
+    if ((n_bytes >= kTaskBytes && pieces[i].ends_text) || i + 1 == pieces.size()) {
+      tasks.push_back({i + 1, n_texts});
       n_bytes = 0;
     }
   }
-  const size_t n_tasks = task_begin.size() - 1;
+  const size_t n_tasks = tasks.size() - 1;
   const size_t first_chunk = chunks_.size();
   chunks_.resize(first_chunk + n_tasks);
   parallel_for(n_threads_, static_cast<int64_t>(n_tasks), [&](int64_t task, int worker) {
     RowChunk& chunk = chunks_[first_chunk + task];
     chunk.worker = worker;
-    for (size_t i = task_begin[task]; i < task_begin[task + 1]; ++i) {
+    size_t begin = tasks[task].begin;
+    for (size_t text = tasks[task].first_text; text < tasks[task + 1].first_text; ++text) {
+      size_t end = begin + 1;
+      while (!pieces[end - 1].ends_text) ++end;
       try {
-        count(texts[i], characters, workers_[worker], chunk);
+        count(pieces.subspan(begin, end - begin), characters, workers_[worker], chunk);
       } catch (const std::length_error& error) {
-        throw std::invalid_argument("text " + std::to_string(n_texts_ + static_cast<int64_t>(i)) + ": " +
+        throw std::invalid_argument("text " + std::to_string(n_texts_ + static_cast<int64_t>(text)) + ": " +
                                     error.what());
       }
+      begin = end;
     }
     chunk.features.shrink_to_fit();
   });
-  n_texts_ += static_cast<int64_t>(texts.size());
+  n_texts_ += static_cast<int64_t>(n_texts);
   if (!keep_rows_) chunks_.clear();
   is_whole_ = true;
 }
 
-void TextCounter::count(const TextView& text, const CharacterTable* characters, Worker& worker,
+void TextCounter::count(std::span<const TextView> text, const CharacterTable* characters, Worker& worker,
                         RowChunk& chunk) {
-  RowCounts& counts = worker.counts;
-  for (size_t p = 0; p < parts_.size(); ++p) {
-    const TextPart& part = parts_[p];
-    if (part.learns()) {
-      TermCounts& terms = worker.terms[p];
-      part.analyzer->visit_terms(text, characters, worker.analyzer,
-                                 [&](std::string_view term) { counts.add(terms.number(term), 1); });
-      terms.count(counts.features());
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    if (text.size() == 1 && text[0].weight == 1) {
+      count_piece(part, text[0], characters, worker);
+      end_part(part, worker.counts.features(), worker, chunk);
     } else {
-      part.visit_columns(
-          text, characters, worker.analyzer,
-          [&](std::string_view, uint32_t column, int32_t amount) { counts.add(column, amount); });
-      if (!hashed_texts_.empty()) {
-        for (const CountedFeature& one : counts.features()) {
-          hashed_texts_[one.feature].fetch_add(1, std::memory_order_relaxed);
+      for (const TextView& piece : text) {
+        count_piece(part, piece, characters, worker);
+        for (const CountedFeature& one : worker.counts.features()) {
+          worker.sums.add(one.feature, piece.weight * static_cast<float>(binary_ ? 1 : one.amount));
         }
+        worker.counts.clear();
       }
+      end_part(part, worker.sums.features(), worker, chunk);
+      worker.sums.clear();
     }
-    if (keep_rows_) {
-      chunk.features.insert(chunk.features.end(), counts.features().begin(), counts.features().end());
-      chunk.end.push_back(chunk.features.size());
-    }
-    counts.clear();
+    worker.counts.clear();
   }
+}
+
+void TextCounter::count_piece(size_t part, const TextView& piece, const CharacterTable* characters,
+                              Worker& worker) {
+  RowCounts<int32_t>& counts = worker.counts;
+  if (parts_[part].learns()) {
+    TermCounts& terms = worker.terms[part];
+    parts_[part].analyzer->visit_terms(piece, characters, worker.analyzer,
+                                       [&](std::string_view term) { counts.add(terms.number(term), 1); });
+    terms.count_times(counts.features());
+  } else {
+    parts_[part].visit_columns(
+        piece, characters, worker.analyzer,
+        [&](std::string_view, uint32_t column, int32_t amount) { counts.add(column, amount); });
+  }
+}
+
+// The features of a part of a text are all there.
+template <class Amount>
+void TextCounter::end_part(size_t part, const std::vector<RowFeature<Amount>>& row, Worker& worker,
+                           RowChunk& chunk) {
+  if (parts_[part].learns()) worker.terms[part].count_text(row);
+  if (!hashed_texts_.empty()) {
+    for (const RowFeature<Amount>& one : row) {
+      hashed_texts_[one.feature].fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  if (!keep_rows_) return;
+  const bool ones = binary_ && std::is_same_v<Amount, int32_t>;  // pieces with weights have seen to it
+  for (const RowFeature<Amount>& one : row) {
+    chunk.features.push_back({one.feature, ones ? 1.0F : static_cast<float>(one.amount)});
+  }
+  chunk.end.push_back(chunk.features.size());
 }
 
 std::vector<int64_t> TextCounter::hashed_texts() const {

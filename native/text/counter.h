@@ -46,13 +46,13 @@ struct TextPart {
 class TextCounter {
  public:
   // With keep_rows the counts of every text are kept for `rows`, with count_texts how many texts have each
-  // hashed column.
-  TextCounter(std::vector<TextPart> parts, bool keep_rows, bool count_texts, int n_threads);
+  // hashed column. If binary, a term counts once in every piece of a text.
+  TextCounter(std::vector<TextPart> parts, bool binary, bool keep_rows, bool count_texts, int n_threads);
   TextCounter(const TextCounter&) = delete;  // its counts are of all threads, and large
 
-  // Counts the terms of texts, which may be forgotten afterwards. If it throws, some of them are counted and
-  // others are not: from then on every call throws.
-  void add(std::span<const TextView> texts, const CharacterTable* characters);
+  // Counts the terms of whole texts, which may be forgotten afterwards. If it throws, some of them are
+  // counted and others are not: from then on every call throws.
+  void add(std::span<const TextView> pieces, const CharacterTable* characters);
 
   int64_t n_texts() const { return n_texts_; }
   std::vector<int64_t> hashed_texts() const;
@@ -75,7 +75,8 @@ class TextCounter {
  private:
   struct Worker {
     AnalyzerScratch analyzer;
-    RowCounts counts;
+    RowCounts<int32_t> counts;      // of a piece
+    RowCounts<float> sums;          // of a text with weighted pieces
     std::vector<TermCounts> terms;  // of the parts that learn
   };
   struct Learned {
@@ -84,10 +85,15 @@ class TextCounter {
   };
 
   void check_whole() const;
-  void count(const TextView& text, const CharacterTable* characters, Worker& worker, RowChunk& chunk);
+  void count(std::span<const TextView> text, const CharacterTable* characters, Worker& worker,
+             RowChunk& chunk);
+  void count_piece(size_t part, const TextView& piece, const CharacterTable* characters, Worker& worker);
+  template <class Amount>
+  void end_part(size_t part, const std::vector<RowFeature<Amount>>& row, Worker& worker, RowChunk& chunk);
   std::vector<std::vector<uint32_t>> columns(size_t part) const;
 
   std::vector<TextPart> parts_;
+  bool binary_;
   bool keep_rows_;
   int n_threads_;
   int64_t n_texts_ = 0;

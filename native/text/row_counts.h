@@ -8,15 +8,19 @@
 namespace labeltree {
 
 // A feature of a row, by its column or, while a vocabulary is learned, by the number of its term.
-struct CountedFeature {
+template <class Amount>
+struct RowFeature {
   uint32_t feature;
-  int32_t count;
+  Amount amount;
 };
+using CountedFeature = RowFeature<int32_t>;  // how often it occurs
+using WeighedFeature = RowFeature<float>;    // its counts in the pieces of a row, by their weights
 
 // A small hash table that stays in the cache: rows have few features, whatever the number of columns.
+template <class Amount>
 class RowCounts {
  public:
-  void add(uint32_t feature, int32_t amount) {
+  void add(uint32_t feature, Amount amount) {
     if (features_.size() * 2 >= slots_.size()) grow();
     for (size_t at = home(feature);; at = (at + 1) & (slots_.size() - 1)) {
       const uint32_t place = slots_[at];
@@ -27,14 +31,14 @@ class RowCounts {
         return;
       }
       if (features_[place - 1].feature == feature) {
-        features_[place - 1].count += amount;
+        features_[place - 1].amount += amount;
         return;
       }
     }
   }
 
   // In the order in which they came.
-  const std::vector<CountedFeature>& features() const { return features_; }
+  const std::vector<RowFeature<Amount>>& features() const { return features_; }
 
   void clear() {
     for (const uint32_t at : taken_) slots_[at] = 0;
@@ -47,14 +51,14 @@ class RowCounts {
 
   void grow() {
     slots_.assign(std::max<size_t>(1024, slots_.size() * 4), 0);
-    std::vector<CountedFeature> old;
+    std::vector<RowFeature<Amount>> old;
     old.swap(features_);
     taken_.clear();
-    for (const CountedFeature& one : old) add(one.feature, one.count);
+    for (const RowFeature<Amount>& one : old) add(one.feature, one.amount);
   }
 
   std::vector<uint32_t> slots_;  // 1 + the place in features_, or 0
-  std::vector<CountedFeature> features_;
+  std::vector<RowFeature<Amount>> features_;
   std::vector<uint32_t> taken_;
 };
 

@@ -19,12 +19,14 @@ class TermCounts {
   // The number of a term, which is new if it was not there.
   uint32_t number(std::string_view term) { return number(term, table_hash(term)); }
 
+  // The terms of a piece of a text, each once.
+  void count_times(std::span<const CountedFeature> piece) {
+    for (const CountedFeature& one : piece) terms_[one.feature].n_times += one.amount;
+  }
   // The terms of one more text, each once.
-  void count(std::span<const CountedFeature> row) {
-    for (const CountedFeature& one : row) {
-      terms_[one.feature].n_texts += 1;
-      terms_[one.feature].n_times += one.count;
-    }
+  template <class Amount>
+  void count_text(const std::vector<RowFeature<Amount>>& row) {
+    for (const RowFeature<Amount>& one : row) terms_[one.feature].n_texts += 1;
   }
 
   size_t size() const { return terms_.size(); }

@@ -12,25 +12,29 @@ constexpr int32_t kSmallCounts = 64;
 
 RowWeigher::RowWeigher(const TermWeights& weights) : weights_(weights) {
   std::vector<double> small(kSmallCounts);
-  for (int32_t count = 0; count < kSmallCounts; ++count) small[count] = frequency(count);
+  for (int32_t count = 0; count < kSmallCounts; ++count) small[count] = frequency(static_cast<float>(count));
   small_counts_ = std::move(small);
 }
 
-double RowWeigher::frequency(int32_t count) const {
-  if (weights_.binary) return 1;
-  if (!weights_.sublinear_tf || count == 0) return count;
-  if (count > 0 && static_cast<size_t>(count) < small_counts_.size()) return small_counts_[count];
-  return std::copysign(std::log(std::abs(static_cast<double>(count))) + 1, count);
+double RowWeigher::frequency(float count) const {
+  // Weights may make a count less than 1, where the logarithm would become negative. The line through 0 has
+  // the same value and the same slope at 1.
+  if (!weights_.sublinear_tf || std::abs(count) < 1) return count;
+  if (count > 0 && count < static_cast<float>(small_counts_.size())) {
+    const auto whole = static_cast<size_t>(count);
+    if (static_cast<float>(whole) == count) return small_counts_[whole];
+  }
+  return std::copysign(std::log(std::abs(static_cast<double>(count))) + 1, static_cast<double>(count));
 }
 
-void RowWeigher::write(std::span<CountedFeature> row, int32_t* columns, float* values) {
+void RowWeigher::write(std::span<WeighedFeature> row, int32_t* columns, float* values) {
   std::sort(row.begin(), row.end(),
-            [](const CountedFeature& a, const CountedFeature& b) { return a.feature < b.feature; });
+            [](const WeighedFeature& a, const WeighedFeature& b) { return a.feature < b.feature; });
   values_.resize(row.size());
   double total = 0;
   for (size_t i = 0; i < row.size(); ++i) {
     columns[i] = static_cast<int32_t>(row[i].feature);
-    double value = frequency(row[i].count);
+    double value = frequency(row[i].amount);
     if (weights_.idf != nullptr) value *= weights_.idf[row[i].feature];
     values_[i] = value;
     total += weights_.norm == RowNorm::kL1 ? std::abs(value) : value * value;

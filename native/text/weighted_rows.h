@@ -15,8 +15,7 @@ namespace labeltree {
 enum class RowNorm { kNone, kL1, kL2 };
 
 struct TermWeights {
-  bool binary = false;        // counts are 1
-  bool sublinear_tf = false;  // counts n are log(n) + 1
+  bool sublinear_tf = false;  // counts n of 1 or more are log(n) + 1
   RowNorm norm = RowNorm::kL2;
   const double* idf = nullptr;  // by which a column is multiplied, or null
 };
@@ -24,7 +23,7 @@ struct TermWeights {
 // Some rows in a row, made by one worker.
 struct RowChunk {
   int worker = 0;
-  std::vector<CountedFeature> features;
+  std::vector<WeighedFeature> features;
   std::vector<size_t> end;  // of every row, and of every part of it, one after the other
 };
 
@@ -40,10 +39,10 @@ class RowWeigher {
   explicit RowWeigher(const TermWeights& weights);
 
   // Sorts the features of a row by column and writes columns and values.
-  void write(std::span<CountedFeature> row, int32_t* columns, float* values);
+  void write(std::span<WeighedFeature> row, int32_t* columns, float* values);
 
  private:
-  double frequency(int32_t count) const;
+  double frequency(float count) const;
 
   TermWeights weights_;
   std::vector<double> small_counts_;  // the frequencies of small counts
@@ -57,7 +56,7 @@ void find_columns(RowChunk& chunk, size_t n_parts, const ColumnOf& column_of) {
   for (size_t i = 0; i < chunk.end.size(); ++i) {
     for (size_t k = begin; k < chunk.end[i]; ++k) {
       const uint32_t column = column_of(i % n_parts, chunk.features[k].feature);
-      if (column != UINT32_MAX) chunk.features[kept++] = {column, chunk.features[k].count};
+      if (column != UINT32_MAX) chunk.features[kept++] = {column, chunk.features[k].amount};
     }
     begin = chunk.end[i];
     chunk.end[i] = kept;

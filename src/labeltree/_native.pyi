@@ -629,10 +629,12 @@ class TextPart:
 class TextCounter:
     """Counts the terms of texts."""
 
-    def __init__(self, parts: Sequence[TextPart], keep_rows: bool, count_texts: bool, n_threads: int) -> None: ...
+    def __init__(self, parts: Sequence[TextPart], binary: bool, keep_rows: bool, count_texts: bool, n_threads: int) -> None: ...
 
-    def add(self, texts: object, character_table: object, small_sigma: object | None) -> None:
-        """Count the terms of texts, from any iterable."""
+    def add(self, texts: object, character_table: object, small_sigma: object | None, fields: object | None) -> None:
+        """
+        Count the terms of texts, from any iterable. With fields, texts may be mappings of these.
+        """
 
     @property
     def n_texts(self) -> int: ...
@@ -651,7 +653,7 @@ class TextCounter:
     def terms(self, part: int) -> tuple:
         """The bytes of the terms, and where each begins."""
 
-    def rows(self, binary: bool, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
+    def rows(self, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """indptr, indices and data of the texts' rows."""
 
 def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None) -> list[tuple[int, int, int]]:

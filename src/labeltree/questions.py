@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,7 +68,7 @@ class Questions:
         """The labels, in the order of their positions."""
         model = self.model_
         with model.reading():
-            return model.names.classes
+            return model.label_index.classes
 
     @property
     def label_kind_(self) -> str:
@@ -98,6 +99,29 @@ class Questions:
         if names is None:
             raise AttributeError(f"the features of this {type(self).__name__} have no names")
         return names
+
+    @property
+    def label_names_(self) -> Mapping[Any, str] | None:
+        """Readable names by label, for labels that are codes or URIs; None if there are none.
+
+        Set it to a mapping from label to name, such as that of `labeltree.labels.read_label_names`. Names of labels
+        that the model does not have are ignored. The names are saved with the model. Training drops them.
+
+        Examples
+        --------
+        >>> from labeltree import LabelTreeClassifier
+        >>> model = LabelTreeClassifier().fit([[1.0, 0.0], [0.0, 1.0]], [["T1"], ["T2"]])
+        >>> model.label_names_ = {"T1": "cats", "T2": "dogs", "T3": "birds"}
+        >>> best = model.predict_topk([[1.0, 0.0]], k=1).labels[0, 0]
+        >>> best, model.label_names_[best]
+        ('T1', 'cats')
+        """
+        names: Any = self.model_.label_names
+        return None if names is None else MappingProxyType(names)
+
+    @label_names_.setter
+    def label_names_(self, names: Mapping[Any, str] | None) -> None:
+        self._model = self.model_.naming(names)
 
     @property
     def decision_(self) -> Decision:
@@ -171,13 +195,13 @@ class Questions:
         with model.reading():
             features = model.read(X)
             evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
-            allowed = model.names.mask(allow, deny)
+            allowed = model.label_index.mask(allow, deny)
             weight = None if label_weight is None else ranking_weight(label_weight, model, allowed)
             search = self.make_search(
-                min(int(k), len(model.names)), threshold=threshold, allowed=allowed, label_weight=weight
+                min(int(k), len(model.label_index)), threshold=threshold, allowed=allowed, label_weight=weight
             )
             indices, probabilities = model.forest.top_k(features, search, evaluations)
-            top = TopLabels(model.names.at(indices), probabilities)
+            top = TopLabels(model.label_index.at(indices), probabilities)
         return (*top, evaluations) if return_evaluations else top
 
     def predict_proba(
@@ -217,7 +241,7 @@ class Questions:
         if top_k is not None:
             check_count("top_k", top_k, " or None")
         with model.reading():
-            n_labels, is_multiclass = len(model.names), model.label_kind == "multiclass"
+            n_labels, is_multiclass = len(model.label_index), model.label_kind == "multiclass"
             dense = model.label_kind in ("multiclass", "dense") and n_labels <= DENSE_CLASSES
             features = model.read(X)
             evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
@@ -226,7 +250,7 @@ class Questions:
                 n_labels if top_k is None or dense else min(int(top_k), n_labels),
                 threshold=bound,
                 label_threshold=label_threshold,
-                allowed=model.names.mask(allow, deny),
+                allowed=model.label_index.mask(allow, deny),
             )
             if top_k is None or dense or label_threshold is not None:
                 indptr, labels, values = model.forest.above(features, search, evaluations)
@@ -260,14 +284,14 @@ class Questions:
         """
         model = self.model_
         with model.reading():
-            features, names, kind = model.read(X), model.names, model.label_kind
-            search = self.make_search(allowed=names.mask(allow, deny))
+            features, index, kind = model.read(X), model.label_index, model.label_kind
+            search = self.make_search(allowed=index.mask(allow, deny))
             if kind == "multiclass":
-                pool = 1 if model.forest.exact_best else min(POOLED_CLASSES, len(names))
-                return names.at(model.forest.top_k(features, search.replace(k=pool))[0][:, 0])
+                pool = 1 if model.forest.exact_best else min(POOLED_CLASSES, len(index))
+                return index.at(model.forest.top_k(features, search.replace(k=pool))[0][:, 0])
             found = decided_labels(model, features, search)
         if kind == "lists":
-            labels = names.classes[found.indices].tolist()
+            labels = index.classes[found.indices].tolist()
             return [labels[a:b] for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)]
         found.data = np.ones(len(found.data), dtype=np.int64)
         found.sort_indices()
@@ -288,7 +312,7 @@ class Questions:
         """Return the probability of each pair of a row of X and a label: the product along the label's path."""
         model = self.model_
         with model.reading():
-            features, label = model.read(X), model.names.positions(labels)
+            features, label = model.read(X), model.label_index.positions(labels)
             row = np.asarray(rows)
             if row.ndim != 1 or row.shape != label.shape:
                 raise ValueError(f"rows and labels must be of one length, got {row.shape} and {label.shape}")
@@ -310,8 +334,8 @@ class Questions:
         """
         model = self.model_
         with model.reading():
-            features, classes = model.read_one(x), model.names.classes
-            search = self.make_search(allowed=model.names.mask(allow, deny))
+            features, classes = model.read_one(x), model.label_index.classes
+            search = self.make_search(allowed=model.label_index.mask(allow, deny))
             found = model.forest.enumerate(features, search)
         # An iterator rather than a generator: a wrong x is refused now, not at the first label.
         return ((classes[position], probability) for position, probability in found)
@@ -340,7 +364,7 @@ class Questions:
                     f"feature_names must name all {model.n_features} features, got {len(feature_names)} names"
                 )
             check_count("n_features", n_features)
-            position = int(model.names.positions([label])[0])
+            position = int(model.label_index.positions([label])[0])
             explanation = model.forest.explain(
                 features, position, self.make_search(), n_features, feature_names
             )
@@ -408,7 +432,7 @@ class Questions:
         # Under one lock: a model that learns meanwhile may have more labels than the thresholds.
         with model.reading():
             decision = decide(chosen, tuning, model.label_counts, model.n_samples_fit, pairs)
-            classes = model.names.classes
+            classes = model.label_index.classes
         self._model = model.deciding(decision, classes)
         return self
 
@@ -447,7 +471,7 @@ def decided_labels(model: Model, features: Features, search: Search) -> Any:
 
     `search` has the allowed labels and the parameters of the search; k and thresholds come from the decision.
     """
-    decision, n_labels = model.decision, len(model.names)
+    decision, n_labels = model.decision, len(model.label_index)
     if decision.k is not None:
         weight = decision.label_weight
         wanted = search.replace(
@@ -464,9 +488,9 @@ def decided_labels(model: Model, features: Features, search: Search) -> Any:
 def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float) -> ValidationPairs:
     """Return the labels of each row with at least the probability `floor`, beside the true ones."""
     features = model.read(X)
-    truth, n_unknown = read_truth(y, model.names)
+    truth, n_unknown = read_truth(y, model.label_index)
     check_same_rows(features.n_rows, truth.n_rows)
-    n_labels = len(model.names)
+    n_labels = len(model.label_index)
     indptr, labels, values = model.forest.above(features, search.replace(k=n_labels, threshold=floor))
     scores = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
     return ValidationPairs.of(scores, truth, n_unknown, floor)

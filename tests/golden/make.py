@@ -221,22 +221,36 @@ def tagger_cases() -> dict[str, Tagger]:
     }
 
 
-def make_missing_taggers(directory: Path) -> None:
+def later_tagger_cases() -> dict[str, Tagger]:
+    """Taggers of version 8: with settings of texts that came later."""
+    fields = TextVectorizer(fields={"title": 2.0, "text": 0.5}, sublinear_tf=True)
+    trees = FastXMLClassifier(n_trees=4, C=20.0, max_leaf=2, random_state=0)
+    return {
+        "fields": Tagger(LabelTreeClassifier(random_state=0), fields),
+        "fields-fastxml": Tagger(trees, fields),
+    }
+
+
+#: What they are trained on.
+FIELDED_TEXTS = [{"title": text.split()[0], "text": text} for text in TEXTS[:-1]] + [TEXTS[-1]]
+
+
+def make_missing_taggers(directory: Path, taggers: dict[str, Tagger], texts: list[Any]) -> None:
     directory.mkdir(exist_ok=True)
-    for name, tagger in tagger_cases().items():
+    for name, tagger in taggers.items():
         if (directory / name).exists():
             continue
-        tagger.fit(TEXTS, TEXT_LABELS)
+        tagger.fit(texts, TEXT_LABELS)
         if name.endswith("decided"):
-            tagger.decide_for("micro_f1", TEXTS, TEXT_LABELS)
+            tagger.decide_for("micro_f1", texts, TEXT_LABELS)
         tagger.save(directory / name)
-        found = tagger.predict_topk(TEXTS, k=3)
+        found = tagger.predict_topk(texts, k=3)
         expected = {
             "estimator": type(tagger.classifier_).__name__,
-            "texts": TEXTS,
+            "texts": texts,
             "labels": found.labels.tolist(),
             "probabilities": found.probabilities.tolist(),
-            "predicted": tagger.predict(TEXTS),
+            "predicted": tagger.predict(texts),
         }
         (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
 
@@ -327,7 +341,46 @@ def make_missing_mixes(directory: Path) -> None:
         (directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
+#: The names of some labels of the models of version 8; the others have none.
+LABEL_NAMES = {"T1": "cats", "T2": "dögs and puppies", "T4": "ünïcode: 猫"}
+
+
+def named_models() -> tuple[np.ndarray, dict[str, Any]]:
+    """Rows, and models of version 8: some of their labels have names."""
+    X, y = features(), [[f"T{label}"] for label in np.repeat(np.arange(N_LABELS), 2)]
+    tree = LabelTreeClassifier(random_state=0, prune=0.01).fit(X, y)
+    models = {
+        "label-tree": tree,
+        "fastxml": FastXMLClassifier(n_trees=2, max_leaf=2, random_state=0).fit(X, y),
+        "online": OnlineLabelTreeClassifier(random_state=0).fit(X, y),
+        "mix": mix([tree, OneVsRestClassifier(random_state=0).fit(X, y)]),
+    }
+    for model in models.values():
+        model.label_names_ = LABEL_NAMES
+    return X, models
+
+
+def make_missing_named(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    X, models = named_models()
+    for name, model in models.items():
+        if (directory / name).exists():
+            continue
+        model.save(directory / name)
+        top = model.predict_topk(X, 3)
+        expected = {
+            "X": X.tolist(),
+            "estimator": type(model).__name__,
+            "label_names": LABEL_NAMES,
+            "labels": top.labels.tolist(),
+            "probabilities": top.probabilities.tolist(),
+        }
+        text = json.dumps(expected, ensure_ascii=False)
+        (directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    make_missing_named(GOLDEN / "version-8")
     make_missing_mixes(GOLDEN / "version-7")
     batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases()}
     for version, named in batch.items():
@@ -335,7 +388,8 @@ def main() -> None:
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
-    make_missing_taggers(GOLDEN / "version-6")
+    make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)
+    make_missing_taggers(GOLDEN / "version-8", later_tagger_cases(), FIELDED_TEXTS)
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

@@ -31,6 +31,13 @@ def recall(truth: Truth, ranked: Ranked, k: int) -> float:
     )
 
 
+def f1_at_k(truth: Truth, ranked: Ranked, k: int) -> float:
+    def of_row(true: set[int], labels: set[int]) -> float:
+        return 2 * len(true & labels) / (len(true) + len(labels)) if true or labels else 0.0
+
+    return mean(of_row(true, set(labels[:k])) for true, labels in zip(truth, ranked, strict=True))
+
+
 def dcg(true: set[int], labels: Sequence[int], k: int, weights: Weights | None = None) -> float:
     gain = 0.0
     for rank_of_label, label in enumerate(labels[:k], start=1):

@@ -19,7 +19,7 @@ from labeltree import (
     PfastreXMLClassifier,
 )
 from labeltree.serving import Limits, Settings, Tokens
-from labeltree.text import Tagger
+from labeltree.text import Tagger, TextVectorizer
 
 TEXTS = [
     {"boat": 1.0, "sea": 2.0},
@@ -54,11 +54,14 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, classifier in OTHERS.items():
         classifier.fit(X, [["a"], ["b"], ["c"]] * 2).save(folder / name)
     Tagger(LabelTreeClassifier(random_state=0)).fit(SENTENCES, LABELS).save(folder / "tags.labeltree")
+    fielded = Tagger(LabelTreeClassifier(random_state=0), TextVectorizer(fields={"title": 2.0, "text": 1.0}))
+    fielded.fit([{"title": text[:9], "text": text} for text in SENTENCES], LABELS).save(folder / "fields")
     return {
         "small": folder / "small.labeltree",
         "numbers": folder / "numbers",
         "online": folder / "online",
         "tags": folder / "tags.labeltree",
+        "fields": folder / "fields",
         **{name: folder / name for name in OTHERS},
     }
 

@@ -231,7 +231,7 @@ def test_children_come_in_pages(client: httpx.Client) -> None:
 
 def test_models_are_described(client: httpx.Client) -> None:
     found = {model["name"]: model for model in get(client, "/v1/models", schemas.ModelsAnswer)["models"]}
-    assert list(found) == ["small", "numbers", "online", "tags", *OTHERS]
+    assert list(found) == ["small", "numbers", "online", "tags", "fields", *OTHERS]
     small, online = found["small"], found["online"]
     assert (small["estimator"], small["n_labels"], small["n_features"]) == (
         "LabelTreeClassifier",

@@ -18,12 +18,14 @@ RANKING = {
     "P": metrics.precision_at_k,
     "nDCG": metrics.ndcg_at_k,
     "recall": metrics.recall_at_k,
+    "F1": metrics.f1_at_k,
     "coverage": metrics.coverage_at_k,
 }
 TWINS = {
     "P": reference.precision,
     "nDCG": reference.ndcg,
     "recall": reference.recall,
+    "F1": reference.f1_at_k,
     "coverage": reference.coverage,
 }
 
@@ -125,10 +127,12 @@ class TestAgainstScikitLearn:
         np.put_along_axis(chosen, top, 1, axis=1)
         precision = sklearn.metrics.precision_score(y_true, chosen, average="samples", zero_division=0)
         recall = sklearn.metrics.recall_score(y_true, chosen, average="samples", zero_division=0)
+        f1 = sklearn.metrics.f1_score(y_true, chosen, average="samples", zero_division=0)
         ndcg = sklearn.metrics.ndcg_score(y_true, scores, k=k)
         for y_pred in (top, sp.csr_array(scores)):
             assert metrics.precision_at_k(y_true, y_pred, k) == pytest.approx(precision)
             assert metrics.recall_at_k(y_true, y_pred, k) == pytest.approx(recall)
+            assert metrics.f1_at_k(y_true, y_pred, k) == pytest.approx(f1)
             assert metrics.ndcg_at_k(y_true, y_pred, k) == pytest.approx(ndcg)
 
     @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
@@ -170,6 +174,8 @@ class TestByHand:
                 "PSnDCG@3": (1 / (1 + second) + 2 * third) / ((4 + second) / (1 + second) + 2),
                 "recall@1": 1 / 6,
                 "recall@3": 1 / 2,
+                "F1@1": (2 / 3) / 3,
+                "F1@3": (2 / 5 + 2 / 4) / 3,
                 "coverage@1": 1 / 3,
                 "coverage@3": 2 / 3,
             }

@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.model import block_weights, weight_types
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.weight_types import to_bfloat16
@@ -189,7 +189,7 @@ def test_labels_that_cannot_be_stored_are_refused(model, tmp_path, labels, messa
     other = copy.copy(model)
     classes = np.empty(N_LABELS, dtype=object)
     classes[:] = [labels[min(i, 1)] for i in range(N_LABELS)]
-    other.adopt(replace(model.model_, names=LabelNames(classes)))
+    other.adopt(replace(model.model_, label_index=LabelIndex(classes)))
     with pytest.raises(ValueError, match=message):
         other.save(tmp_path / "a")
     assert not (tmp_path / "a").exists()
@@ -197,8 +197,8 @@ def test_labels_that_cannot_be_stored_are_refused(model, tmp_path, labels, messa
 
 def test_dates_are_refused(model, tmp_path):
     other = copy.copy(model)
-    names = LabelNames(np.arange(N_LABELS).astype("datetime64[D]"))
-    other.adopt(replace(model.model_, names=names))
+    index = LabelIndex(np.arange(N_LABELS).astype("datetime64[D]"))
+    other.adopt(replace(model.model_, label_index=index))
     with pytest.raises(ValueError, match=r"datetime64.*labels that are all strings"):
         other.save(tmp_path / "a")
 

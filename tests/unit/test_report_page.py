@@ -74,7 +74,7 @@ def test_page_is_whole(held_out: Any) -> None:
     outline = check_whole(page)
     assert page.startswith("<!DOCTYPE html>")
     assert outline.tags.count("h1") == 1
-    assert outline.tags.count("h2") == 8
+    assert outline.tags.count("h2") == 12
     assert outline.tags.count("svg") == 8
     assert "first of 2 trees" in page
     assert "upper bound" in page

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, tagger_cases
+from tests.golden.make import GOLDEN, later_tagger_cases, tagger_cases
 
 from labeltree.model_file import read_info
 from labeltree.text import Tagger
@@ -14,15 +14,19 @@ from labeltree.text import Tagger
 
 def test_all_golden_taggers_are_there() -> None:
     assert {path.parent.name for path in GOLDEN.glob("version-6/*/model.json")} == set(tagger_cases())
+    later = {path.parent.name for path in GOLDEN.glob("version-8/*/model.json")}
+    assert set(later_tagger_cases()) <= later
 
 
-@pytest.mark.parametrize("name", tagger_cases())
-def test_tags_what_it_did(name: str) -> None:
-    golden = GOLDEN / "version-6" / name
+@pytest.mark.parametrize(
+    ("version", "name"), [(6, name) for name in tagger_cases()] + [(8, name) for name in later_tagger_cases()]
+)
+def test_tags_what_it_did(version: int, name: str) -> None:
+    golden = GOLDEN / f"version-{version}" / name
     expected = json.loads(golden.with_name(f"{name}.json").read_text(encoding="utf-8"))
     tagger = Tagger.load(golden, verify=True)
     info = read_info(golden)
-    assert (info.format_version, info.estimator) == (6, expected["estimator"])
+    assert (info.format_version, info.estimator) == (version, expected["estimator"])
     labels, probabilities = tagger.predict_topk(expected["texts"], k=3)
     assert labels.tolist() == expected["labels"]
     np.testing.assert_allclose(probabilities, expected["probabilities"], rtol=1e-5)

@@ -14,6 +14,7 @@
 #include "bindings/bindings.h"
 #include "bindings/core/arrays.h"
 #include "bindings/core/items.h"
+#include "bindings/text/text_batch.h"
 #include "text/counter.h"
 #include "text/spans.h"
 
@@ -45,78 +46,20 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const std::optional<TermArrays>&
   return {owner, &owner->vocabulary};
 }
 
-// What the running Python knows of characters: asked only when a text is not ASCII, because it takes a
-// moment.
-struct Characters {
-  nb::object table;        // a function that returns the CharacterTable
-  nb::object small_sigma;  // a function that makes every capital sigma the small one it becomes, or None
-};
-
-// Texts and what keeps them where they are while Python goes on.
-class TextBatch {
- public:
-  explicit TextBatch(Characters characters)
-      : characters_(std::move(characters)),
-        is_ascii_(nb::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type)).attr("isascii")) {}
-
-  void clear() {
-    views.clear();
-    owners_.clear();
-    n_bytes = 0;
-  }
-
-  void add(nb::object text, int64_t row) {
-    if (!PyUnicode_Check(text.ptr())) {
-      const nb::str type(text.type().attr("__name__"));
-      throw nb::value_error(
-          ("text " + std::to_string(row) + ": expected a string, got " + type.c_str()).c_str());
-    }
-    const bool ascii = nb::cast<bool>(is_ascii_(text));
-    Py_ssize_t size = 0;
-    const char* bytes = nullptr;
-    if (ascii) {
-      bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);  // its own bytes
-      if (bytes == nullptr) throw nb::python_error();
-    } else {
-      if (!table) table = nb::cast<const CharacterTable*>(table_owner_ = characters_.table());
-      if (!characters_.small_sigma.is_none()) text = characters_.small_sigma(text);
-      // Bytes of our own: asked for its UTF-8, a string would keep it for as long as it lives.
-      text = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
-      char* encoded = nullptr;
-      if (!text.is_valid() || PyBytes_AsStringAndSize(text.ptr(), &encoded, &size) != 0) {
-        throw nb::python_error();
-      }
-      bytes = encoded;
-    }
-    views.push_back({{bytes, static_cast<size_t>(size)}, ascii});
-    owners_.push_back(std::move(text));
-    n_bytes += static_cast<size_t>(size);
-  }
-
-  std::vector<TextView> views;
-  size_t n_bytes = 0;
-  const CharacterTable* table = nullptr;
-
- private:
-  Characters characters_;
-  nb::object is_ascii_, table_owner_;
-  std::vector<nb::object> owners_;
-};
-
 // So much is taken from a stream of texts at a time.
 constexpr size_t kBatchBytes = size_t{1} << 23;
 constexpr size_t kBatchTexts = size_t{1} << 16;
 
 void add_texts(TextCounter& counter, const nb::object& texts, const nb::object& character_table,
-               const nb::object& small_sigma) {
-  TextBatch batch({character_table, small_sigma});
+               const nb::object& small_sigma, const nb::object& fields) {
+  TextBatch batch({character_table, small_sigma}, fields);
   const auto count = [&] {
     const nb::gil_scoped_release release;
-    counter.add(batch.views, batch.table);
+    counter.add(batch.views(), batch.table());
   };
   for (nb::handle text : texts) {
-    batch.add(nb::borrow(text), counter.n_texts() + static_cast<int64_t>(batch.views.size()));
-    if (batch.n_bytes >= kBatchBytes || batch.views.size() >= kBatchTexts) {
+    batch.add(nb::borrow(text));
+    if (batch.n_bytes() >= kBatchBytes || batch.n_texts() >= kBatchTexts) {
       count();
       batch.clear();
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -125,12 +68,12 @@ void add_texts(TextCounter& counter, const nb::object& texts, const nb::object& 
   count();
 }
 
-auto weighted_rows(TextCounter& counter, bool binary, bool sublinear_tf, RowNorm norm,
+auto weighted_rows(TextCounter& counter, bool sublinear_tf, RowNorm norm,
                    const std::optional<Array<double>>& idf) {
   WeightedRows rows;
   {
     const nb::gil_scoped_release release;
-    rows = counter.rows({binary, sublinear_tf, norm, idf ? idf->data() : nullptr});
+    rows = counter.rows({sublinear_tf, norm, idf ? idf->data() : nullptr});
   }
   const auto n = static_cast<size_t>(rows.indptr.back());
   int32_t* const indices = rows.indices.release();
@@ -143,15 +86,15 @@ auto weighted_rows(TextCounter& counter, bool binary, bool sublinear_tf, RowNorm
 }
 
 // Feature, begin and end of every known term of a text, by where they are.
-std::vector<TextSpan> text_spans(const Items<TextPart>& parts, nb::object text,
+std::vector<TextSpan> text_spans(const Items<TextPart>& parts, const nb::object& text,
                                  const nb::object& character_table, const nb::object& small_sigma) {
-  TextBatch batch({character_table, small_sigma});
-  batch.add(std::move(text), 0);
+  TextBatch batch({character_table, small_sigma}, nb::none());
+  batch.add(text);
   const std::vector<const TextPart*> pointers = to_vector<TextPart, const TextPart*>(parts);
   std::vector<TextSpan> spans;
   {
     const nb::gil_scoped_release release;
-    spans = find_spans(pointers, batch.views[0], batch.table);
+    spans = find_spans(pointers, batch.views()[0], batch.table());
   }
   return spans;
 }
@@ -197,15 +140,17 @@ void bind_vectorizer(nb::module_& m) {
   nb::class_<TextCounter>(m, "TextCounter", "Counts the terms of texts.")
       .def(
           "__init__",
-          [](TextCounter* self, const Items<TextPart>& parts, bool keep_rows, bool count_texts,
+          [](TextCounter* self, const Items<TextPart>& parts, bool binary, bool keep_rows, bool count_texts,
              int n_threads) {
             std::vector<TextPart> copies;
             for (const TextPart* part : to_vector<TextPart, const TextPart*>(parts)) copies.push_back(*part);
-            new (self) TextCounter(std::move(copies), keep_rows, count_texts, n_threads);
+            new (self) TextCounter(std::move(copies), binary, keep_rows, count_texts, n_threads);
           },
-          nb::arg("parts"), nb::arg("keep_rows"), nb::arg("count_texts"), nb::arg("n_threads"))
+          nb::arg("parts"), nb::arg("binary"), nb::arg("keep_rows"), nb::arg("count_texts"),
+          nb::arg("n_threads"))
       .def("add", &add_texts, nb::arg("texts"), nb::arg("character_table"), nb::arg("small_sigma").none(),
-           "Count the terms of texts, from any iterable.")
+           nb::arg("fields").none(),
+           "Count the terms of texts, from any iterable. With fields, texts may be mappings of these.")
       .def_prop_ro("n_texts", &TextCounter::n_texts)
       .def(
           "hashed_texts", [](const TextCounter& c) { return to_numpy(c.hashed_texts()); },
@@ -233,7 +178,7 @@ void bind_vectorizer(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(text)), to_numpy(std::move(begin)));
           },
           nb::arg("part"), "The bytes of the terms, and where each begins.")
-      .def("rows", &weighted_rows, nb::arg("binary"), nb::arg("sublinear_tf"), nb::arg("norm"),
+      .def("rows", &weighted_rows, nb::arg("sublinear_tf"), nb::arg("norm"),
            nb::arg("idf").noconvert().none(), "indptr, indices and data of the texts' rows.");
 
   m.def("text_spans", &text_spans, nb::arg("parts"), nb::arg("text"), nb::arg("character_table"),

@@ -33,7 +33,7 @@ def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
     forest: Any = model.forest
     forest.calibrated(None)  # raises for a forest without linear nodes
-    labels = read_labels_of(y, model.names.classes, model.label_kind)
+    labels = read_labels_of(y, model.label_index.classes, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
     scores = forest.node_scores(model.read(X), labels, search, seed)

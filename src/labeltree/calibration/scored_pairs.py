@@ -86,13 +86,13 @@ def label_pairs(
     (9, 4)
     """
     check_count("n_unlikely", n_unlikely)
-    names = model.model_.names
-    labels = read_labels_of(y, names.classes, model.model_.label_kind)
+    index = model.model_.label_index
+    labels = read_labels_of(y, index.classes, model.model_.label_kind)
     n_rows, n_labels = labels.n_rows, labels.n_labels
     top = model.predict_topk(X, k=min(MOST_LIKELY, n_labels), threshold=LEAST_LIKELY)
     check_same_rows(len(top.labels), n_rows)
     likely = top.probabilities >= LEAST_LIKELY
-    found = names.positions(top.labels[likely].tolist())
+    found = index.positions(top.labels[likely].tolist())
     # A pair is one number below 2^63, which is enough for any data.
     is_true = np.repeat(np.arange(n_rows), np.diff(labels.indptr)) * n_labels + labels.indices
     is_likely = np.nonzero(likely)[0] * n_labels + found
@@ -103,7 +103,7 @@ def label_pairs(
     weight = np.ones(len(pairs))
     weight[len(certain) :] = n_others / max(len(others), 1)
     rows, positions = np.divmod(pairs, n_labels)
-    probability = model.predict_pairs(X, rows, names.classes[positions].tolist())
+    probability = model.predict_pairs(X, rows, index.classes[positions].tolist())
     return ScoredPairs(probability, np.isin(pairs, is_true), weight, positions, n_rows)
 
 
@@ -147,7 +147,7 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
             f"a {type(model).__name__} does not give the scores of single nodes; for an online tree, use "
             "model.freeze(prune=0.0), which has the same nodes"
         )
-    labels = read_labels_of(y, asked.names.classes, asked.label_kind)
+    labels = read_labels_of(y, asked.label_index.classes, asked.label_kind)
     parts = asked.forest.node_scores(asked.read(X), labels, model.make_search(), random_state)
     return ScoredPairs(
         np.concatenate([part.probability for part in parts]),

@@ -173,8 +173,8 @@ def options_of(
 
 
 def text_options() -> list[inspect.Parameter]:
-    """Return options for turning texts into features; `n_features` is an option of the data."""
-    names = classifier_parameters("TextVectorizer").keys() - {"n_features", "n_jobs"}
+    """Return options for turning texts into features; `n_features` and `fields` are options of the data."""
+    names = classifier_parameters("TextVectorizer").keys() - {"n_features", "fields", "n_jobs"}
     return options_of("TextVectorizer", {"Texts": tuple(names)})
 
 

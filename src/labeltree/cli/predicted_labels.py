@@ -35,7 +35,7 @@ def chosen_labels(model: Any, X: Any) -> PredictedLabels:
     trained = model.model_
     with trained.reading():
         found = decided_labels(trained, trained.read(X), model.make_search())
-        return _positive(found.indptr, trained.names.classes[found.indices], found.data)
+        return _positive(found.indptr, trained.label_index.classes[found.indices], found.data)
 
 
 def label_to_json(label: Any, probability: float, **more: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def tune(
     from labeltree.cli.tuning_display import TuningDisplay, front_table, summary
     from labeltree.tuning import SearchSpace
     from labeltree.tuning import tune as search
-    from labeltree.tuning.tuner import check_search
+    from labeltree.tuning.checks import check_search
 
     started = time.monotonic()
     given = {name: value for name, value in parameters.items() if value is not None}

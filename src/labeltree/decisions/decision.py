@@ -13,7 +13,7 @@ from labeltree.decisions.exact_search import search
 from labeltree.decisions.fixed import fixed_threshold
 from labeltree.decisions.online_f_measure import OFO, optimise
 from labeltree.decisions.validation_pairs import ValidationPairs
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import find_labels
 from labeltree.metrics.cut_off import CutOffMetric
 from labeltree.metrics.label_sets import LabelSets, row_numbers
@@ -69,7 +69,7 @@ class Decision:
         """Return the decision for another list of labels; new labels get the median of all thresholds."""
         if not isinstance(self.threshold, np.ndarray):
             return self
-        at = LabelNames(before).find(now.tolist())
+        at = LabelIndex(before).find(now.tolist())
         known = np.append(self.threshold, np.median(self.threshold)).astype(np.float32)
         return replace(self, threshold=known[at])
 
@@ -169,9 +169,9 @@ def _value(metric: ThresholdMetric, pairs: ValidationPairs, threshold: float | N
     return float(metric.value(outcomes.only_pred.sum(), n_missed, pairs.n_positives, n_pairs))
 
 
-def read_truth(y: Any, names: LabelNames) -> tuple[LabelSets, int]:
+def read_truth(y: Any, index: LabelIndex) -> tuple[LabelSets, int]:
     """Return the true labels of validation rows, and the number of labels that the model does not know."""
-    indptr, labels = find_labels(y, names)
+    indptr, labels = find_labels(y, index)
     known = labels >= 0
     if not known.any():
         raise ValueError(
@@ -180,5 +180,5 @@ def read_truth(y: Any, names: LabelNames) -> tuple[LabelSets, int]:
             else "y_valid has none of the labels of this model: classes_ has them all"
         )
     rows = row_numbers(np.diff(indptr))[known]
-    truth = LabelSets.from_pairs(rows, labels[known].astype(np.int64), len(indptr) - 1, len(names))
+    truth = LabelSets.from_pairs(rows, labels[known].astype(np.int64), len(indptr) - 1, len(index))
     return truth, int((~known).sum())

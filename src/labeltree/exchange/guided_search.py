@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from labeltree import _native
 from labeltree.exchange.blocks import NodeBlocks
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.weights import weight_of_each
 from labeltree.model.top_labels import TopLabels
 from labeltree.trees import LabelTree
@@ -98,7 +98,7 @@ class GuidedSearch:
         self._wanted: NodeBlocks | None = None
         weight = None
         if label_weight is not None:
-            weight = weight_of_each(label_weight, LabelNames(np.arange(tree.n_labels)), np.float64)
+            weight = weight_of_each(label_weight, LabelIndex(np.arange(tree.n_labels)), np.float64)
         allow = None
         if allowed is not None:
             allow = (self._of_labels("allowed", allowed, np.float64) != 0).astype(np.uint8)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
 
@@ -77,17 +77,17 @@ def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64]
 
     The labels of a row have no particular order, and may have duplicates.
     """
-    names = LabelNames(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
-    return _read_by_name(y, names, names.positions)
+    index = LabelIndex(classes if isinstance(classes, np.ndarray) else as_class_array(list(classes)))
+    return _read_by_label(y, index, index.positions)
 
 
-def find_labels(y: Any, names: LabelNames) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def find_labels(y: Any, index: LabelIndex) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Read y as `read_known_labels` does; an unknown label has the position -1."""
-    return _read_by_name(y, names, names.find)
+    return _read_by_label(y, index, index.find)
 
 
-def _read_by_name(
-    y: Any, names: LabelNames, positions: Callable[[Collection[Any]], NDArray[np.int32]]
+def _read_by_label(
+    y: Any, index: LabelIndex, positions: Callable[[Collection[Any]], NDArray[np.int32]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     if isinstance(y, LabelRows):
         return y.indptr, y.indices
@@ -100,9 +100,9 @@ def _read_by_name(
     if not sp.issparse(y) and np.ndim(y) == 1:
         return np.arange(len(y) + 1, dtype=np.int64), positions(np.asarray(y).tolist())
     rows = read_labels(y)
-    if rows.n_labels != len(names):
+    if rows.n_labels != len(index):
         raise ValueError(
-            f"y must have a column for each of {len(names)} labels, but has {rows.n_labels}; lists that hold only "
+            f"y must have a column for each of {len(index)} labels, but has {rows.n_labels}; lists that hold only "
             "0 and 1 are the rows of a matrix: pass tuples if these are labels"
         )
     return rows.indptr, rows.indices

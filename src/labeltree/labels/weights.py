@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelRows
 from labeltree.metrics.propensity import inverse_propensity_of_counts
 
@@ -43,13 +43,13 @@ def read_label_weight(label_weight: Any, labels: LabelRows) -> NDArray[np.float3
         )
     if isinstance(label_weight, str):
         return inverse_propensity_of_counts(labels.counts, labels.n_rows).astype(np.float32)
-    return weight_of_each(label_weight, LabelNames(labels.classes), np.float32)
+    return weight_of_each(label_weight, LabelIndex(labels.classes), np.float32)
 
 
 def ranking_weight(label_weight: Any, model: Model, allowed: NDArray[np.uint8] | None) -> NDArray[np.float64]:
     """Return the weight of each label in a ranking; 0 for labels that are not allowed, so that searches skip them."""
     if not isinstance(label_weight, str):
-        weight = weight_of_each(label_weight, model.names, np.float64)
+        weight = weight_of_each(label_weight, model.label_index, np.float64)
     elif label_weight == "propensity":
         weight = inverse_propensity_of_counts(model.label_counts, model.n_samples_fit)
     else:
@@ -60,22 +60,22 @@ def ranking_weight(label_weight: Any, model: Model, allowed: NDArray[np.uint8] |
     return weight if allowed is None else weight * allowed
 
 
-def weight_of_each(label_weight: Any, names: LabelNames, dtype: type[_Float]) -> NDArray[_Float]:
+def weight_of_each(label_weight: Any, index: LabelIndex, dtype: type[_Float]) -> NDArray[_Float]:
     """Return the weight of each label from an array or a mapping; labels that a mapping leaves out weigh 1."""
     if isinstance(label_weight, Mapping):
-        weight = np.ones(len(names), dtype=dtype)
-        weight[names.positions(label_weight)] = _numbers(list(label_weight.values()), dtype)
+        weight = np.ones(len(index), dtype=dtype)
+        weight[index.positions(label_weight)] = _numbers(list(label_weight.values()), dtype)
     else:
         weight = _numbers(label_weight, dtype)
-        if weight.shape != (len(names),):
+        if weight.shape != (len(index),):
             raise ValueError(
-                f"label_weight must have shape ({len(names)},), one weight per label, got {weight.shape}; "
+                f"label_weight must have shape ({len(index)},), one weight per label, got {weight.shape}; "
                 "a dictionary may leave labels out"
             )
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         at = int(np.argmax(bad))
-        (label,) = names.classes[at : at + 1].tolist()
+        (label,) = index.classes[at : at + 1].tolist()
         raise ValueError(
             f"label_weight must be finite and at least 0, but is {weight[at]} for the label {label!r}"
         )

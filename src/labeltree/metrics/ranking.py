@@ -1,12 +1,13 @@
 """Metrics of rankings, at a cut-off k."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.metrics.judgement import Judgement, judge, top_positions
-from labeltree.metrics.label_sets import IntArray
+from labeltree.metrics.label_sets import NO_LABEL, IntArray
 from labeltree.metrics.propensity import InversePropensity, weights_of
 from labeltree.metrics.reading import Labels
 from labeltree.validation import check_count
@@ -38,7 +39,7 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> precision_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=2)
     0.75
     """
-    return _precision(judge(y_true, y_pred, k), k)
+    return _precision(judge(y_true, y_pred, k), k).value
 
 
 def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -59,7 +60,7 @@ def recall_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> recall_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=1)
     0.75
     """
-    return _recall(judge(y_true, y_pred, k), k)
+    return _recall(judge(y_true, y_pred, k), k).value
 
 
 def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -82,7 +83,31 @@ def ndcg_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
     >>> round(ndcg_at_k([["cat"], ["cat", "dog"]], [["emu", "cat"], ["dog", "cat"]], k=2), 4)
     0.8155
     """
-    return _ndcg(judge(y_true, y_pred, k), k)
+    return _ndcg(judge(y_true, y_pred, k), k).value
+
+
+def f1_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
+    """Compute the F1 of each row if its first k ranks are predicted, on average over rows: Annif's F1@5.
+
+    The F1 of a row is twice the number of hits, divided by the number of predicted and the number of true labels. It is
+    scikit-learn's ``f1_score(..., average="samples")`` of the first k ranks.
+
+    Parameters
+    ----------
+    y_true, y_pred, k
+        As for `precision_at_k`. A rank without a prediction is not predicted. A row without true labels counts as 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from labeltree.metrics import f1_at_k
+    >>> f1_at_k([["cat"], ["cat", "dog"]], [["cat", "emu"], ["dog", "cat"]], k=1)
+    0.8333333333333333
+    """
+    return _f1(judge(y_true, y_pred, k), k).value
 
 
 def coverage_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
@@ -134,7 +159,7 @@ def psprecision_at_k(
     0.5
     """
     judgement = judge(y_true, y_pred, k)
-    return _psprecision(*_weighted_gains(judgement, inverse_propensity), k)
+    return _psprecision(*_weighted_gains(judgement, inverse_propensity), k).value
 
 
 def psndcg_at_k(
@@ -162,7 +187,7 @@ def psndcg_at_k(
     0.7967
     """
     judgement = judge(y_true, y_pred, k)
-    return _psndcg(judgement.truth.sizes, *_weighted_gains(judgement, inverse_propensity), k)
+    return _psndcg(judgement.truth.sizes, *_weighted_gains(judgement, inverse_propensity), k).value
 
 
 def evaluate(
@@ -186,7 +211,7 @@ def evaluate(
     Returns
     -------
     dict
-        From names like ``"P@1"`` to values: P, nDCG, PSP, PSnDCG, recall and coverage, each at all cut-offs.
+        From names like ``"P@1"`` to values: P, nDCG, PSP, PSnDCG, recall, F1 and coverage, each at all cut-offs.
 
     Examples
     --------
@@ -194,32 +219,69 @@ def evaluate(
     >>> evaluate([["cat"], ["cat", "dog"]], [["cat"], ["emu", "dog"]], ks=(1, 2))["P@1"]
     0.5
     """
+    check_cut_offs(ks)
+    judgement = judge(y_true, y_pred, max(ks))
+    ratios = ranking_ratios(judgement, ks, inverse_propensity)
+    values = {name: ratio.value for name, ratio in ratios.items()}
+    return values | {f"coverage@{k}": _coverage(judgement, k) for k in ks}
+
+
+def check_cut_offs(ks: Sequence[int]) -> None:
+    """Raise `ValueError` unless `ks` has at least one cut-off."""
     if not isinstance(ks, Sequence | np.ndarray) or len(ks) == 0:
         raise ValueError(f"ks must be a sequence of at least one cut-off, got {ks!r}")
     for k in ks:
         check_count("k", k)
-    judgement = judge(y_true, y_pred, max(ks))
-    values = {f"P@{k}": _precision(judgement, k) for k in ks}
-    values |= {f"nDCG@{k}": _ndcg(judgement, k) for k in ks}
+
+
+class Ratio(NamedTuple):
+    """A metric as the ratio of two sums over rows: the terms of each row. Resampling rows weighs these terms."""
+
+    numerator: FloatArray
+    denominator: FloatArray
+
+    @property
+    def value(self) -> float:
+        total = self.denominator.sum()
+        return float(self.numerator.sum() / total) if total > 0 else 0.0
+
+
+def ranking_ratios(
+    judgement: Judgement, ks: Sequence[int], inverse_propensity: InversePropensity | None
+) -> dict[str, Ratio]:
+    """Return all metrics of a ranking that are ratios of sums over rows, by name."""
+    ratios = {f"P@{k}": _precision(judgement, k) for k in ks}
+    ratios |= {f"nDCG@{k}": _ndcg(judgement, k) for k in ks}
     if inverse_propensity is not None:
         earned, attainable = _weighted_gains(judgement, inverse_propensity)
-        values |= {f"PSP@{k}": _psprecision(earned, attainable, k) for k in ks}
-        values |= {f"PSnDCG@{k}": _psndcg(judgement.truth.sizes, earned, attainable, k) for k in ks}
-    values |= {f"recall@{k}": _recall(judgement, k) for k in ks}
-    values |= {f"coverage@{k}": _coverage(judgement, k) for k in ks}
-    return values
+        ratios |= {f"PSP@{k}": _psprecision(earned, attainable, k) for k in ks}
+        ratios |= {f"PSnDCG@{k}": _psndcg(judgement.truth.sizes, earned, attainable, k) for k in ks}
+    ratios |= {f"recall@{k}": _recall(judgement, k) for k in ks}
+    ratios |= {f"F1@{k}": _f1(judgement, k) for k in ks}
+    return ratios
 
 
-def _precision(judgement: Judgement, k: int) -> float:
-    return float(judgement.hits[:, :k].sum() / (judgement.truth.n_rows * k))
+def _precision(judgement: Judgement, k: int) -> Ratio:
+    hits = judgement.hits[:, :k].sum(axis=1).astype(np.float64)
+    return Ratio(hits, np.full(len(hits), float(k)))
 
 
-def _recall(judgement: Judgement, k: int) -> float:
-    return float(np.mean(judgement.hits[:, :k].sum(axis=1) / np.maximum(judgement.truth.sizes, 1)))
+def _recall(judgement: Judgement, k: int) -> Ratio:
+    return _mean(judgement.hits[:, :k].sum(axis=1) / np.maximum(judgement.truth.sizes, 1))
 
 
-def _ndcg(judgement: Judgement, k: int) -> float:
-    return float(np.mean(_discounted(judgement.hits, k) / _ideal_gain(judgement.truth.sizes, k)))
+def _f1(judgement: Judgement, k: int) -> Ratio:
+    n_predicted = np.count_nonzero(judgement.labels[:, :k] != NO_LABEL, axis=1)
+    n_both = judgement.hits[:, :k].sum(axis=1)
+    return _mean(2 * n_both / np.maximum(n_predicted + judgement.truth.sizes, 1))
+
+
+def _ndcg(judgement: Judgement, k: int) -> Ratio:
+    return _mean(_discounted(judgement.hits, k) / _ideal_gain(judgement.truth.sizes, k))
+
+
+def _mean(values: FloatArray) -> Ratio:
+    return Ratio(values, np.ones(len(values)))
 
 
 def _coverage(judgement: Judgement, k: int) -> float:
@@ -245,17 +307,13 @@ def _weighted_gains(
     return earned, attainable
 
 
-def _psprecision(earned: FloatArray, attainable: FloatArray, k: int) -> float:
-    return _share(earned[:, :k].sum(), attainable[:, :k].sum())
+def _psprecision(earned: FloatArray, attainable: FloatArray, k: int) -> Ratio:
+    return Ratio(earned[:, :k].sum(axis=1), attainable[:, :k].sum(axis=1))
 
 
-def _psndcg(sizes: IntArray, earned: FloatArray, attainable: FloatArray, k: int) -> float:
+def _psndcg(sizes: IntArray, earned: FloatArray, attainable: FloatArray, k: int) -> Ratio:
     ideal = _ideal_gain(sizes, k)
-    return _share((_discounted(earned, k) / ideal).sum(), (_discounted(attainable, k) / ideal).sum())
-
-
-def _share(earned: np.floating, attainable: np.floating) -> float:
-    return float(earned / attainable) if attainable > 0 else 0.0
+    return Ratio(_discounted(earned, k) / ideal, _discounted(attainable, k) / ideal)
 
 
 def _discounts(k: int) -> FloatArray:

@@ -65,6 +65,8 @@ class MixedModel(Questions):
         How much each of them counts.
     classes_, label_counts_, n_samples_fit_, n_features_in_, feature_names_in_
         Those of the first model.
+    label_names_ : mapping from label to str, or None
+        Readable names of labels; those of the first model that has names.
     decision_ : Decision
         Which labels `predict` returns: labels of probability 0.5 or more, unless `decide_for` says otherwise.
     """
@@ -74,6 +76,9 @@ class MixedModel(Questions):
     ) -> None:
         # Copies: whoever trains a member again, or sets its parameters, does not change what the mix says or saves.
         self._members = [copy(model) for model in check_members(models)]
+        names = [model.model_.label_names for model in self._members]
+        for model in self._members:
+            model.adopt(model.model_.naming(None))  # the mix has the names
         self.n_jobs = n_jobs
         first = self._members[0].model_
         members = [_member(number, model, first) for number, model in enumerate(self._members, 1)]
@@ -81,11 +86,12 @@ class MixedModel(Questions):
         self._model = _MixedModel(
             forest,
             MixedReader(members),
-            first.names,
+            first.label_index,
             first.label_kind,
             first.label_counts,
             first.n_samples_fit,
             TrainingRecord(),
+            label_names=next(filter(None, names), None),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,12 +100,14 @@ class MixedModel(Questions):
             "weights": self.weights_,
             "n_jobs": self.n_jobs,
             "decision": self.decision_,
+            "label_names": self.model_.label_names,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        decision = state.pop("decision")
+        decision, label_names = state.pop("decision"), state.pop("label_names")
         MixedModel.__init__(self, **state)
         self.decision_ = decision
+        self.label_names_ = label_names
 
     @property
     def members_(self) -> list[Any]:
@@ -156,6 +164,11 @@ class _MixedModel(Model):
         assert isinstance(self.reader, MixedReader)
         return self.reader.takes_text
 
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        assert isinstance(self.reader, MixedReader)
+        return self.reader.text_fields
+
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which each member reads by itself."""
         return list(texts)
@@ -169,11 +182,12 @@ class _MixedModel(Model):
         return _MixedModel(
             MixedForest(self.forest.members, weights),
             self.reader,
-            self.names,
+            self.label_index,
             self.label_kind,
             self.label_counts,
             self.n_samples_fit,
             self.training,
+            label_names=self.label_names,
         )
 
 
@@ -232,6 +246,6 @@ def check_weights(weights: Sequence[float] | None, n_members: int) -> list[float
 
 
 def _member(number: int, model: Any, first: Model) -> Member:
-    position = model.model_.names.positions(first.names.classes.tolist())
+    position = model.model_.label_index.positions(first.label_index.classes.tolist())
     name = f"model {number}, a {type(model).__name__}"
     return Member(name, model.model_, model.make_search(), position)

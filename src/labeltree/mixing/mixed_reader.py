@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,12 @@ class MixedReader:
         """Whether every member reads texts."""
         return all(member.model.takes_text for member in self.members)
 
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields that a text may have, which every member must know."""
+        first = self.members[0].model.text_fields
+        return tuple(field for field in first if all(field in m.model.text_fields for m in self.members))
+
     @cached_property
     def same_features(self) -> bool:
         """Whether a row of features means the same to every member."""
@@ -45,7 +51,7 @@ class MixedReader:
         """Return X, rows of features or texts, as each member reads it."""
         if isinstance(X, MixedFeatures):
             return X
-        if _are_texts(X):
+        if _are_texts(X) or (self.text_fields and isinstance(X, list) and X and isinstance(X[0], Mapping)):
             if not self.takes_text:
                 numbers = next(member.name for member in self.members if not member.model.takes_text)
                 raise ValueError(

@@ -82,9 +82,9 @@ def _candidates(model: Model, X: Any, y: Any, search: Search) -> _Candidates:
     mixed, features = model.forest, model.read(X)
     assert isinstance(mixed, MixedForest)
     assert isinstance(features, MixedFeatures)
-    truth, n_unknown = read_truth(y, model.names)
+    truth, n_unknown = read_truth(y, model.label_index)
     check_same_rows(features.n_rows, truth.n_rows)
-    n_labels = len(model.names)
+    n_labels = len(model.label_index)
     rows, labels = [], []
     wanted = search.replace(k=min(PROPOSED, n_labels))
     for member, part in zip(mixed.members, features.parts, strict=True):
@@ -104,7 +104,7 @@ def _candidates(model: Model, X: Any, y: Any, search: Search) -> _Candidates:
 def _cut_off_value(metric: CutOffMetric, candidates: _Candidates) -> Callable[[list[float]], float]:
     """The metric of the k best labels of each row."""
     model, truth = candidates.model, candidates.truth
-    n_labels = len(model.names)
+    n_labels = len(model.label_index)
     weight = None
     if metric.is_weighted:
         weight = ranking_weight("propensity", model, None)
@@ -124,7 +124,7 @@ def _cut_off_value(metric: CutOffMetric, candidates: _Candidates) -> Callable[[l
 
 def _tuned_value(metric: Any, candidates: _Candidates) -> Callable[[list[float]], float]:
     """The metric with the thresholds that are best for it."""
-    model, n_labels = candidates.model, len(candidates.model.names)
+    model, n_labels = candidates.model, len(candidates.model.label_index)
 
     def value(weights: list[float]) -> float:
         mean = weighted_mean(candidates.parts, weights)

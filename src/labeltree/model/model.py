@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.decisions.decision import HALF, Decision
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
@@ -73,8 +74,8 @@ class Model:
         Answers questions about rows, with labels as positions in `classes`.
     reader : Reader
         Turns X into features that the forest understands.
-    names : LabelNames
-        The labels: `names.classes` has them in the order of their positions.
+    label_index : LabelIndex
+        The labels: `label_index.classes` has them in the order of their positions.
     label_kind : {"csr", "dense", "lists", "multiclass"}
         The form of the y that the model was trained on.
     label_counts : array of shape (n_labels,)
@@ -86,17 +87,20 @@ class Model:
         Which labels `predict` returns.
     vectorizer : TextVectorizer, optional
         Turns texts into X, if the model was trained on texts.
+    label_names : mapping from label to str, optional
+        Readable names, for labels that have one.
     """
 
     forest: Forest
     reader: Reader
-    names: LabelNames
+    label_index: LabelIndex
     label_kind: LabelKind
     label_counts: NDArray[np.int64]
     n_samples_fit: int
     training: TrainingRecord = field(default_factory=TrainingRecord)
     decision: Decision = HALF
     vectorizer: TextVectorizer | None = None
+    label_names: Mapping[Any, str] | None = None
 
     #: Whether the model can learn more examples.
     learns: ClassVar[bool] = False
@@ -114,6 +118,11 @@ class Model:
     def takes_text(self) -> bool:
         """Whether `text_rows` can read texts."""
         return self.vectorizer is not None
+
+    @property
+    def text_fields(self) -> tuple[str, ...]:
+        """The fields that a text may have; empty if texts are strings only."""
+        return tuple(self.vectorizer.fields or ()) if self.vectorizer is not None else ()
 
     def text_rows(self, texts: Any) -> Any:
         """Return X for texts."""
@@ -157,3 +166,7 @@ class Model:
     def reading_texts(self, vectorizer: TextVectorizer) -> Model:
         """Return the model with a vectorizer for texts."""
         return replace(self, vectorizer=vectorizer)
+
+    def naming(self, names: Mapping[Any, str] | None) -> Model:
+        """Return the model with other names of labels; names for labels that it does not have are ignored."""
+        return replace(self, label_names=check_label_names(names, self.label_index.classes.tolist()))

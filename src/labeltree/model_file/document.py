@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from labeltree.errors import ModelFileError
-from labeltree.kinds import KINDS
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.lock import ModelLock
@@ -20,7 +19,7 @@ from labeltree.model_file.waiting import check_nothing_waits
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
-FORMAT_VERSIONS = tuple(range(1, 1 + max(kind.format_version for kind in KINDS)))
+FORMAT_VERSIONS = tuple(range(1, 9))
 
 #: The order of the fields, whichever of them a model has; others follow.
 _ORDER = (
@@ -50,7 +49,16 @@ _ORDER = (
 )
 #: An entry of a file, and the types of its fields.
 _ENTRY = {"name": str, "bytes": int, "sha256": str}
-_FILE_ORDER = ("trees", "example_trees", "tree", "labels", "columns", "feature_names", "decision")
+_FILE_ORDER = (
+    "trees",
+    "example_trees",
+    "tree",
+    "labels",
+    "label_names",
+    "columns",
+    "feature_names",
+    "decision",
+)
 
 _Answer = TypeVar("_Answer")
 
@@ -102,8 +110,10 @@ class Draft:
         check : callable, optional
             Called with the new model just before. If it raises `ValueError`, the old model stays.
         """
-        if self.version not in FORMAT_VERSIONS:  # a kind or a section that `kinds.py` does not know of
-            raise ValueError(f"format version {self.version} could be written, but not read: see kinds.py")
+        if self.version not in FORMAT_VERSIONS:  # a kind or a section with a version that is not in the list
+            raise ValueError(
+                f"format version {self.version} could be written, but not read: see FORMAT_VERSIONS"
+            )
         with ModelWriter(Path(path), lock, before_commit) as writer:
             if before_commit is None:
                 check_nothing_waits(Path(path))

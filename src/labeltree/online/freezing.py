@@ -8,7 +8,7 @@ import numpy as np
 
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.linear_forest import LinearForest
@@ -22,11 +22,11 @@ from labeltree.online.settings import OnlineSettings
 def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeClassifier:
     """Return a batch classifier with the weights of an online model, except those below `prune`."""
     with model.reading():
-        settings, classes, kind = model.settings, model.names.classes, model.label_kind
+        settings, classes, kind = model.settings, model.label_index.classes, model.label_kind
         shape, arrays = model.forest.freeze(prune)
         counts, n_examples, decision = model.label_counts, model.n_samples_fit, model.decision
         n_features, names = model.n_features, model.features.names
-        column_names = model.feature_names
+        column_names, label_names = model.feature_names, model.label_names
     frozen = LabelTreeClassifier(
         tree=shape,
         loss=settings.loss,
@@ -46,7 +46,17 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
     forest = LinearForest([BlockWeights.from_training(shape, arrays)], reader.n_features, settings.link)
     record = TrainingRecord([{}], frozen.kept_parameters())
     return frozen.adopt(
-        Model(forest, reader, LabelNames(classes), kind, counts, n_examples, record, decision)
+        Model(
+            forest,
+            reader,
+            LabelIndex(classes),
+            kind,
+            counts,
+            n_examples,
+            record,
+            decision,
+            label_names=label_names,
+        )
     )
 
 
@@ -65,10 +75,11 @@ def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
     if not isinstance(forest, LinearForest) or forest.weights[0].is_joint:
         raise ValueError("only a model with one linear classifier for each node can learn more examples")
     tree = _native.OnlineTree.from_store(settings.options(), settings.tree_policy(), forest.stores[0])
-    classes = trained.names.classes
+    classes = trained.label_index.classes
     columns: Any = range(0)
     if trained.label_kind in ("csr", "dense"):
         columns = range(len(classes)) if classes.dtype.kind == "i" else classes.tolist()
     labels = LabelTable(trained.label_kind, classes.tolist(), columns)
     features = FeatureSpace(False, trained.n_features, column_names=trained.feature_names)
-    return GrowingModel(settings, tree, labels, features).deciding(trained.decision)
+    model = GrowingModel(settings, tree, labels, features, label_names=trained.label_names)
+    return model.deciding(trained.decision)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.data.words import word_counts
 from labeltree.decisions.decision import HALF, Decision
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind, LabelRows
 from labeltree.model.forest import empty_answer
 from labeltree.model.model import Model, TrainingRecord
@@ -46,6 +47,7 @@ class GrowingModel:
         features: FeatureSpace | None = None,
         stream_start: int = 0,
         decided: tuple[Decision, NDArray[Any] | None] = (HALF, None),
+        label_names: Mapping[Any, str] | None = None,
     ) -> None:
         self.settings = settings
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
@@ -53,6 +55,7 @@ class GrowingModel:
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
         self.stream_start = stream_start  # the number of examples before the current stream
         self.lock = ReadersWriterLock()
+        self.label_names = label_names
         self._decided = decided  # a decision and its labels
 
     # -- the attributes of a model ---------------------------------------------------------------------------------
@@ -63,8 +66,8 @@ class GrowingModel:
         return GrowingForest(self.tree, self.labels.position, len(self.labels.classes), self.features.names)
 
     @property
-    def names(self) -> LabelNames:
-        return self.labels.names
+    def label_index(self) -> LabelIndex:
+        return self.labels.index
 
     @property
     def label_kind(self) -> LabelKind:
@@ -110,10 +113,20 @@ class GrowingModel:
         self._decided = decision, self.labels.classes if classes is None else classes
         return self
 
+    def naming(self, names: Mapping[Any, str] | None) -> GrowingModel:
+        """Replace the names of labels; names for labels that the model does not have yet are ignored."""
+        with self.reading():
+            labels = list(self.labels.labels)
+        self.label_names = check_label_names(names, labels)
+        return self
+
     @property
     def takes_text(self) -> bool:
         """Whether features have names; a text is then a row of word counts."""
         return self.features.has_names
+
+    #: Texts are strings only.
+    text_fields: ClassVar[tuple[str, ...]] = ()
 
     def text_rows(self, texts: Sequence[str]) -> list[dict[str, float]]:
         """Return X for texts."""
@@ -195,10 +208,14 @@ class GrowingModel:
             if not_seen_for is not None:
                 kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
             else:
-                removed = self.labels.names.positions(labels or ())
+                removed = self.labels.index.positions(labels or ())
                 kept = ~np.isin(self.labels.position, removed)
             self.tree.forget(kept.astype(np.uint8))
             self.labels.keep(kept)
+            if self.label_names is not None:
+                remaining = set(self.labels.labels)
+                names = {label: name for label, name in self.label_names.items() if label in remaining}
+                self.label_names = names or None
         return int((~kept).sum())
 
     def memory(self) -> dict[str, int]:
@@ -215,10 +232,11 @@ class GrowingModel:
                 "features": self.features,
                 "stream_start": self.stream_start,
                 "decided": self._decided,
+                "label_names": self.label_names,
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        others = (state[name] for name in ("labels", "features", "stream_start", "decided"))
+        others = (state[name] for name in ("labels", "features", "stream_start", "decided", "label_names"))
         GrowingModel.__init__(self, settings, tree, *others)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import (
     COLLECTIONS,
     LabelKind,
@@ -49,20 +49,20 @@ class LabelTable:
         self._number = {label: i for i, label in enumerate(self.labels)}
         self._are_integers = all(map(_fits_int64, self.labels))
         self.columns = columns
-        self._arranged: tuple[LabelNames, NDArray[np.int32]] | None = None
+        self._arranged: tuple[LabelIndex, NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
-    def names(self) -> LabelNames:
+    def index(self) -> LabelIndex:
         """The labels in the order of `classes_`."""
         return self._arrange()[0]
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels in the user's order: columns of a matrix as they are, others sorted."""
-        return self.names.classes
+        return self.index.classes
 
     @property
     def position(self) -> NDArray[np.int32]:
@@ -137,7 +137,7 @@ class LabelTable:
         self._number = {label: i for i, label in enumerate(self.labels)}
         self._arranged = None
 
-    def _arrange(self) -> tuple[LabelNames, NDArray[np.int32]]:
+    def _arrange(self) -> tuple[LabelIndex, NDArray[np.int32]]:
         if self._arranged is not None:
             return self._arranged
         is_matrix = self.kind in ("csr", "dense")
@@ -150,7 +150,7 @@ class LabelTable:
             classes = np.arange(len(names))
         else:
             classes = np.asarray(names) if self.kind == "multiclass" else as_class_array(list(names))
-        self._arranged = LabelNames(classes), np.array(numbers, dtype=np.int32)
+        self._arranged = LabelIndex(classes), np.array(numbers, dtype=np.int32)
         return self._arranged
 
 

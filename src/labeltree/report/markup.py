@@ -73,9 +73,21 @@ def figure(picture: str, caption: str = "") -> str:
     return f"<figure>{picture}{below}</figure>\n"
 
 
-def details(numbers: str) -> str:
-    """Return the numbers of a picture, hidden until the reader opens them."""
-    return f"<details><summary>The numbers</summary>{numbers}</details>\n"
+def facts(caption: str, values: Mapping[str, str]) -> str:
+    """Return a table of names and values, both plain texts."""
+    rows = "".join(
+        f'<tr><th scope="row">{text(name)}</th><td>{text(value)}</td></tr>\n'
+        for name, value in values.items()
+    )
+    return (
+        f'<div class="wide"><table class="facts"><caption>{text(caption)}</caption>\n'
+        f"<tbody>\n{rows}</tbody></table></div>\n"
+    )
+
+
+def details(numbers: str, summary: str = "The numbers") -> str:
+    """Return the numbers of a picture, or other details, hidden until the reader opens them."""
+    return f"<details><summary>{text(summary)}</summary>{numbers}</details>\n"
 
 
 def beside(*parts: str) -> str:

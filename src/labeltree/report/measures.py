@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,18 @@ from labeltree.decisions.decision import Decision
 from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
+from labeltree.model.explanation import FeatureNames
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
 from labeltree.questions import Questions, decided_labels, validation_pairs
 from labeltree.report.curves import THRESHOLDS, RankCurve, ThresholdCurve, rank_curve, threshold_curve
+from labeltree.report.evidence import EvidenceFinder
 from labeltree.report.frequency import FrequencyBand, frequency_bands
 from labeltree.report.lost_labels import LostLabels, lost_labels
+from labeltree.report.model_facts import ModelFacts, model_facts
 from labeltree.report.node_costs import NodeCosts, node_costs
 from labeltree.report.queries import QueryTimes, query_times
+from labeltree.report.row_errors import RowAnswers, RowError, row_errors
 from labeltree.trees import LabelTree
 from labeltree.validation import check_count
 
@@ -57,8 +62,19 @@ class Report:
     thresholds : ThresholdCurve
     decision : Decision
         How `predict` chooses labels.
+    can_be_calibrated : bool
+        Whether `calibrate` can correct the probabilities of the model.
     outcomes : Outcomes
         True positives, false negatives and false positives of `predict`, for each label.
+    n_empty : int
+        The number of rows for which `predict` returns no label.
+    misses, false_alarms : lists of RowError
+        True labels that are not among the best k, the least probable first. Wrong labels among the best k, the most
+        probable first.
+    row_ids : sequence or None
+        The ids of the rows, if they have any.
+    model : ModelFacts
+        What the model is, and its parameters.
     queries : QueryTimes
     first_tree : TreeMeasures or None
         None for online models and trees over examples: their nodes cannot be evaluated one by one.
@@ -75,12 +91,35 @@ class Report:
     calibration: CalibrationReport
     thresholds: ThresholdCurve
     decision: Decision
+    can_be_calibrated: bool
     outcomes: Outcomes
+    n_empty: int
+    misses: list[RowError]
+    false_alarms: list[RowError]
+    row_ids: Sequence[Any] | None
+    model: ModelFacts
     queries: QueryTimes
     first_tree: TreeMeasures | None
 
+    @property
+    def micro_f1(self) -> float:
+        """Micro-F1 of what `predict` returns; unknown labels are missed."""
+        twice = 2 * int(self.outcomes.both.sum())
+        n_wrong = int((self.outcomes.only_true + self.outcomes.only_pred).sum()) + self.n_unknown
+        return twice / max(twice + n_wrong, 1)
 
-def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state: int = 0) -> Report:
+
+def measure_report(
+    model: Questions,
+    X: Any,
+    y: Any,
+    *,
+    k: int = 5,
+    random_state: int = 0,
+    texts: Sequence[Any] | None = None,
+    ids: Sequence[Any] | None = None,
+    feature_names: FeatureNames = None,
+) -> Report:
     """Measure a model on rows that it was not trained on, for `report_page`.
 
     Parameters
@@ -93,6 +132,12 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
         The number of best labels for measurements by label frequency and by tree level.
     random_state : int
         The seed of the sample of pairs that calibration is measured on.
+    texts : sequence of str, optional
+        The texts that X was made from: the report shows those with wrong labels, and marks their words.
+    ids : sequence, optional
+        The ids of the rows, to show beside their numbers.
+    feature_names : sequence of str, optional
+        Names for the features, if X was not made from texts; by default those of the model, if it has any.
 
     Returns
     -------
@@ -116,11 +161,20 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
         raise ValueError(
             f"X and y must have the same number of rows, got {features.n_rows} and {truth.n_rows}"
         )
-    n_unknown, n_labels = int(n_unknown_of_row.sum()), len(trained.names)
+    n_unknown, n_labels = int(n_unknown_of_row.sum()), len(trained.label_index)
     k = min(k, n_labels)
     forest = trained.forest
-    ranking, _ = forest.top_k(features, search.replace(k=min(max(RANKS, k), n_labels)))
+    for name, of_rows in (("texts", texts), ("ids", ids)):
+        if of_rows is not None and len(of_rows) != truth.n_rows:
+            raise ValueError(
+                f"{name} must have one entry for each of {truth.n_rows} rows, got {len(of_rows)}"
+            )
+    ranking, probabilities = forest.top_k(features, search.replace(k=min(max(RANKS, k), n_labels)))
     hits = truth.contains(np.arange(truth.n_rows)[:, None], ranking.astype(np.int64))
+    answers = RowAnswers(truth, n_unknown_of_row, ranking[:, :k], probabilities[:, :k])
+    of_true = forest.pairs(features, truth.rows, truth.labels.astype(np.int32), search)
+    evidence = EvidenceFinder(model, X, texts, feature_names)
+    misses, alarms = answers.worst_misses(of_true, trained.label_counts), answers.false_alarms()
     lowest = float(THRESHOLDS[0])
     likely = validation_pairs(trained, X, y, search, lowest)
     decided = decided_labels(trained, features, search)
@@ -129,7 +183,7 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
     )
     labels = _label_rows(truth, trained)
     return Report(
-        classes=trained.names.classes,
+        classes=trained.label_index.classes,
         label_counts=trained.label_counts,
         n_rows=truth.n_rows,
         n_unknown=n_unknown,
@@ -140,7 +194,13 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
         calibration=measure_calibration(model, X, labels, random_state=random_state),
         thresholds=threshold_curve(likely),
         decision=trained.decision,
+        can_be_calibrated=hasattr(model, "calibrate") and hasattr(forest, "calibration"),
         outcomes=count_outcomes(truth, predicted, per="label"),
+        n_empty=int((predicted.sizes == 0).sum()),
+        misses=row_errors(misses, answers, trained, X, search, evidence),
+        false_alarms=row_errors(alarms, answers, trained, X, search, evidence),
+        row_ids=ids,
+        model=model_facts(model),
         queries=query_times(model, X, truth.n_rows, k),
         first_tree=_measure_tree(trained, features, truth, labels, search.replace(k=k), random_state)
         if forest.has_node_scores
@@ -150,8 +210,8 @@ def measure_report(model: Questions, X: Any, y: Any, *, k: int = 5, random_state
 
 def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
     """Return the known labels of each row, and the number of its unknown labels."""
-    names = model.names
-    indptr, positions = find_labels(y, names)
+    index = model.label_index
+    indptr, positions = find_labels(y, index)
     rows, n_rows = row_numbers(np.diff(indptr)), len(indptr) - 1
     known = positions >= 0
     if not known.any():
@@ -159,13 +219,13 @@ def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:
             "a report needs at least one row with a label that the model knows, but y has none: check that y belongs "
             "to the data of the model"
         )
-    truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(names))
+    truth = LabelSets.from_pairs(rows[known], positions[known].astype(np.int64), n_rows, len(index))
     return truth, np.bincount(rows[~known], minlength=n_rows)
 
 
 def _label_rows(truth: LabelSets, model: Model) -> LabelRows:
     indptr = np.concatenate([[0], np.cumsum(truth.sizes)]).astype(np.int64)
-    return LabelRows(indptr, truth.labels.astype(np.int32), model.names.classes, model.label_kind)
+    return LabelRows(indptr, truth.labels.astype(np.int32), model.label_index.classes, model.label_kind)
 
 
 def _measure_tree(

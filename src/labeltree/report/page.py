@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 import labeltree
+from labeltree.report import error_sections as errors
 from labeltree.report import quality_sections as quality
 from labeltree.report import tree_sections as tree
 from labeltree.report.markup import cards, number, percent, section, text
@@ -13,7 +15,10 @@ from labeltree.report.measures import Report
 
 #: The identifier of each section, its name in the contents, and the function that writes it.
 SECTIONS = (
+    ("cures", "What to do", errors.cures_section),
     ("ranks", "Best labels", quality.ranks_section),
+    ("misses", "Worst misses", errors.misses_section),
+    ("alarms", "False alarms", errors.false_alarms_section),
     ("frequency", "Frequent and rare", quality.frequency_section),
     ("calibration", "Calibration", quality.calibration_section),
     ("thresholds", "Thresholds", quality.thresholds_section),
@@ -21,6 +26,7 @@ SECTIONS = (
     ("nodes", "Where the loss is", tree.node_costs_section),
     ("labels", "Worst labels", quality.worst_labels_section),
     ("queries", "Slowest queries", tree.queries_section),
+    ("model", "The model", errors.model_section),
 )
 
 
@@ -29,6 +35,7 @@ def report_page(
     title: str,
     *,
     headline: Sequence[tuple[str, str, str]] = (),
+    facts: Mapping[str, str] | None = None,
     names: quality.Names = str,
 ) -> str:
     """Write a report as an HTML page that includes its style and pictures.
@@ -40,6 +47,8 @@ def report_page(
         The title of the page, such as the names of the model and of the data.
     headline : sequence of (value, name, remark), optional
         More figures for the top of the page, after those of the report.
+    facts : mapping, optional
+        More lines for the section about the model, such as its path and the date.
     names : callable
         Returns the name to show for a label.
 
@@ -55,8 +64,10 @@ def report_page(
     >>> X, y = np.eye(2), [["cat"], ["dog"]]
     >>> page = report_page(measure_report(LabelTreeClassifier().fit(X, y), X, y), "Pets")
     >>> page[:15], page.count("<h2")
-    ('<!DOCTYPE html>', 8)
+    ('<!DOCTYPE html>', 12)
     """
+    known = report.model._replace(facts={**report.model.facts, **(facts or {})})
+    report = replace(report, model=known)
     style = files("labeltree.report").joinpath("style.css").read_text(encoding="utf-8")
     contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name, _ in SECTIONS)
     sections = "".join(section(link, *write(report, names)) for link, _, write in SECTIONS)

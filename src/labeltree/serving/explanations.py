@@ -47,7 +47,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
             [_step(step, request.label if step is path[-1] else None) for step in path]
             for path in explanation.paths
         ],
-        "highlights": _highlights(explanation, request.text),
+        "highlights": _highlights(explanation, str(request.text or "")),
     }
 
 
@@ -55,6 +55,7 @@ def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
     model, label, n_features = served.model, request.label, request.n_features
     if request.text is not None:
         rows.check_takes_text(served)
+        rows.check_fields(served, [request.text])
         if not served.is_online:
             return explain_text(model, request.text, label, n_features)
         X = rows.of_texts(served, [request.text])
@@ -71,7 +72,7 @@ def _step(step: Step, label: Any) -> dict[str, Any]:
     return {**vars(step), "label": label, "contributions": contributions}
 
 
-def _highlights(explanation: Explanation, text: str | None) -> list[dict[str, Any]]:
+def _highlights(explanation: Explanation, text: str) -> list[dict[str, Any]]:
     """Return the words of the text that contributed most."""
     found = getattr(explanation, "highlights", None)
     if found is not None:
@@ -81,5 +82,9 @@ def _highlights(explanation: Explanation, text: str | None) -> list[dict[str, An
         for step in path:
             for contribution in step.contributions:
                 amounts[contribution.feature] += contribution.amount / len(explanation.paths)
-    words = ((*match.span(), amounts.get(match[0].lower())) for match in _WORD.finditer(text or ""))
-    return [{"begin": begin, "end": end, "amount": amount} for begin, end, amount in words if amount]
+    words = ((*match.span(), amounts.get(match[0].lower())) for match in _WORD.finditer(text))
+    return [
+        {"begin": begin, "end": end, "amount": amount, "field": None}
+        for begin, end, amount in words
+        if amount
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from labeltree.serving.errors import Refusal
@@ -108,9 +108,10 @@ class Limits:
             )
             raise Refusal(422, message, "too_many_labels")
 
-    def check_texts(self, field: str, texts: Sequence[str]) -> None:
+    def check_texts(self, field: str, texts: Sequence[str | Mapping[str, str | None]]) -> None:
         """Refuse texts that are too long."""
         for i, text in enumerate(texts):
-            if len(text) > self.text_chars:
-                message = f"{field}[{i}]: at most {self.text_chars} characters, got {len(text)}"
+            n_chars = len(text) if isinstance(text, str) else sum(len(piece or "") for piece in text.values())
+            if n_chars > self.text_chars:
+                message = f"{field}[{i}]: at most {self.text_chars} characters, got {n_chars}"
                 raise Refusal(422, message, "text_too_long")

@@ -71,7 +71,7 @@ def _features(served: ServedModel, request: PredictRequest) -> Any:
         return rows.of_rows(served, request.rows, "rows")
     if request.features is not None:
         return rows.of_features(served, request.features)
-    return rows.of_texts(served, request.texts or [request.text or ""])
+    return rows.of_texts(served, request.texts or [request.text])
 
 
 def _weights(served: ServedModel, given: str | dict[str, float]) -> Any:

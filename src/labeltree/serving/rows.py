@@ -21,9 +21,23 @@ def check_takes_text(served: ServedModel) -> None:
         raise _wrong_input(served, "was trained on rows of numbers and takes no texts: send 'rows'")
 
 
-def of_texts(served: ServedModel, texts: Sequence[str]) -> Any:
-    """Return X for texts."""
+def check_fields(served: ServedModel, texts: Sequence[Any]) -> None:
+    """Refuse texts with fields for a model without them, and texts without any of its fields."""
+    if all(isinstance(text, str) for text in texts):
+        return
+    fields = served.model.model_.text_fields
+    if not fields:
+        raise _wrong_input(served, "was trained on texts without fields: send each text as a string")
+    for i, text in enumerate(texts):
+        if not isinstance(text, str) and not any(field in text for field in fields):
+            place = "text" if len(texts) == 1 else f"texts[{i}]"
+            raise Refusal(422, f"{place}: expected at least one of the fields {', '.join(fields)}, got none")
+
+
+def of_texts(served: ServedModel, texts: Sequence[Any]) -> Any:
+    """Return X for texts, which may be mappings if the model has fields."""
     check_takes_text(served)
+    check_fields(served, texts)
     return served.model.model_.read_texts(texts)
 
 

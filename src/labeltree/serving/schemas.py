@@ -31,6 +31,8 @@ LARGEST_VALUE = 3.4e38  # that the kernel accepts: almost the largest of float32
 Index = Annotated[int, Field(ge=0, le=LARGEST_INDEX)]
 Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE)]
 Text = Annotated[str, Field(examples=["A small boat in a storm"])]
+#: A text, or its fields by name, for a model that was trained on fields.
+FieldedText = Annotated[Text | dict[str, str | None], Field(union_mode="left_to_right")]
 
 #: Features by name; a text as value makes a feature of its own.
 Features = dict[str, Value | str]
@@ -71,8 +73,8 @@ class PredictRequest(
 ):
     """The texts or rows to predict labels for, and restrictions on the labels."""
 
-    text: Text | None = Field(None, description="One text.")
-    texts: list[Text] | None = Field(None, description="Several texts.", min_length=1)
+    text: FieldedText | None = Field(None, description="One text, or an object with its fields.")
+    texts: list[FieldedText] | None = Field(None, description="Several texts.", min_length=1)
     rows: list[Row] | None = Field(None, description="Sparse vectors, for models of numbers.", min_length=1)
     features: list[Features] | None = Field(None, description="Features by name.", min_length=1)
     k: int = Field(5, ge=1, description="Maximum number of labels for each text or row.")
@@ -109,7 +111,7 @@ class PredictAnswer(BaseModel):
 class OneInput(Request):
     """Exactly one text, row or object of features."""
 
-    text: Text | None = None
+    text: FieldedText | None = None
     row: Row | None = None
     features: Features | None = None
 
@@ -156,6 +158,7 @@ class Highlight(BaseModel):
     begin: int
     end: int
     amount: float
+    field: str | None = Field(None, description="The field of the text, if it has fields.")
 
 
 class ExplainAnswer(BaseModel):
@@ -256,6 +259,7 @@ class ReloadAnswer(BaseModel):
 class Example(OneInput):
     """A text or row with its labels."""
 
+    text: Text | None = None
     labels: list[Label]
 
 

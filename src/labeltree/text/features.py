@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,12 @@ from labeltree import _native
 from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
 from labeltree.validation import LARGEST_INTEGER
+
+#: A text, or the texts of its fields by name.
+Text: TypeAlias = str | Mapping[str, str | None]
+
+#: A column, and the begin and end of one of its terms in a text.
+Span: TypeAlias = tuple[int, int, int]
 
 #: The names of the stored arrays of terms: those of the analyzer, and those of characters in addition to words.
 _STORED_TERMS = (("text", "text_begin"), ("char_text", "char_text_begin"))
@@ -53,13 +59,13 @@ class TextFeatures:
     def __reduce__(self) -> tuple[Any, ...]:
         return TextFeatures, (self.settings, self.terms, self.idf)
 
-    def transform(self, texts: Iterable[str], n_threads: int) -> csr_matrix:
+    def transform(self, texts: Iterable[Text], n_threads: int) -> csr_matrix:
         """Return the rows of texts."""
         return self._matrix(*self.csr_arrays(texts, n_threads))
 
-    def csr_arrays(self, texts: Iterable[str], n_threads: int) -> tuple[NDArray[Any], ...]:
+    def csr_arrays(self, texts: Iterable[Text], n_threads: int) -> tuple[NDArray[Any], ...]:
         """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
-        counter = _native.TextCounter(self._parts, True, False, n_threads)
+        counter = _native.TextCounter(self._parts, self.settings.binary, True, False, n_threads)
         count(counter, texts, self.settings)
         return self._counted(counter)
 
@@ -69,7 +75,7 @@ class TextFeatures:
 
     def _counted(self, counter: _native.TextCounter) -> tuple[NDArray[Any], ...]:
         settings = self.settings
-        return counter.rows(settings.binary, settings.sublinear_tf, NORMS[settings.norm], self.idf)
+        return counter.rows(settings.sublinear_tf, NORMS[settings.norm], self.idf)
 
     def _matrix(self, indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any]) -> csr_matrix:
         index_type = np.int32 if indptr[-1] <= LARGEST_INTEGER else np.int64
@@ -80,7 +86,7 @@ class TextFeatures:
         rows.has_canonical_format = True  # the kernel sorts columns: SciPy need not check
         return rows
 
-    def spans(self, text: str) -> list[tuple[int, int, int]]:
+    def spans(self, text: str) -> list[Span]:
         """Return column, begin and end of every known term, as positions in the original text."""
         spans = _native.text_spans(self._parts, text, *self.settings.characters())
         if self.settings.strip_accents is None or text.isascii():
@@ -91,6 +97,15 @@ class TextFeatures:
             if unicodedata.combining(text[at]):
                 ends[at] = ends[at + 1]
         return [(column, begin, int(ends[end])) for column, begin, end in spans]
+
+    def pieces(self, text: Text) -> dict[str | None, str]:
+        """Return the texts of the fields that a mapping has by name, or a string with None as its name."""
+        if isinstance(text, str):
+            return {None: text}
+        if self.settings.fields is None or not isinstance(text, Mapping):
+            expected = "a string" if self.settings.fields is None else "a string or a mapping of fields"
+            raise ValueError(f"expected {expected}, got {type(text).__name__}")
+        return {name: text[name] or "" for name in self.settings.fields if text.get(name)}
 
     def names(self) -> NDArray[np.object_]:
         """Return the terms by column; n-grams of `char_ngram_range` have the prefix ``char:``, which no word has."""
@@ -125,11 +140,12 @@ class TextFeatures:
 
 
 def learn_features(
-    settings: TextSettings, texts: Iterable[str], keep_rows: bool, n_threads: int
+    settings: TextSettings, texts: Iterable[Text], keep_rows: bool, n_threads: int
 ) -> tuple[TextFeatures, _native.TextCounter]:
     """Learn the terms of texts and their weights; with `keep_rows` the counter also has the rows of the texts."""
     hashes = settings.n_features is not None
-    counter = _native.TextCounter(settings.new_parts(), keep_rows, hashes and settings.use_idf, n_threads)
+    count_texts = hashes and settings.use_idf
+    counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
     count(counter, texts, settings)
     terms: list[Terms] = []
     if hashes:
@@ -144,11 +160,11 @@ def learn_features(
     return TextFeatures(settings, terms, idf), counter
 
 
-def count(counter: _native.TextCounter, texts: Iterable[str], settings: TextSettings) -> None:
-    """Count the terms of texts; raise `ValueError` if one is not a string."""
-    if isinstance(texts, str | bytes):
+def count(counter: _native.TextCounter, texts: Iterable[Text], settings: TextSettings) -> None:
+    """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
+    if isinstance(texts, str | bytes | Mapping):
         raise ValueError("expected a sequence of texts, got a single one: put it into a list")
-    counter.add(texts, *settings.characters())
+    counter.add(texts, *settings.characters(), settings.fields)
 
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:

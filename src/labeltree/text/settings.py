@@ -23,12 +23,18 @@ _KINDS = {
 }
 NORMS = {"l1": _native.RowNorm.L1, "l2": _native.RowNorm.L2, None: _native.RowNorm.NONE}
 
+#: Settings that came after the first version of the section of texts in model files.
+LATER_SETTINGS = ("fields",)
+
 #: Half of the maximum number of columns, because words and characters may each have this many.
 LARGEST_N_FEATURES = 2**30 - 1
 
 #: Longer n-grams would let a small model file make the time for a text grow with the square of its length.
 LARGEST_NGRAM = 100
 _NGRAM_SIZE = Number(1, LARGEST_NGRAM, integer=True)
+
+#: Beyond these limits, weights times counts could leave the range of float32.
+_FIELD_WEIGHT = Number(1e-6, 1e6)
 
 
 def _is_ngram_range(value: Any) -> bool:
@@ -47,10 +53,31 @@ def _is_word_list(value: Any) -> bool:
     return is_collection and all(isinstance(word, str) for word in value)
 
 
+def _is_fields(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not value:
+        return False
+    return all(isinstance(name, str) and _is_encodable(name) for name in value) and all(
+        map(_FIELD_WEIGHT.accepts, value.values())
+    )
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 _NGRAM_RANGE = Constraint(f"a pair of integers from 1 to {LARGEST_NGRAM}, the smaller first", _is_ngram_range)
 _DOCUMENT_FREQUENCY = Constraint(
     "an integer of at least 1 (texts) or a float from 0.0 to 1.0 (a share of the texts)",
     _is_document_frequency,
+)
+_FIELDS = Constraint(
+    "a mapping of one or more names of fields to weights above 0, such as {'title': 2.0, 'abstract': 1.0}",
+    _is_fields,
+    optional=True,
 )
 _STOP_WORDS = Constraint("'english', a collection of strings", _is_word_list, optional=True)
 
@@ -78,6 +105,7 @@ class TextSettings:
     sublinear_tf: bool = _setting(Flag())
     norm: str | None = _setting(Choice(("l1", "l2"), optional=True))
     n_features: int | None = _setting(Number(1, LARGEST_N_FEATURES, integer=True, optional=True))
+    fields: Mapping[str, float] | None = _setting(_FIELDS)
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> TextSettings:
@@ -120,8 +148,15 @@ class TextSettings:
         return character_functions(self.lowercase, self.strip_accents)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings as JSON values; `checked` accepts them and returns equal settings."""
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+        """Return the settings as JSON values; `checked` accepts them and returns equal settings.
+
+        Settings that came later are there only if they are used, so that older models stay as they are.
+        """
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if value is not None or name not in LATER_SETTINGS
+        }
 
     def new_parts(self) -> list[_native.TextPart]:
         """Return the kernel's analyzers without a vocabulary: they learn one, or hash terms."""
@@ -158,6 +193,8 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, tuple | list):
         return tuple(_plain(one) for one in value)
+    if isinstance(value, Mapping):
+        return {name: float(weight) for name, weight in value.items()}
     if isinstance(value, Collection) and not isinstance(value, str):
         return tuple(sorted(value))
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from sklearn.base import BaseEstimator, clone
@@ -94,6 +94,18 @@ class Tagger(BaseEstimator):
         check_is_fitted(self)
         return self.classifier_.classes_
 
+    @property
+    def label_names_(self) -> Mapping[Any, str] | None:
+        """Readable names by label, as `LabelTreeClassifier.label_names_`; None if there are none."""
+        check_is_fitted(self)
+        names: Mapping[Any, str] | None = self.classifier_.label_names_
+        return names
+
+    @label_names_.setter
+    def label_names_(self, names: Mapping[Any, str] | None) -> None:
+        check_is_fitted(self)
+        self.classifier_.label_names_ = names
+
     def tag(self, text: str | Sequence[str], k: int = 5, threshold: float = 0.0) -> Any:
         """Return the most probable labels of a text, best first; for several texts, a list for each.
 
@@ -105,13 +117,14 @@ class Tagger(BaseEstimator):
         threshold : float
             The minimum probability of a label.
         """
-        texts = [text] if isinstance(text, str) else text
+        is_one = isinstance(text, str | Mapping)
+        texts: Any = [text] if is_one else text
         top = self.predict_topk(texts, k, threshold=threshold)
         tags = [
             [Tag(*pair) for pair in zip(*row, strict=True) if pair[1] > 0]
             for row in zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
         ]
-        return tags[0] if isinstance(text, str) else tags
+        return tags[0] if is_one else tags
 
     def predict_topk(self, texts: Sequence[str], k: int = 5, **options: Any) -> TopLabels:
         """Return the k most probable labels of every text; options are those of the classifier's `predict_topk`."""
@@ -154,7 +167,7 @@ class Tagger(BaseEstimator):
         >>> text[best.begin : best.end]
         'SEA'
         """
-        if not isinstance(text, str):
+        if not isinstance(text, str | Mapping):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
         check_is_fitted(self)
         return explain_text(self.classifier_, text, label, n_features)

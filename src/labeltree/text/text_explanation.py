@@ -11,29 +11,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labeltree.model.explanation import Explanation, Step
+from labeltree.text.features import Text
 from labeltree.text.vectorizer import TextVectorizer
 
 
 class Highlight(NamedTuple):
-    """The part ``text[begin:end]``, and the amount that its feature adds to the scores on the path."""
+    """The part ``text[begin:end]``, and the amount that its feature adds to the scores on the path.
+
+    If the text is a mapping of fields, the part is ``text[field][begin:end]``.
+    """
 
     begin: int
     end: int
     amount: float
+    field: str | None = None
 
 
 @dataclass(frozen=True)
 class TextExplanation(Explanation):
     """The path of a label, with words as features, and their places in the text.
 
-    `highlights` are in the order of the text and may overlap. An amount is the sum over the nodes of the path, averaged
-    over the trees: a positive amount is evidence for the label, a negative one against it.
+    `highlights` are in the order of the fields and of their texts, and may overlap. An amount is the sum over the
+    nodes of the path, averaged over the trees: a positive amount is evidence for the label, a negative one against it.
     """
 
     highlights: Sequence[Highlight] = ()
 
 
-def explain_text(model: Any, text: str, label: Any, n_features: int) -> TextExplanation:
+def explain_text(model: Any, text: Text, label: Any, n_features: int) -> TextExplanation:
     """Explain a label of a text; each step keeps the `n_features` features with the most weight.
 
     A mix of models has the paths of all its members, and the weighted mean of their highlights.
@@ -43,23 +48,33 @@ def explain_text(model: Any, text: str, label: Any, n_features: int) -> TextExpl
         return _explain_alone(model, text, label, n_features)
     weights = np.array(model.weights_) / sum(model.weights_)
     parts = [_explain_alone(member, text, label, n_features) for member in members]
-    amounts: dict[tuple[int, int], float] = defaultdict(float)
+    amounts: dict[tuple[str | None, int, int], float] = defaultdict(float)
     for weight, part in zip(weights.tolist(), parts, strict=True):
-        for begin, end, amount in part.highlights:
-            amounts[begin, end] += weight * amount
+        for begin, end, amount, field in part.highlights:
+            amounts[field, begin, end] += weight * amount
     return TextExplanation(
         label,
         float(weights @ [part.probability for part in parts]),
         [path for part in parts for path in part.paths],
-        [Highlight(begin, end, amount) for (begin, end), amount in sorted(amounts.items())],
+        _ordered([Highlight(begin, end, amount, field) for (field, begin, end), amount in amounts.items()]),
     )
 
 
-def _explain_alone(model: Any, text: str, label: Any, n_features: int) -> TextExplanation:
+def _ordered(highlights: list[Highlight]) -> list[Highlight]:
+    """Return highlights in the order of their texts; fields stay in the order in which they first come."""
+    fields = {field: i for i, field in enumerate(dict.fromkeys(h.field for h in highlights))}
+    return sorted(highlights, key=lambda h: (fields[h.field], h.begin, h.end))
+
+
+def _explain_alone(model: Any, text: Text, label: Any, n_features: int) -> TextExplanation:
     vectorizer: TextVectorizer = model.vectorizer_
     x = vectorizer.transform([text])
-    spans = vectorizer.spans(text)
-    names = {feature: text[begin:end] for feature, begin, end in reversed(spans)}
+    pieces = vectorizer.features.pieces(text)
+    spans = {field: vectorizer.features.spans(piece) for field, piece in pieces.items()}
+    names: dict[int, str] = {}
+    for field, piece in pieces.items():
+        for feature, begin, end in spans[field]:
+            names.setdefault(feature, piece[begin:end])
     whole = model.explain(x, label, n_features=max(1, x.nnz))
     amounts: dict[int, float] = defaultdict(float)
     for step in chain.from_iterable(whole.paths):
@@ -72,10 +87,15 @@ def _explain_alone(model: Any, text: str, label: Any, n_features: int) -> TextEx
             step, contributions=tuple(c._replace(feature=names.get(c.feature, c.feature)) for c in kept)
         )
 
-    highlights = [Highlight(begin, end, amounts[at]) for at, begin, end in spans if amounts.get(at)]
+    highlights = [
+        Highlight(begin, end, amounts[at], field)
+        for field, found in spans.items()
+        for at, begin, end in found
+        if amounts.get(at)
+    ]
     return TextExplanation(
         whole.label,
         whole.probability,
         [[named(step) for step in path] for path in whole.paths],
-        sorted(highlights, key=lambda highlight: (highlight.begin, highlight.end)),
+        _ordered(highlights),
     )

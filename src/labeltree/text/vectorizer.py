@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from labeltree.text.features import TextFeatures, learn_features
+from labeltree.text.features import Span, Text, TextFeatures, learn_features
 from labeltree.text.settings import TextSettings
 from labeltree.validation import Number, check_parameters, n_threads
 
@@ -51,17 +51,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     max_features : int, optional
         The maximum number of terms. The most frequent ones are kept.
     binary : bool
-        Count a term once per text, however often it occurs.
+        Count a term once per text, or once per field of a text, however often it occurs.
     use_idf, smooth_idf : bool
         Give rare terms more weight: log(n / df) + 1 for a term in df of n texts. `smooth_idf` adds 1 to n and df, as
         if one more text had every term.
     sublinear_tf : bool
-        Replace the count n of a term by log(n) + 1.
+        Replace the count n of a term by log(n) + 1. A count below 1, as a small weight of a field can make it, stays.
     norm : {"l2", "l1"}, optional
         Divide rows by this norm.
     n_features : int, optional
         Hash terms into this number of columns instead of learning a vocabulary. With ``use_idf=False`` nothing is
         learned, and `transform` works without `fit`.
+    fields : dict of str to float, optional
+        The fields of texts and their weights, such as ``{"title": 2.0, "abstract": 1.0}``. A text may then be a
+        mapping of fields to strings. The count of a term is the sum of its counts in the fields, each times the weight
+        of the field. A string is a text of weight 1.
     n_jobs : int, optional
         The number of threads, as in scikit-learn: None is 1, -1 one per processor. The result does not depend on it.
 
@@ -100,20 +104,22 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     sublinear_tf: bool = False
     norm: str | None = "l2"
     n_features: int | None = None
+    fields: Mapping[str, float] | None = None
     n_jobs: int | None = None
 
-    def fit(self, texts: Iterable[str], y: Any = None) -> TextVectorizer:
+    def fit(self, texts: Iterable[Text], y: Any = None) -> TextVectorizer:
         """Learn the vocabulary and the weights of terms.
 
         Parameters
         ----------
-        texts : iterable of str
+        texts : iterable of str, or of mappings of fields to str
+            A field that is missing or None is empty. Keys that are not among `fields` are ignored.
         y : ignored
         """
         self._features, _ = learn_features(self._settings(), texts, False, self._n_threads())
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> csr_matrix:
+    def fit_transform(self, texts: Iterable[Text], y: Any = None) -> csr_matrix:
         """Learn from texts and return their rows, as `fit` followed by `transform`.
 
         Returns
@@ -123,7 +129,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._features, counter = learn_features(self._settings(), texts, True, self._n_threads())
         return self._features.rows(counter)
 
-    def transform(self, texts: Iterable[str]) -> csr_matrix:
+    def transform(self, texts: Iterable[Text]) -> csr_matrix:
         """Return the rows of texts. Unknown terms are ignored; a text without known terms is an empty row.
 
         Returns
@@ -139,18 +145,26 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         return self.features.names()
 
-    def spans(self, text: str) -> list[tuple[int, int, int]]:
+    @overload
+    def spans(self, text: str) -> list[Span]: ...
+
+    @overload
+    def spans(self, text: Mapping[str, str | None]) -> dict[str, list[Span]]: ...
+
+    def spans(self, text: Text) -> list[Span] | dict[str, list[Span]]:
         """Return the places of known terms in a text.
 
         Returns
         -------
         list of (column, begin, end)
             For every occurrence of a known term, ``text[begin:end]`` is its original, before lower case and the
-            removal of accents. In the order of the text; spans may overlap.
+            removal of accents. In the order of the text; spans may overlap. If the text is a mapping, a dict with the
+            list of each field that is not empty.
         """
-        if not isinstance(text, str):
-            raise ValueError(f"expected a string, got {type(text).__name__}")
-        return self.features.spans(text)
+        features = self.features
+        if isinstance(text, str):
+            return features.spans(text)
+        return {str(name): features.spans(piece) for name, piece in features.pieces(text).items()}
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the parameters as JSON values, and what was learned as arrays.

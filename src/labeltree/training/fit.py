@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import read_labels
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.model import Model, TrainingRecord
@@ -59,7 +59,7 @@ def fit(self: _Planned, X: Any, y: Any, sample_weight: Any = None) -> _Planned:
     self._model = Model(
         trained.forest,
         trained.reader or reader,
-        LabelNames(labels.classes),
+        LabelIndex(labels.classes),
         labels.kind,
         labels.counts,
         labels.n_rows,

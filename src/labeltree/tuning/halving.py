@@ -59,7 +59,7 @@ class SuccessiveHalving:
     """
 
     def __init__(self, n_rungs: int, n_candidates: int) -> None:
-        self._n_candidates = n_candidates
+        self.n_candidates = n_candidates  # may become smaller if later candidates are left out
         self._results: list[dict[int, tuple[float, float]]] = [{} for _ in range(n_rungs)]
 
     def record(self, job: Job, score: float, size: float) -> None:
@@ -73,7 +73,7 @@ class SuccessiveHalving:
     def jobs(self) -> Iterator[Job]:
         """Yield the possible jobs, highest rung first."""
         n_tried = len(self._results[0])
-        is_last = n_tried == self._n_candidates
+        is_last = n_tried == self.n_candidates
         for rung in reversed(range(len(self._results) - 1)):
             here, above = self._results[rung], self._results[rung + 1]
             if above and 0 in here and 0 not in above:

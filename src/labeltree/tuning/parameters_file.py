@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import numpy as np
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.data.atomic_file import open_atomic
 from labeltree.model_file.strict_json import parse_json
+from labeltree.text.vectorizer import TextVectorizer
+
+#: The name under which a file has the parameters of `TextVectorizer`.
+TEXT = "text"
 
 #: Parameters that are Python objects, which a file cannot have.
 _NOT_IN_FILES = {"node_estimator"}
@@ -44,21 +49,39 @@ def _plain(value: Any) -> Any:
 def read_parameters(
     path: str | os.PathLike[str], estimator: type[Any] = LabelTreeClassifier
 ) -> dict[str, Any]:
-    """Read parameters of an estimator, or raise `ValueError` if a name is unknown or a value not valid."""
+    """Read parameters of an estimator, or raise `ValueError` if a name is unknown or a value not valid.
+
+    The parameters of `TextVectorizer`, if the file has any, are under the name ``text``.
+    """
     try:
         found = parse_json(Path(path).read_bytes())
         if not isinstance(found, dict):
             raise ValueError(f"expected a JSON object of parameters by name, got {type(found).__name__}")
-        known = estimator().get_params().keys() - _NOT_IN_FILES
-        if unknown := [name for name in found if name not in known]:
-            raise ValueError(
-                f"{unknown[0]!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
-            )
+        if TEXT in found:
+            if not isinstance(found[TEXT], dict):
+                raise ValueError(f"{TEXT} must be an object of parameters of texts, got {found[TEXT]!r}")
+            _check_names(found[TEXT], TextVectorizer)
+            found[TEXT] = _with_tuples(found[TEXT])
+            TextVectorizer(**found[TEXT]).check_parameters()
+        _check_names([name for name in found if name != TEXT], estimator)
         if not isinstance(found.get("tree", ""), str):
             raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")
         # The tree may be the name of a file, which is read later.
-        values = {name: value for name, value in found.items() if name != "tree"}
+        values = {name: value for name, value in found.items() if name not in ("tree", TEXT)}
         estimator(**values).check_parameters()
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return found
+
+
+def _check_names(names: Collection[str], estimator: type[Any]) -> None:
+    known = estimator().get_params().keys() - _NOT_IN_FILES
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(
+            f"{unknown[0]!r} is not a parameter that a file may have; expected one of {', '.join(sorted(known))}"
+        )
+
+
+def _with_tuples(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with tuples in place of the lists of JSON."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}

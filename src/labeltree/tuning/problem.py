@@ -16,10 +16,13 @@ from sklearn.utils.validation import _num_samples
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.labels.reading import LabelRows, read_label_lists, read_labels
+from labeltree.text.vectorizer import TextVectorizer
 from labeltree.timing import shortest_seconds
 from labeltree.tuning.halving import Rung
 from labeltree.tuning.ranking_metric import RankingMetric
 from labeltree.tuning.result import Trial
+from labeltree.tuning.samples import NumberSamples, Sample, TextSamples, features_of
+from labeltree.tuning.space import TEXT_SEARCHED
 from labeltree.validation import is_pair, take_rows
 
 #: Rows that are held out if no validation rows are given: this share, up to this number.
@@ -35,23 +38,29 @@ _TIMED_RUNS = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows and their labels as 0/1 matrices.
+    """Samples of rows, and the labels of all rows as 0/1 matrices.
 
     `order` has the rows to train on, shuffled. A sample is the beginning of it, so that it contains smaller samples.
     """
 
-    X: Any
+    samples: NumberSamples | TextSamples
     y: Any
-    X_valid: Any
     y_valid: Any
     order: NDArray[np.int64]
     metric: RankingMetric
 
     @classmethod
     def read(
-        cls, X: Any, y: Any, X_valid: Any, y_valid: Any, metric: str, random: np.random.RandomState
+        cls,
+        X: Any,
+        y: Any,
+        X_valid: Any,
+        y_valid: Any,
+        metric: str,
+        random: np.random.RandomState,
+        vectorizer: TextVectorizer | None = None,
     ) -> Problem:
-        """Check the data, and hold rows out if there are no validation rows."""
+        """Check the data, and hold rows out if there are no validation rows. With a vectorizer, X is texts."""
         if (X_valid is None) != (y_valid is None):
             raise ValueError("X_valid and y_valid must be given both, or neither to hold rows out")
         if X_valid is None:
@@ -72,7 +81,8 @@ class Problem:
             n_held_out = min(int(n_rows * _HELD_OUT_SHARE), _MOST_HELD_OUT)
             held_out, order = np.sort(order[:n_held_out]), order[n_held_out:]
             X_valid, y_valid = take_rows(X, held_out), y[held_out]
-        return cls(X, y, X_valid, y_valid, order, RankingMetric.parse(metric))
+        samples = NumberSamples(X, X_valid) if vectorizer is None else TextSamples(X, X_valid, vectorizer)
+        return cls(samples, y, y_valid, order, RankingMetric.parse(metric))
 
     @property
     def n_valid_rows(self) -> int:
@@ -83,48 +93,60 @@ class Problem:
     ) -> Iterator[Trial]:
         """Train and measure a model for each number of trees; other parameters are those of `estimator`."""
         rows = np.sort(self.order[: rung.n_rows])
-        X, y = take_rows(self.X, rows), self.y[rows]
+        text_parameters = {name: parameters[name] for name in TEXT_SEARCHED if name in parameters}
+        sample, y = self.samples.sample(rows, text_parameters), self.y[rows]
         # Labels that the sample does not have would only make the tree larger.
         columns = np.unique(y.indices)
         y = y[:, columns]
-        model = copy(estimator).set_params(**parameters, n_trees=rung.n_trees[0])
+        own = {name: value for name, value in parameters.items() if name not in text_parameters}
+        model = copy(estimator).set_params(**own, n_trees=rung.n_trees[0])
         for n_before, n_trees in pairwise((0, *rung.n_trees)):
             with warnings.catch_warnings():
                 warnings.simplefilter(
                     "ignore", UserWarning
                 )  # a model without weights, say, is only a bad one
                 if n_before == 0:
-                    model.fit(X, y)
+                    model.fit(sample.X, y)
                 else:
-                    model.add_trees(X, y, n_trees - n_before)
-            yield self._measure(model, columns, parameters, len(rows))
+                    model.add_trees(sample.X, y, n_trees - n_before)
+            yield self._measure(model, sample, columns, parameters)
 
     def _measure(
-        self, model: LabelTreeClassifier, columns: NDArray[np.int64], parameters: dict[str, Any], n_rows: int
+        self,
+        model: LabelTreeClassifier,
+        sample: Sample,
+        columns: NDArray[np.int64],
+        parameters: dict[str, Any],
     ) -> Trial:
-        found, _ = model.predict_topk(self.X_valid, self.metric.k)
+        found, _ = model.predict_topk(sample.X_valid, self.metric.k)
         ranking = np.full((self.n_valid_rows, self.metric.k), -1)
         ranking[:, : found.shape[1]] = np.where(found >= 0, columns[found], -1)
         counts = np.bincount(self.y.indices, minlength=self.y.shape[1])
         score, part_scores = self.metric.scores(self.y_valid, ranking, counts, self.y.shape[0])
         return Trial(
             parameters={**parameters, "n_trees": len(model.weights_)},
-            n_rows=n_rows,
+            n_rows=sample.X[0].shape[0] if is_pair(sample.X) else _num_samples(sample.X),
             score=score,
-            ms_per_row=self._ms_per_row(model),
-            model_bytes=sum(weights.nbytes for weights in model.weights_),
+            ms_per_row=self._ms_per_row(model, sample.vectorizer),
+            model_bytes=sum(weights.nbytes for weights in model.weights_)
+            + _vocabulary_bytes(sample.vectorizer),
             seconds=sum(model.fit_seconds_.values()),
             part_scores=part_scores,
         )
 
-    def _ms_per_row(self, model: LabelTreeClassifier) -> float:
+    def _ms_per_row(self, model: LabelTreeClassifier, vectorizer: TextVectorizer | None) -> float:
+        """Return the time of a row from its numbers, or its text, to its labels."""
         alone = copy(model).set_params(n_jobs=1)
         rows = np.arange(min(self.n_valid_rows, _TIMED_ROWS))
         batches = [
-            take_rows(self.X_valid, rows[begin : begin + _TIMED_BATCH])
+            take_rows(self.samples.X_valid, rows[begin : begin + _TIMED_BATCH])
             for begin in range(0, len(rows), _TIMED_BATCH)
         ]
-        seconds = shortest_seconds(lambda X: alone.predict_topk(X, self.metric.k), batches, _TIMED_RUNS)
+
+        def answer(batch: Any) -> None:
+            alone.predict_topk(features_of(batch, vectorizer), self.metric.k)
+
+        seconds = shortest_seconds(answer, batches, _TIMED_RUNS)
         return 1000 * float(seconds.sum()) / len(rows)
 
 
@@ -146,6 +168,10 @@ def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
 def _matrix(rows: LabelRows) -> Any:
     ones = np.ones(len(rows.indices), dtype=np.float32)
     return sp.csr_matrix((ones, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_labels))
+
+
+def _vocabulary_bytes(vectorizer: TextVectorizer | None) -> int:
+    return 0 if vectorizer is None else sum(array.nbytes for array in vectorizer.state()[1].values())
 
 
 def _check_lengths(names: str, X: Any, y: Any) -> None:

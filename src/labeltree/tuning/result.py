@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from labeltree.tuning.parameters_file import write_parameters
+from labeltree.classifier import LabelTreeClassifier
+from labeltree.text.tagger import Tagger
+from labeltree.text.vectorizer import TextVectorizer
+from labeltree.tuning.parameters_file import TEXT, write_parameters
 from labeltree.tuning.pareto import undominated
+from labeltree.tuning.space import TEXT_SEARCHED
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,18 @@ class Tuning:
         Parameters that were not searched and differ from their defaults.
     n_valid_rows : int
         The number of validation rows.
+    text_given : dict, optional
+        For texts: parameters of the vectorizer that were not searched and differ from their defaults.
+    is_interrupted : bool
+        Whether Ctrl-C ended the search before its time.
     """
 
     trials: tuple[Trial, ...]
     metric: str
     given: dict[str, Any]
     n_valid_rows: int
+    text_given: dict[str, Any] | None = None
+    is_interrupted: bool = False
 
     @property
     def finalists(self) -> list[Trial]:
@@ -107,8 +117,29 @@ class Tuning:
     @property
     def parameters(self) -> dict[str, Any]:
         """The chosen parameters, for `LabelTreeClassifier`."""
-        return {**self.given, **self.chosen.parameters}
+        chosen = self.chosen.parameters
+        return {**self.given, **{name: chosen[name] for name in chosen if name not in TEXT_SEARCHED}}
+
+    @property
+    def text_parameters(self) -> dict[str, Any] | None:
+        """The chosen parameters for `TextVectorizer`; None for rows of numbers."""
+        if self.text_given is None:
+            return None
+        chosen = self.chosen.parameters
+        return {**self.text_given, **{name: chosen[name] for name in chosen if name in TEXT_SEARCHED}}
+
+    def estimator(self, n_jobs: int | None = None) -> LabelTreeClassifier | Tagger:
+        """Return an untrained estimator with the chosen parameters: for texts a `Tagger`."""
+        classifier = LabelTreeClassifier(**self.parameters, n_jobs=n_jobs)
+        if self.text_parameters is None:
+            return classifier
+        return Tagger(classifier, TextVectorizer(**self.text_parameters, n_jobs=n_jobs))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the chosen parameters as a file has them: those of the vectorizer under the name ``text``."""
+        texts = {} if self.text_parameters is None else {TEXT: self.text_parameters}
+        return {**self.parameters, **texts}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen parameters to a file for ``labeltree train --parameters``."""
-        write_parameters(path, self.parameters)
+        write_parameters(path, self.to_json())

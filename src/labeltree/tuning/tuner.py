@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from numbers import Integral
 from time import monotonic
@@ -12,17 +13,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.text.tagger import Tagger
+from labeltree.text.vectorizer import TextVectorizer
 from labeltree.training.solvers import default_c, is_set
-from labeltree.trees.builders import BUILDERS
+from labeltree.tuning.checks import check_search
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving, ladder
 from labeltree.tuning.problem import Problem
-from labeltree.tuning.ranking_metric import RankingMetric
 from labeltree.tuning.result import Trial, Tuning
-from labeltree.tuning.space import SEARCHED, SearchSpace
+from labeltree.tuning.screening import Screening
+from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED, SearchSpace
 from labeltree.validation import Number
-
-#: Trees whose shape depends on `arity` and `max_leaves`.
-_TREES = tuple(word for word, builder in sorted(BUILDERS.items()) if builder.needs >= {"arity", "max_leaves"})
 
 #: Parameters of a run, which do not change the model.
 _OF_THE_RUN = ("n_jobs", "verbose")
@@ -35,12 +35,15 @@ def tune(
     y_valid: Any = None,
     *,
     budget: float,
-    estimator: LabelTreeClassifier | None = None,
+    estimator: LabelTreeClassifier | Tagger | None = None,
     space: SearchSpace | None = None,
     metric: str = "P@1,3,5",
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Tuning:
-    """Search parameters of `LabelTreeClassifier` by successive halving, within a time budget.
+    """Search parameters of `LabelTreeClassifier`, for texts also of `TextVectorizer`, within a time budget.
+
+    The search is successive halving: many candidates on few rows, the best of them on more. Ctrl-C
+    (`KeyboardInterrupt`) ends it early: if a trial has ended, the result so far is returned, with `is_interrupted`.
 
     The seed (the `random_state` of `estimator`) determines the trials, their order, their scores and sizes. The time
     determines the number of trials, which trials are skipped because they would take too long, and the measured times;
@@ -49,14 +52,15 @@ def tune(
     Parameters
     ----------
     X, y
-        Examples, in any form that `fit` takes.
+        Examples, in any form that `fit` takes. X may also be texts, as for `Tagger.fit`.
     X_valid, y_valid : optional
         Validation examples, in the same form. By default a fifth of the rows is held out, up to 10,000 rows.
     budget : float
         The time budget in seconds. A trial starts if it should end within the budget, judging by earlier trials; the
         first one always starts.
-    estimator : LabelTreeClassifier, optional
-        Sets the parameters that are not searched, and where the search starts.
+    estimator : LabelTreeClassifier or Tagger, optional
+        Sets the parameters that are not searched, and where the search starts. A `Tagger` also sets those of the
+        vectorizer of texts.
     space : SearchSpace, optional
         The values to try.
     metric : str
@@ -78,34 +82,55 @@ def tune(
     >>> found = tune(X, y, budget=60, space=space, metric="P@1", estimator=LabelTreeClassifier(random_state=0))
     >>> found.chosen.score
     1.0
-    >>> model = LabelTreeClassifier(**found.parameters).fit(X, y)
+    >>> model = found.estimator().fit(X, y)
     """
     if not Number(0, open_low=True).accepts(budget):
         raise ValueError(f"budget must be a finite number of seconds above 0, got {budget!r}")
     begin = monotonic()
-    base = LabelTreeClassifier() if estimator is None else copy(estimator)
     space = SearchSpace() if space is None else space
-    check_search(base, space, metric)
+    base, vectorizer, space = _split(X, estimator, space)
+    check_search(base, space, metric, vectorizer)
     random = check_random_state(base.random_state)
-    given = _given(base)
+    given = _given(base, SEARCHED)
+    text_given = None if vectorizer is None else _given(vectorizer, TEXT_SEARCHED)
     # All trials have the same seed, so that only the parameters differ.
     if not isinstance(base.random_state, Integral):
         base.random_state = int(random.randint(np.iinfo(np.int32).max))
     base.verbose = -1
-    candidates = space.candidates(_start(base, space), base.solver, base.penalty, random)
-    problem = Problem.read(X, y, X_valid, y_valid, metric, random)
+    start = _start(base, vectorizer, space)
+    candidates = space.candidates(start, base.solver, base.penalty, random)
+    problem = Problem.read(X, y, X_valid, y_valid, metric, random, vectorizer)
     rungs = ladder(len(problem.order), space.n_trees)
     halving = SuccessiveHalving(len(rungs), len(candidates))
+    screening = Screening(start)
 
     def run(job: Job) -> Iterator[Trial]:
-        return problem.trials(base, candidates[job.candidate], rungs[job.rung])
+        candidate = candidates[job.candidate]
+        try:
+            for trial in problem.trials(base, candidate, rungs[job.rung]):
+                yield trial
+                if job.rung == 0 and screening.record(candidate, trial):
+                    halving.record(job, -math.inf, math.inf)  # it is not promoted
+                    later = filter(screening.is_worth_a_trial, candidates[job.candidate + 1 :])
+                    candidates[job.candidate + 1 :] = list(later)
+                    halving.n_candidates = len(candidates)
+        except ValueError:
+            # A large `min_df` may leave no terms of a small sample.
+            if job.candidate == 0 or candidate.get("min_df", 1) == start.get("min_df", 1):
+                raise
 
-    trials = []
-    for trial in search(halving, rungs, run, budget - (monotonic() - begin), monotonic):
-        trials.append(trial)
-        if on_trial is not None:
-            on_trial(trial)
-    return Tuning(tuple(trials), metric, given, problem.n_valid_rows)
+    trials: list[Trial] = []
+    is_interrupted = False
+    try:
+        for trial in search(halving, rungs, run, budget - (monotonic() - begin), monotonic):
+            trials.append(trial)
+            if on_trial is not None:
+                on_trial(trial)
+    except KeyboardInterrupt:
+        if not trials:
+            raise
+        is_interrupted = True
+    return Tuning(tuple(trials), metric, given, problem.n_valid_rows, text_given, is_interrupted)
 
 
 def search(
@@ -123,6 +148,7 @@ def search(
         return not taken or started - begin + _expected_seconds(job, rungs, taken) <= budget
 
     while (job := halving.next_job(fits)) is not None:
+        halving.record(job, -math.inf, math.inf)  # stays if the job has no trial
         for trial in run(job):
             yield trial
             halving.record(job, trial.score, trial.model_bytes)
@@ -138,56 +164,64 @@ def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> f
     return taken[below] * rungs[job.rung].cost / rungs[below.rung].cost
 
 
-def check_search(estimator: LabelTreeClassifier, space: SearchSpace, metric: str) -> None:
-    """Raise `ValueError` for a parameter, or a value to try, that `tune` does not support."""
-    RankingMetric.parse(metric)
-    _check_estimator(estimator)
-    tried = copy(estimator)
-    # The loss comes first, because it decides which values of other parameters are valid.
-    for name in SEARCHED:
-        for value in reversed(getattr(space, name) or ()):
-            tried.set_params(**{name: value}).check_parameters()
+def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, SearchSpace]:
+    """Return copies of the classifier and of the vectorizer (None for rows of numbers), and the space for them."""
+    vectorizer = None
+    if isinstance(estimator, Tagger):
+        vectorizer = None if estimator.vectorizer is None else copy(estimator.vectorizer)
+        classifier = LabelTreeClassifier() if estimator.classifier is None else copy(estimator.classifier)
+    else:
+        classifier = LabelTreeClassifier() if estimator is None else copy(estimator)
+        if not _are_texts(X):
+            return classifier, None, space
+    if vectorizer is None:
+        vectorizer = TextVectorizer(n_jobs=getattr(classifier, "n_jobs", None))
+    return classifier, vectorizer, _for_vectorizer(space, vectorizer)
 
 
-def _check_estimator(estimator: LabelTreeClassifier) -> None:
-    """Refuse parameters that exclude the searched ones, or that need all labels, which samples do not have."""
-    if estimator.solver != "descent" or estimator.node_estimator is not None:
-        raise ValueError(
-            "tune searches C and loss, so solver must be 'descent' and node_estimator None, got "
-            f"{estimator.solver!r} and {estimator.node_estimator!r}"
-        )
-    if not isinstance(estimator.tree, str) or estimator.tree not in _TREES:
-        raise ValueError(
-            f"tune searches the shape of trees, so tree must be one of {_TREES}, got {estimator.tree!r}"
-        )
-    if not isinstance(estimator.label_vectors, str) or estimator.label_weight not in (None, "propensity"):
-        raise ValueError(
-            "tune trains on samples that lack some labels: label_vectors must be a word and label_weight None or "
-            f"'propensity', got {estimator.label_vectors!r} and {estimator.label_weight!r}"
-        )
-    if estimator.tree_weight is not None:
-        raise ValueError("tune searches n_trees: leave tree_weight at None")
+def _are_texts(X: Any) -> bool:
+    """Return whether the rows of X are texts: strings, or mappings from the names of fields to strings."""
+    is_indexed = isinstance(X, Sequence) or getattr(X, "ndim", 0) == 1
+    first = next(iter(X), None) if is_indexed else None
+    return isinstance(first, str | Mapping)
 
 
-def _start(estimator: LabelTreeClassifier, space: SearchSpace) -> dict[str, Any]:
-    """Return the parameters of the estimator; the first value of the space replaces a value that is not in it."""
+def _for_vectorizer(space: SearchSpace, vectorizer: Any) -> SearchSpace:
+    """Fix the parameters that do not go with others of the vectorizer."""
+    fixed: tuple[str, ...] = ()
+    if getattr(vectorizer, "analyzer", "word") != "word":  # n-grams are of characters already
+        fixed += ("ngram_range", "char_ngram_range")
+    if getattr(vectorizer, "n_features", None) is not None:  # there is no vocabulary to choose terms of
+        fixed += ("min_df", "max_features")
+    return space.fixed(**{name: getattr(vectorizer, name) for name in fixed})
+
+
+def _start(
+    estimator: LabelTreeClassifier, vectorizer: TextVectorizer | None, space: SearchSpace
+) -> dict[str, Any]:
+    """Return the parameters to start from; the first value of the space replaces a value that is not in it."""
     start: dict[str, Any] = {}
-    for name in ("loss", "C", "arity", "max_leaves", "prune"):
-        value, values = getattr(estimator, name), getattr(space, name)
+    for name in (*SEARCHED, *(() if vectorizer is None else TEXT_SEARCHED)):
+        if name == "n_trees":
+            continue
+        owner: Any = estimator if name in SEARCHED else vectorizer
+        value, values = getattr(owner, name), getattr(space, name)
         if name == "C" and value is None:
             value = default_c(estimator.solver, start["loss"], estimator.penalty)
+        if isinstance(value, list):  # a range of n-grams from a JSON file
+            value = tuple(value)
         start[name] = value if values is None or value in values else values[0]
     return start
 
 
-def _given(estimator: LabelTreeClassifier) -> dict[str, Any]:
+def _given(estimator: Any, searched: tuple[str, ...]) -> dict[str, Any]:
     """Return the parameters that are not searched and differ from their defaults."""
-    defaults = LabelTreeClassifier().get_params(deep=False)
+    defaults = type(estimator)().get_params(deep=False)
     given = {
         name: value
         for name, value in estimator.get_params(deep=False).items()
-        if name not in (*SEARCHED, *_OF_THE_RUN) and is_set(value, defaults[name])
+        if name not in (*searched, *_OF_THE_RUN) and is_set(value, defaults[name])
     }
-    if not isinstance(estimator.random_state, Integral):
+    if not isinstance(getattr(estimator, "random_state", 0), Integral):
         given.pop("random_state", None)  # a generator has moved on
     return given

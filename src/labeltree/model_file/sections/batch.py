@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from labeltree.labels.names import LabelNames
+from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
@@ -13,13 +13,13 @@ from labeltree.model_file import label_tensors
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import LARGEST_COUNT
-from labeltree.model_file.sections import decision, parameters, text
+from labeltree.model_file.sections import decision, label_names, parameters, text
 from labeltree.model_file.tensors import Tensor
 
 
 def write(draft: Draft, estimator: Any, model: Model) -> None:
     """Add everything but the forest."""
-    labels, tensors = label_tensors.encode_labels(model.names.classes)
+    labels, tensors = label_tensors.encode_labels(model.label_index.classes)
     tensors["count"] = Tensor.of(model.label_counts)
     encoded = parameters.encode(estimator.stored_parameters(), model.forest.n_trees)
     # What was set after training may be wrong: the file could not be opened.
@@ -28,7 +28,7 @@ def write(draft: Draft, estimator: Any, model: Model) -> None:
     draft.add(
         parameters=encoded,
         n_features=int(model.n_features),
-        n_labels=len(model.names),
+        n_labels=len(model.label_index),
         n_samples_fit=model.n_samples_fit,
         label_kind=model.label_kind,
         labels=labels,
@@ -41,6 +41,7 @@ def write(draft: Draft, estimator: Any, model: Model) -> None:
     )
     decision.write(draft, model.decision)
     text.write(draft, model.vectorizer)
+    label_names.write(draft, model.label_names, model.label_index.classes.tolist())
 
 
 class Batch:
@@ -60,6 +61,7 @@ class Batch:
         self.name_file = files.optional_file("feature_names", "feature-names")
         self._decision = decision.take(stored)
         self._text = text.take(stored)
+        self.label_names = label_names.take(stored)
 
     def estimator(self, cls: type[Any], trees: list[Any]) -> Any:
         """Return the untrained estimator."""
@@ -83,13 +85,14 @@ class Batch:
         return Model(
             forest,
             FeatureReader(owner, kept["normalize"], self.n_features, names, dense_features),
-            LabelNames(classes),
+            LabelIndex(classes),
             self.label_kind,
             counts,
             self.n_samples_fit,
             TrainingRecord(self.reports, kept),
             self._decision.read(self.n_labels),
             self._text.read(self.n_features),
+            self.label_names.read(classes.tolist()),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -100,5 +103,6 @@ class Batch:
             "n_labels": self.n_labels,
             "label_kind": self.label_kind,
             "has_feature_names": self.name_file is not None,
+            "has_label_names": self.label_names.file is not None,
             "training_report": self.reports,
         }

@@ -16,7 +16,7 @@ from labeltree.rivals.fastxml.forest import ExampleForest
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "example_trees"
-#: The version of the format of such models, whatever other sections they have.
+#: The version of the format of such models, whatever other sections of versions 1 to 7 they have.
 VERSION = 5
 
 
@@ -27,9 +27,13 @@ def write(draft: Draft, estimator: Any) -> None:
     trees = model.forest.example_trees
     batch.write(draft, estimator, model)
     draft.add(dense_features=list(trees.dense_features))
-    draft.version = VERSION
+    draft.version = _version(draft.version)
     tensors = {name: Tensor.of(values) for name, values in trees.arrays.items()}
     draft.files[FILES] = TensorPart("example-trees", tensors)
+
+
+def _version(other_sections: int) -> int:
+    return VERSION if other_sections <= 7 else other_sections
 
 
 class _ExampleTrees:
@@ -40,7 +44,7 @@ class _ExampleTrees:
         self.batch = batch.Batch(stored)
         self.dense_features = stored.fields.feature_range("dense_features", self.batch.n_features)
         self.file = stored.files.file(FILES, "example-trees")
-        stored.needed_version = VERSION
+        stored.needed_version = _version(stored.needed_version)
         stored.finish()
 
     def trees(self) -> ExampleTrees:

@@ -7,13 +7,14 @@ from typing import Any
 from labeltree.errors import ModelFileError
 from labeltree.kinds import kind_named
 from labeltree.mixing.mixed_model import check_number
-from labeltree.model_file.document import Draft, Stored
-from labeltree.model_file.sections import decision
+from labeltree.model_file.document import FORMAT_VERSIONS, Draft, Stored
+from labeltree.model_file.sections import decision, label_names
 
 #: The field by which such a model is recognised.
 FILES = "members"
 #: Mixes came with this version of the format.
 VERSION = 7
+_MEMBER_VERSIONS = tuple(version for version in FORMAT_VERSIONS if version != VERSION)
 
 
 def write(draft: Draft, model: Any) -> None:
@@ -35,7 +36,9 @@ def write(draft: Draft, model: Any) -> None:
             raise ValueError(f"model {number} of the mix: {error}") from error
         members.append({"weight": weight, "format_version": own.version, **own.ordered()})
     decision.write(draft, model.decision_)
-    draft.add(VERSION, members=members)
+    label_names.write(draft, model.model_.label_names, model.classes_.tolist())
+    # A mix is not older than its members.
+    draft.add(max(VERSION, *(member["format_version"] for member in members)), members=members)
 
 
 def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
@@ -47,8 +50,8 @@ def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
         if not isinstance(entry, dict) or type(entry.get("weight")) not in (int, float):
             raise ValueError(f"{where} must be a JSON object with a weight, got {str(entry)[:100]}")
         version = entry.get("format_version")
-        if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version < VERSION:
-            raise ValueError(f"{where}: format_version must be from 1 to {VERSION - 1}, got {version!r}")
+        if not isinstance(version, int) or isinstance(version, bool) or version not in _MEMBER_VERSIONS:
+            raise ValueError(f"{where}: format_version must be one of {_MEMBER_VERSIONS}, got {version!r}")
         own = {name: value for name, value in entry.items() if name not in ("weight", "format_version")}
         members.append(Stored(own, version, stored.directory, stored.verify, where))
         weights.append(float(entry["weight"]))
@@ -60,12 +63,13 @@ def read(cls: type[Any], stored: Stored) -> Any:
     from labeltree.model_file.loading import open_model
 
     members, weights = _members(stored)
-    decided = decision.take(stored)
-    stored.needs(VERSION)
+    decided, named = decision.take(stored), label_names.take(stored)
+    stored.needs(max(VERSION, *(member.version for member in members)))
     stored.finish()
     mixed = cls([open_model(member) for member in members], weights)
     if decided.is_there:
         mixed.decision_ = decided.read(len(mixed.classes_))
+    mixed.label_names_ = named.read(mixed.classes_.tolist())
     return mixed
 
 
@@ -75,7 +79,8 @@ def describe(stored: Stored) -> dict[str, Any]:
 
     members, weights = _members(stored)
     decision.take(stored)
-    stored.needs(VERSION)
+    named = label_names.take(stored)
+    stored.needs(max(VERSION, *(member.version for member in members)))
     stored.finish()
     described = [section_in(member).describe(member) for member in members]
     types = {entry["weights"] for entry in described}
@@ -86,4 +91,5 @@ def describe(stored: Stored) -> dict[str, Any]:
         "trees": [tree for entry in described for tree in entry["trees"]],
         "training_report": [report for entry in described for report in entry["training_report"]],
         "calibration": None,
+        "has_label_names": named.file is not None,
     }

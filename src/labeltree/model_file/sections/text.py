@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Texts came with this version of the format.
 VERSION = 6
+#: Texts with one of these settings came with this one.
+LATER_VERSION, LATER_SETTINGS = 8, ("fields",)
 
 
 def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
@@ -23,7 +25,11 @@ def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
     if vectorizer is not None:
         settings, arrays = vectorizer.state()
         part = TensorPart("text", {name: Tensor.of(values) for name, values in arrays.items()})
-        draft.add(VERSION, text={"settings": settings, "file": part})
+        draft.add(_version(settings), text={"settings": settings, "file": part})
+
+
+def _version(settings: Mapping[str, Any]) -> int:
+    return LATER_VERSION if any(name in settings for name in LATER_SETTINGS) else VERSION
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,8 @@ def take(stored: Stored) -> StoredText:
     """Take the fields of a vectorizer."""
     if "text" not in stored.fields:
         return StoredText(stored, {}, None)
-    stored.needs(VERSION)
     fields = Fields(stored.fields.take("text", object), "text")
     found = StoredText(stored, fields.take("settings", dict), fields.file("file", "text"))
     fields.finish()
+    stored.needs(_version(found.settings))
     return found

@@ -1,4 +1,4 @@
-"""`LabelNames`: translates between the user's labels and their positions."""
+"""`LabelIndex`: translates between the user's labels and their positions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree.cached import cached_property
 
 
-class LabelNames:
+class LabelIndex:
     """Translates between labels and their positions in `classes`."""
 
     def __init__(self, classes: NDArray[Any]) -> None:
@@ -27,9 +27,9 @@ class LabelNames:
             return self.classes[positions]
         are_numbers = np.issubdtype(dtype, np.number)
         # A type that can hold the label of missing positions.
-        names = self.classes[positions].astype(np.result_type(dtype, np.int8) if are_numbers else object)
-        names[missing] = -1 if are_numbers else None
-        return names
+        labels = self.classes[positions].astype(np.result_type(dtype, np.int8) if are_numbers else object)
+        labels[missing] = -1 if are_numbers else None
+        return labels
 
     def positions(self, labels: Collection[Any]) -> NDArray[np.int32]:
         """Return the positions of labels; raise `ValueError` for an unknown label."""
