@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from labeltree.decisions.decision import HALF, Decision, Tuning, decide, read_truth
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.decisions.validation_pairs import ValidationPairs
+from labeltree.labels.reading import plain_labels
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.model.explanation import Explanation, FeatureNames
@@ -301,7 +302,13 @@ class Questions:
         """Return the fraction of rows with exactly the right labels, as in scikit-learn; y as in `fit`."""
         predicted = self.predict(X)
         if self.model_.label_kind == "lists":
-            right = np.array([set(found) == set(true) for found, true in zip(predicted, y, strict=True)])
+            true_labels = plain_labels(y)
+            check_same_rows(len(predicted), len(true_labels))
+            if len(predicted) == 0:
+                raise ValueError("a score needs at least one row, got none")
+            right = np.array(
+                [set(found) == set(true) for found, true in zip(predicted, true_labels, strict=True)]
+            )
             weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
             return float(np.average(right, weights=weight))
         from sklearn.metrics import accuracy_score

@@ -74,6 +74,18 @@ class EstimatorContract(Contract):
         np.testing.assert_array_equal(model.predict_proba(X, threshold=of_labels).toarray(), expected)
 
     @pytest.mark.native
+    @pytest.mark.parametrize(
+        "no_rows",
+        [sp.csr_matrix((0, 40)), np.empty((0, 40)), [], np.array([])],
+        ids=["csr", "2-d", "[]", "1-d"],
+    )
+    def test_no_rows_are_answered_with_no_rows(self, model: Any, no_rows: Any) -> None:
+        labels, probabilities = model.predict_topk(no_rows, k=3)
+        assert labels.shape == probabilities.shape == (0, 3)
+        assert model.predict_proba(no_rows).shape == model.predict(no_rows).shape == (0, N_LABELS)
+        assert model.predict_pairs(no_rows, [], []).shape == (0,)
+
+    @pytest.mark.native
     def test_a_row_alone_is_answered_as_among_others(self, model: Any) -> None:
         X, _ = problem()
         top = model.predict_topk(X, k=4)

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import labeltree
+from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
@@ -18,7 +19,7 @@ from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
 from labeltree.cli.options import option
@@ -75,9 +76,55 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+#: The options on the short help pages of commands that have many.
+_BASIC: dict[Any, tuple[str, ...]] = {
+    tune: (
+        *("budget", "out", "valid", "metric", "text", "labels", "separator", "format"),
+        *("loss", "C", "n_trees", "ngram_range", "n_jobs", "random_state", "json"),
+    ),
+    learn: (
+        *(
+            "model",
+            "fresh",
+            "new_stream",
+            "skip_bad_lines",
+            "checkpoint_every",
+            "report_every",
+            "k",
+            "text",
+            "labels",
+        ),
+        *(
+            "separator",
+            "format",
+            "policy",
+            "memory_mb",
+            "loss",
+            "learning_rate",
+            "n_jobs",
+            "random_state",
+            "json",
+        ),
+    ),
+    serve: (
+        *(
+            "host",
+            "port",
+            "workers",
+            "token_file",
+            "token_for_all",
+            "cors_origin",
+            "allowed_host",
+            "watch",
+            "learn",
+        ),
+        *("max_body_mb", "max_rows", "max_seconds", "max_in_flight", "grace", "quiet"),
+    ),
+}
 add_train(app)
-for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
-    app.command(help=reflowed(command.__doc__ or ""))(command)
+for command in (tune, learn, evaluate, compare, decide, predict, tag, explain, info, convert, serve, demo):
+    cls = long_command(*_BASIC[command]) if command in _BASIC else None
+    app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)
 
@@ -94,16 +141,22 @@ def _labeltree(
     ] = False,
     debug: Annotated[bool, option("Show the traceback of an error.", "--debug")] = False,
 ) -> None:
-    """Tag things with a few labels out of very many, with probabilistic label trees.
+    """Tag texts, or rows of numbers, with a few labels out of very many.
 
-    Data files are text files with a row per line, 'label,label feature:value …', or JSON lines with texts. A model is a
-    directory.
+    [bold]Texts[/bold]: JSON lines such as {"text": "A boat at sea", "labels": ["sea", "boat"]}, or other files with
+    columns
 
-    [bold]A session[/bold]
+        labeltree train texts.jsonl --model tags.labeltree
+        labeltree evaluate tags.labeltree test.jsonl
+        labeltree tag tags.labeltree "A boat in a storm"
+
+    [bold]Numbers[/bold]: a row per line, 'label,label feature:value …'
 
         labeltree train train.txt --model tags.labeltree
         labeltree evaluate tags.labeltree test.txt
         labeltree predict tags.labeltree new.txt --k 3
+
+    A model is a directory of files.
 
     No data yet? [bold]labeltree demo[/bold] comes with its own.
 

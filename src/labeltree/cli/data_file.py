@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -86,12 +87,22 @@ class DataFile:
         """Whether the format, once recognised, is one of rows of numbers."""
         return self.format in ("xmlc", "libsvm")
 
-    def columns(self, labelled: bool = True) -> Columns:
-        """Return the columns of the text, the labels and the id."""
+    @property
+    def fields(self) -> dict[str, float] | None:
+        """The columns of ``--text`` and their weights, 1 by default; None without the option."""
+        found = [re.fullmatch(r"(.+?)(?:=(\d+\.?\d*|\.\d+))?", column) for column in self.text]
+        return {column[1]: float(column[2] or 1) for column in found if column is not None} or None
+
+    def columns(self, labelled: bool = True, fields: Collection[str] = ()) -> Columns:
+        """Return the columns of the text, the labels and the id.
+
+        `fields` are the columns that a model has learned as fields: they are read unless others were chosen.
+        """
         from labeltree.data.columns import Columns
 
+        text = tuple(self.fields or fields or ("text",))
         labels = (self.labels or "labels") if labelled else None
-        return Columns(self.text or ("text",), labels, self.separator, self.id)
+        return Columns(text, labels, self.separator, self.id, are_fields=set(text) <= set(fields))
 
     def read(self) -> tuple[Any, Any]:
         """Return X and y of a file of numbers, whose format is recognised."""
@@ -120,14 +131,21 @@ class DataFile:
         self._resize(y, int(model.classes_.max()) + 1, "label", self.first_label)
         return self._for_model(X, model), y
 
-    def stream(self, source: Any = None, *, labelled: bool = True, **settings: Any) -> ExampleStream:
+    def stream(
+        self,
+        source: Any = None,
+        *,
+        labelled: bool = True,
+        fields: Collection[str] = (),
+        **settings: Any,
+    ) -> ExampleStream:
         """Return batches of examples, from the file itself or from `source`, an open file."""
         from labeltree.data import ExampleStream
 
         return ExampleStream(
             source or self.source or self.path,
             self.format,
-            columns=self.columns(labelled),
+            columns=self.columns(labelled, fields),
             one_based=self.one_based,
             **settings,
         )
@@ -138,6 +156,7 @@ class DataFile:
 
         stream = self.stream(
             labelled=labelled,
+            fields=model.model_.text_fields if reads_whole_texts(model) else (),
             whole_texts=reads_whole_texts(model),
             block_bytes=BLOCK_BYTES,
             n_threads=n_threads(-1),

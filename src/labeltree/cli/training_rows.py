@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,25 @@ from labeltree.labels.reading import read_labels
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """X and y. For texts, y is lists of labels, and `vectorizer` has turned the texts into X."""
+    """X and y: a matrix of features and a 0/1 matrix, or texts and lists of labels.
+
+    `vectorizer` is what turned texts into features, if X has features of texts.
+    """
 
     X: Any
     y: Any
     first_label: int = 0
     vectorizer: Any = None
+
+    @property
+    def are_texts(self) -> bool:
+        return isinstance(self.X, list) or self.vectorizer is not None
+
+    def vectorized(self, vectorizer: Any) -> TrainingRows:
+        """Return rows of features: these, or those of the texts."""
+        if not self.are_texts:
+            return self
+        return replace(self, X=vectorizer.fit_transform(self.X), vectorizer=vectorizer)
 
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these were read."""
@@ -48,37 +62,64 @@ class TrainingRows:
         )
 
 
-def read_training_rows(
-    source: DataFile, text_parameters: dict[str, Any], given_text_parameters: set[str]
-) -> TrainingRows:
-    """Read a file of rows or of texts."""
+def read_training_rows(source: DataFile, text_options: Collection[str] = ()) -> TrainingRows:
+    """Read a file of rows or of texts; `text_options` are the options for texts that were given."""
     with source.recognised() as file:
         if not file.has_numbers:
             if source.one_based is not None or source.n_labels is not None:
                 raise typer.BadParameter(
                     "the labels of texts are names: leave out --one-based and --n-labels"
                 )
-            return _read_texts(file, {**text_parameters, "n_features": source.n_features})
-        if given_text_parameters:
+            return _read_texts(file)
+        if text_options:
             raise typer.BadParameter(
                 f"is an option for texts, but {source.path} has rows of numbers",
-                param_hint=option_name(min(given_text_parameters)),
+                param_hint=option_name(min(text_options)),
             )
         return TrainingRows(*file.read(), file.first_label)
 
 
-def _read_texts(source: DataFile, parameters: dict[str, Any]) -> TrainingRows:
-    from labeltree.cli.trained_model import refuse_wrong
+def _read_texts(source: DataFile) -> TrainingRows:
     from labeltree.data.sources import source_name
-    from labeltree.text import TextVectorizer
 
-    vectorizer = TextVectorizer(**parameters, n_jobs=-1)
-    refuse_wrong(vectorizer.check_parameters)
     texts: list[Any] = []
     labels: list[tuple[Any, ...]] = []
-    for X, y in source.stream(whole_texts=True):
+    for X, y in source.stream(whole_texts=True, fields=source.fields or ()):
         texts += X
         labels += map(tuple, y)
     if not texts:
         raise ValueError(f"{source_name(source.path)}: expected at least one text, got none")
-    return TrainingRows(vectorizer.fit_transform(texts), labels, 0, vectorizer)
+    return TrainingRows(texts, labels)
+
+
+def untrained_vectorizer(parameters: dict[str, Any], source: DataFile) -> Any:
+    """Return a vectorizer for the texts of a file; wrong parameters raise `BadParameter`."""
+    from labeltree.cli.trained_model import untrained
+    from labeltree.text import TextVectorizer
+
+    made = {**parameters, "fields": source.fields, "n_jobs": -1}
+    if source.n_features is not None:
+        made["n_features"] = source.n_features
+    return untrained(TextVectorizer, made)
+
+
+def read_validation_rows(source: DataFile, rows: TrainingRows) -> TrainingRows:
+    """Read rows to measure models on, which are trained on `rows`."""
+    if rows.are_texts:
+        found = read_training_rows(replace(source, n_features=None))
+        if not found.are_texts:
+            raise ValueError(f"{source.path}: expected texts, as in the training data, got rows of numbers")
+        return found
+    found = read_training_rows(replace(source, n_features=None, n_labels=None))
+    if found.are_texts:
+        raise ValueError(f"{source.path}: expected rows of numbers, as in the training data, got texts")
+    for matrix, like, flag in ((found.X, rows.X, "--n-features"), (found.y, rows.y, "--n-labels")):
+        if matrix.nnz and matrix.indices.max() >= like.shape[1]:
+            raise ValueError(
+                f"{source.path}: has ids that the training data has not; if the files belong together, give "
+                f"{flag} {int(matrix.indices.max()) + 1}"
+            )
+        matrix.resize(matrix.shape[0], like.shape[1])
+    if found.X.shape[0] == 0:
+        raise ValueError(f"{source.path}: expected at least one row to measure models with, got none")
+    return found

@@ -201,7 +201,7 @@ def check_number(n_members: int) -> None:
 
 def check_members(models: Sequence[Any]) -> list[Any]:
     """Return the models; raises `ValueError` unless they can be mixed."""
-    members = list(models)
+    members = [getattr(model, "classifier_", model) for model in models]  # a Tagger is its classifier
     check_number(len(members))
     for number, member in enumerate(members, 1):
         name = f"model {number}, a {type(member).__name__}"

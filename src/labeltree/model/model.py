@@ -16,6 +16,7 @@ from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
+from labeltree.model.texts import are_texts, as_texts
 from labeltree.validation import n_threads
 
 if TYPE_CHECKING:
@@ -149,12 +150,18 @@ class Model:
         return _NOT_LOCKED
 
     def read(self, X: Any) -> Features:
-        """Return X as features that the forest understands."""
+        """Return X, or texts if the model has a vectorizer, as features that the forest understands."""
+        if self.vectorizer is not None and are_texts(X):
+            return self.read_texts(list(as_texts(X)))
         return self.reader.read(X)
 
+    def feature_rows(self, X: Any) -> Any:
+        """Return X, or the rows of features of texts if the model has a vectorizer."""
+        return self.text_rows(as_texts(X)) if self.vectorizer is not None and are_texts(X) else X
+
     def read_one(self, x: Any) -> Features:
-        """Return one row, which may be 1-d, as features."""
-        features = self.read(one_row(x))
+        """Return one row, which may be 1-d, or one text as features."""
+        features = self.read([x] if isinstance(x, str) else one_row(x))
         if features.n_rows != 1:
             raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
         return features

@@ -42,7 +42,7 @@ def load(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     LabelTreeClassifier(max_leaves=9).fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
     ...     load(f"{folder}/pets")
-    LabelTreeClassifier(link='exp4', max_leaves=9)
+    LabelTreeClassifier(max_leaves=9)
     """
     return read_consistently(path, verify, lambda stored: open_model(stored, cls, **options))
 

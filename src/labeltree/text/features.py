@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree.model.texts import Text, as_texts
 from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
 from labeltree.validation import LARGEST_INTEGER
-
-#: A text, or the texts of its fields by name.
-Text: TypeAlias = str | Mapping[str, str | None]
 
 #: A column, and the begin and end of one of its terms in a text.
 Span: TypeAlias = tuple[int, int, int]
@@ -162,13 +160,13 @@ def learn_features(
 
 def count(counter: _native.TextCounter, texts: Iterable[Text], settings: TextSettings) -> None:
     """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
-    if isinstance(texts, str | bytes | Mapping):
-        raise ValueError("expected a sequence of texts, got a single one: put it into a list")
-    counter.add(texts, *settings.characters(), settings.fields)
+    counter.add(as_texts(texts), *settings.characters(), settings.fields)
 
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:
     """Keep the terms that the settings allow, and return the number of texts with each."""
+    if counter.n_texts == 0:
+        raise ValueError("there are no texts to learn from: pass at least one")
     most, fewest = (
         limit if isinstance(limit, int) else limit * counter.n_texts
         for limit in (settings.max_df, settings.min_df)

@@ -57,7 +57,7 @@ def build(
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, seconds_text
     from labeltree.cli.trained_model import untrained
-    from labeltree.cli.training_rows import read_training_rows
+    from labeltree.cli.training_rows import read_training_rows, untrained_vectorizer
     from labeltree.cli.tree import hierarchy
     from labeltree.cli.tree.shape import shape_table, shape_to_json, write_text
 
@@ -68,7 +68,8 @@ def build(
         raise typer.BadParameter(f"build makes one tree, got {len(tree)}", param_hint="--tree")
     classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree})
     hierarchy.check_names_are_used(classifier.tree, label_names)
-    rows = read_training_rows(data, text_parameters, given_for_texts)
+    vectorizer = untrained_vectorizer(text_parameters, data)
+    rows = read_training_rows(data, given_for_texts).vectorized(vectorizer)
     if rows.vectorizer is None:
         n_labels, first_label = rows.y.shape[1], rows.first_label
         classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, n_labels, first_label)
