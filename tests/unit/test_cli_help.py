@@ -32,6 +32,7 @@ COMMANDS = (
     "predict",
     "tag",
     "explain",
+    "name",
     "info",
     "convert",
     "serve",

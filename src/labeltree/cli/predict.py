@@ -60,8 +60,9 @@ def predict(
     """Predict the most probable labels of rows, with their probabilities.
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
-    DATA are ignored. Labels that are names are separated by tabs; a tab, a newline or a backslash in a name is written
-    as [bold]\\\\t[/bold], [bold]\\\\n[/bold] or [bold]\\\\\\\\[/bold].
+    DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
+    [bold]--label-names[/bold], they have the names of the file instead of labels. A tab, a newline or a backslash in a
+    label, a name or an id is written as [bold]\\\\t[/bold], [bold]\\\\n[/bold] or [bold]\\\\\\\\[/bold].
 
     [bold]Examples[/bold]
 
@@ -82,7 +83,7 @@ def predict(
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier)
     write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
-    if write is _as_rows and (names.known or not are_ids(classifier.classes_)):
+    if write is _as_rows and (names.are_from_file or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
     # A ranking by weights has its own purpose: it ignores the decision.
     is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
@@ -121,8 +122,11 @@ _ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
     separator = "\t" if names.may_have_blanks else " "
+    text_of = names.__getitem__ if names.are_from_file else names.beside
     lines = (
-        separator.join(f"{names[label].translate(_ESCAPES)}:{probability:.6g}" for label, probability in row)
+        separator.join(
+            f"{text_of(label).translate(_ESCAPES)}:{probability:.6g}" for label, probability in row
+        )
         for row in found.rows()
     )
     if ids is not None:
