@@ -12,7 +12,6 @@ import typer
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
-from labeltree.labels.reading import label_order
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,8 @@ class TrainingRows:
     @property
     def labels(self) -> list[Any]:
         """The labels, as a classifier that is trained on these rows will have them."""
+        from labeltree.labels.reading import label_order
+
         return label_order({*chain(*self.y)}) if self.are_texts else list(range(self.y.shape[1]))
 
     def fit(self, classifier: Any) -> None:
