@@ -42,7 +42,6 @@ class TrainingRows:
     @property
     def labels(self) -> list[Any]:
         """The labels, as a classifier that is trained on these rows will have them."""
-
         return label_order({*chain(*self.y)}) if self.are_texts else list(range(self.y.shape[1]))
 
     def fit(self, classifier: Any) -> None:
