@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree.text.scripts import warn_of_unspaced
 from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
+from labeltree.text.tokenizers import OwnWords, allow_import
 from labeltree.validation import LARGEST_INTEGER
 
 #: A text, or the texts of its fields by name.
 Text: TypeAlias = str | Mapping[str, str | None]
+
+#: A map of words to their stems that has more words than this is replaced, so that it does not grow for ever.
+_LARGEST_MAP = 2**20
 
 #: A column, and the begin and end of one of its terms in a text.
 Span: TypeAlias = tuple[int, int, int]
@@ -37,12 +42,20 @@ class TextFeatures:
         if terms are hashed.
     idf : array of float64, optional
         The factor of each column.
+    words : LearnedWords, optional
+        The stems of words that are known already, if words are stemmed.
     """
 
     def __init__(
-        self, settings: TextSettings, terms: Sequence[Terms] = (), idf: NDArray[np.float64] | None = None
+        self,
+        settings: TextSettings,
+        terms: Sequence[Terms] = (),
+        idf: NDArray[np.float64] | None = None,
+        words: _native.LearnedWords | None = None,
     ) -> None:
         self.settings, self.terms, self.idf = settings, terms, idf
+        self._own_words = settings.own_words()
+        self._words = settings.new_words() if words is None else words
         if settings.n_features is not None:
             self._parts = settings.new_parts()
             self.n_columns = settings.n_parts * settings.n_features
@@ -57,7 +70,7 @@ class TextFeatures:
             raise ValueError("the numbers of idf must be finite and above 0")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TextFeatures, (self.settings, self.terms, self.idf)
+        return _unpickled, (self.settings, self.terms, self.idf)
 
     def transform(self, texts: Iterable[Text], n_threads: int) -> csr_matrix:
         """Return the rows of texts."""
@@ -66,8 +79,13 @@ class TextFeatures:
     def csr_arrays(self, texts: Iterable[Text], n_threads: int) -> tuple[NDArray[Any], ...]:
         """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
         counter = _native.TextCounter(self._parts, self.settings.binary, True, False, n_threads)
-        count(counter, texts, self.settings)
+        count(counter, texts, self.settings, self._known_words(), self._own_words)
         return self._counted(counter)
+
+    def _known_words(self) -> _native.LearnedWords | None:
+        if self._words is not None and len(self._words) > _LARGEST_MAP:
+            self._words = self.settings.new_words()
+        return self._words
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
         """Return the rows of all texts that were counted."""
@@ -88,7 +106,10 @@ class TextFeatures:
 
     def spans(self, text: str) -> list[Span]:
         """Return column, begin and end of every known term, as positions in the original text."""
-        spans = _native.text_spans(self._parts, text, *self.settings.characters())
+        given = text if self._own_words is None else self._own_words.joined(text)
+        spans = _native.text_spans(self._parts, given, *self.settings.characters(), self._known_words())
+        if self._own_words is not None:
+            spans = self._own_words.places(text, spans)
         if self.settings.strip_accents is None or text.isascii():
             return spans
         # Accents that were removed belong to the letter before them.
@@ -146,7 +167,10 @@ def learn_features(
     hashes = settings.n_features is not None
     count_texts = hashes and settings.use_idf
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
-    count(counter, texts, settings)
+    if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
+        texts = warn_of_unspaced(several(texts))
+    words = settings.new_words()
+    count(counter, texts, settings, words, settings.own_words())
     terms: list[Terms] = []
     if hashes:
         n_texts = counter.hashed_texts()
@@ -157,14 +181,35 @@ def learn_features(
     if settings.use_idf:
         smooth = float(settings.smooth_idf)
         idf = np.log((counter.n_texts + smooth) / (n_texts + smooth)) + 1
-    return TextFeatures(settings, terms, idf), counter
+    return TextFeatures(settings, terms, idf, words), counter
 
 
-def count(counter: _native.TextCounter, texts: Iterable[Text], settings: TextSettings) -> None:
+def count(
+    counter: _native.TextCounter,
+    texts: Iterable[Text],
+    settings: TextSettings,
+    words: _native.LearnedWords | None,
+    own_words: OwnWords | None,
+) -> None:
     """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
-    if isinstance(texts, str | bytes | Mapping):
+    texts = several(texts)
+    if own_words is not None:
+        texts = own_words.split(texts)
+    counter.add(texts, *settings.characters(), settings.fields, words)
+
+
+def several(texts: Iterable[Text]) -> Iterable[Text]:
+    """Return texts; raise `ValueError` if they are a single one."""
+    # Lists first: it takes long to find out that one is no mapping.
+    if not isinstance(texts, list) and isinstance(texts, str | bytes | Mapping):
         raise ValueError("expected a sequence of texts, got a single one: put it into a list")
-    counter.add(texts, *settings.characters(), settings.fields)
+    return texts
+
+
+def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:
+    if settings.tokenizer is not None:
+        allow_import(settings.tokenizer)  # a pickle can call any function as it is
+    return TextFeatures(settings, *learned)
 
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:
