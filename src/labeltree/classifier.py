@@ -354,6 +354,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         reader: Any = model.reader
         labels = read_labels_of(y, self.classes_, model.label_kind)
         weight = check_sample_weight(sample_weight, labels.n_rows)
+        X = model.feature_rows(X)
         examples = Examples(reader.read_rows(X), labels, weight, reader=reader, X=X)
         examples.check()
         recipes = recipe_of(grown).for_each(grown.n_trees)[old.n_trees :]

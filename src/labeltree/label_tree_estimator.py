@@ -56,8 +56,10 @@ class LabelTreeEstimator(Estimator):
         )
 
     def trained_link(self) -> str:
-        """Return the link of the trained node classifiers."""
-        return self.link_of(super().model_.training.parameters.get("loss", ""))
+        """Return the link of the trained node classifiers: "auto" stays what it meant in training."""
+        kept = super().model_.training.parameters
+        link: str | None = kept.get("link") if getattr(self, "link", "") == "auto" else None
+        return link or self.link_of(kept.get("loss", ""))
 
     @abstractmethod
     def link_of(self, loss: str) -> str:
@@ -127,7 +129,8 @@ class LabelTreeEstimator(Estimator):
         Parameters
         ----------
         X, y
-            Held-out examples, in any form that `fit` takes, with labels that the model knows.
+            Held-out examples, in any form that `fit` takes. Labels that the model does not know are ignored; a row
+            with such labels only counts as a row without labels.
         method : {"isotonic", "platt"}
             "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which keeps different
             scores different.
@@ -173,9 +176,10 @@ class LabelTreeEstimator(Estimator):
         return {name: value for name, value in stored.items() if name in parameter_names(type(self))}
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        """Return the parameters that the trained weights depend on; setting them later has no effect."""
+        """Return the parameters that the trained weights depend on, the link by name; `fit` alone changes them."""
         loss = getattr(self, "loss", None)  # not every estimator has one
-        return {"normalize": bool(self.normalize), **({} if loss is None else {"loss": loss})}
+        learned = {} if loss is None else {"loss": loss, "link": self.link_of(loss)}
+        return {"normalize": bool(self.normalize), **learned}
 
     def seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
         """Return the seeds of trees. With an integer `random_state`, `n_before` seeds of earlier trees are skipped."""

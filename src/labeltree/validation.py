@@ -158,16 +158,24 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def check_features(
-    estimator: BaseEstimator, X: Any, *, normalize: bool, reset: bool, dense_features: DenseRange = None
+    estimator: BaseEstimator,
+    X: Any,
+    *,
+    normalize: bool,
+    reset: bool,
+    dense_features: DenseRange = None,
+    min_rows: int = 1,
 ) -> _native.FeatureMatrix:
     """Return X for the kernel, without a copy where possible.
 
     With `reset` (in ``fit``) the number and names of the features are recorded, otherwise they are compared with the
     recorded ones. `dense_features` is the range of dense features that the model was trained with; None to take it
-    from X.
+    from X. An X with fewer than `min_rows` rows is refused.
     """
     if is_pair(X):
-        return _check_pair(estimator, X, normalize, reset, dense_features)
+        return _check_pair(estimator, X, normalize, reset, dense_features, min_rows)
+    if min_rows == 0 and is_empty(X):  # scikit-learn would refuse it, because it has no columns
+        X = sp.csr_matrix((0, estimator.n_features_in_), dtype=np.float32)
     if isinstance(X, tuple | list) and len(X) == 2 and any(map(sp.issparse, X)):
         raise ValueError(
             "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
@@ -175,10 +183,22 @@ def check_features(
         )
     # scikit-learn's checks take longer than a prediction, so a plain CSR matrix is checked here.
     is_plain = (
-        sp.issparse(X) and X.format == "csr" and X.ndim == 2 and X.dtype.kind in "fiub" and X.shape[0] > 0
+        sp.issparse(X)
+        and X.format == "csr"
+        and X.ndim == 2
+        and X.dtype.kind in "fiub"
+        and X.shape[0] >= min_rows
     )
     if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
-        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=_FLOATS, order="C")
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=_FLOATS,
+            order="C",
+            ensure_min_samples=min_rows,
+        )
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -198,6 +218,11 @@ def is_pair(X: Any) -> bool:
     return isinstance(X, tuple) and len(X) == 2 and sp.issparse(X[0])
 
 
+def is_empty(X: Any) -> bool:
+    """Return whether X is a list or array without rows, and so without columns."""
+    return (isinstance(X, list | tuple) and len(X) == 0) or (isinstance(X, np.ndarray) and X.shape == (0,))
+
+
 def is_rows_of_names(X: Any) -> bool:
     """Return whether X is a list of dictionaries from names of features to values."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
@@ -209,7 +234,12 @@ def take_rows(X: Any, rows: ArrayLike) -> Any:
 
 
 def _check_pair(
-    estimator: BaseEstimator, X: tuple[Any, Any], normalize: bool, reset: bool, dense_features: DenseRange
+    estimator: BaseEstimator,
+    X: tuple[Any, Any],
+    normalize: bool,
+    reset: bool,
+    dense_features: DenseRange,
+    min_rows: int,
 ) -> _native.FeatureMatrix:
     """Return the features of both parts, the sparse ones first. They have no names."""
     if sp.issparse(X[1]):
@@ -217,8 +247,9 @@ def _check_pair(
             "X is a pair of two sparse matrices; the second one must be dense: join them with "
             "scipy.sparse.hstack, or pass X[1].toarray() if most of its values are not 0"
         )
-    sparse = check_array(X[0], accept_sparse="csr", dtype=_FLOATS, input_name="X[0]", estimator=estimator)
-    dense = check_array(X[1], order="C", dtype=_FLOATS, input_name="X[1]", estimator=estimator)
+    checks = {"dtype": _FLOATS, "estimator": estimator, "ensure_min_samples": min_rows}
+    sparse = check_array(X[0], accept_sparse="csr", input_name="X[0]", **checks)
+    dense = check_array(X[1], order="C", input_name="X[1]", **checks)
     if sparse.shape[0] != dense.shape[0]:
         raise ValueError(
             f"the two parts of X must have equally many rows, got {sparse.shape[0]} and {dense.shape[0]}"

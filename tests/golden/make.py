@@ -345,7 +345,46 @@ def make_missing_mixes(directory: Path) -> None:
         (directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
+#: The names of some labels of the models of version 8; the others have none.
+LABEL_NAMES = {"T1": "cats", "T2": "dögs and puppies", "T4": "ünïcode: 猫"}
+
+
+def named_models() -> tuple[np.ndarray, dict[str, Any]]:
+    """Rows, and models of version 8: some of their labels have names."""
+    X, y = features(), [[f"T{label}"] for label in np.repeat(np.arange(N_LABELS), 2)]
+    tree = LabelTreeClassifier(random_state=0, prune=0.01).fit(X, y)
+    models = {
+        "label-tree": tree,
+        "fastxml": FastXMLClassifier(n_trees=2, max_leaf=2, random_state=0).fit(X, y),
+        "online": OnlineLabelTreeClassifier(random_state=0).fit(X, y),
+        "mix": mix([tree, OneVsRestClassifier(random_state=0).fit(X, y)]),
+    }
+    for model in models.values():
+        model.label_names_ = LABEL_NAMES
+    return X, models
+
+
+def make_missing_named(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    X, models = named_models()
+    for name, model in models.items():
+        if (directory / name).exists():
+            continue
+        model.save(directory / name)
+        top = model.predict_topk(X, 3)
+        expected = {
+            "X": X.tolist(),
+            "estimator": type(model).__name__,
+            "label_names": LABEL_NAMES,
+            "labels": top.labels.tolist(),
+            "probabilities": top.probabilities.tolist(),
+        }
+        text = json.dumps(expected, ensure_ascii=False)
+        (directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
+    make_missing_named(GOLDEN / "version-8")
     make_missing_mixes(GOLDEN / "version-7")
     batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases()}
     for version, named in batch.items():

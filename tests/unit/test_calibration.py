@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
+from tests.documents import documents
 from tests.kernel import kernel_probabilities
 from tests.reference.calibration import KnownWorld, mapped_probabilities
 from tests.reference.search import beam_search, label_marginals, predict_with_thresholds
@@ -20,7 +21,13 @@ from tests.small_models import small_data, small_model
 from tests.strategies import models_and_rows
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
-from labeltree.calibration import Calibration, expected_calibration_error, log_loss, node_pairs
+from labeltree.calibration import (
+    Calibration,
+    expected_calibration_error,
+    log_loss,
+    measure_calibration,
+    node_pairs,
+)
 from labeltree.calibration.fitting import CERTAIN_SCORE, fit_sigmoid, fit_steps
 
 METHODS = ("isotonic", "platt")
@@ -393,7 +400,7 @@ def test_other_node_estimators_are_referred_to_scikit_learn():
     ("y", "method", "message"),
     [
         (y, "beta", "method must be one of 'isotonic', 'platt', got 'beta'"),
-        ([[]] * 59 + [["zebra"]], "platt", "'zebra' is not a label of this model"),
+        ([[]] * 59 + [["zebra"]], "platt", "y has none of the labels of this model"),
         (sp.csr_matrix((60, 12)), "platt", "y has no label in any row"),
         (y[1:], "platt", "X and y must have the same number of rows"),
     ],
@@ -403,6 +410,18 @@ def test_what_makes_no_sense_is_refused(y, method, message):
     with pytest.raises(ValueError, match=message):
         model.calibrate(X, y, method=method)
     assert not hasattr(model, "calibration_")
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+def test_labels_that_training_did_not_have_are_ignored(method: str) -> None:
+    X, _ = documents(60, 20, 6, seed=1)
+    y = [["a"] if row % 3 == 0 else ["b", "c"] for row in range(60)]
+    model = LabelTreeClassifier(random_state=0).fit(X, y)
+    known, others = [*y[:50], *[[]] * 10], [[*labels, "new"] for labels in y[:50]] + [["newer"]] * 10
+    expected = clone(model).fit(X, y).calibrate(X, known, method=method)
+    found = model.calibrate(X, others, method=method)
+    np.testing.assert_array_equal(found.predict_topk(X).probabilities, expected.predict_topk(X).probabilities)
+    assert str(measure_calibration(found, X, others)) == str(measure_calibration(expected, X, known))
 
 
 def test_maps_are_asked_by_level():

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from scipy.sparse import csr_matrix
+from sklearn.preprocessing import MultiLabelBinarizer
 from tests.command_line import N_LABELS, make_rows, run, run_json, write_rows
+from tests.labelled_texts import labelled_texts
 
 from labeltree import LabelTreeClassifier, metrics
 from labeltree.data import read_xmlc
+from labeltree.text import Tagger, TextVectorizer
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +120,125 @@ def test_too_few_rows_for_propensities(tmp_path: Path) -> None:
     report = run_json("evaluate", tmp_path / "model", "-", input="0 0:1\n")
     assert "P@1" in report["metrics"]
     assert "PSP@1" not in report["metrics"]
+
+
+class TestDecision:
+    """F1 of decided labels, against scikit-learn."""
+
+    def f1(self, true: list[Any], predicted: list[Any], average: str) -> float:
+        binarizer = MultiLabelBinarizer().fit([*true, *predicted])
+        y, decided = binarizer.transform(true), binarizer.transform(predicted)
+        return float(sklearn.metrics.f1_score(y, decided, average=average, zero_division=0))
+
+    def test_f1_is_that_of_scikit_learn(self, folder: Path, tmp_path: Path) -> None:
+        X, y = read_xmlc(folder / "test.txt")
+        model = LabelTreeClassifier.load(folder / "model")
+        true = [row.indices.tolist() for row in y]
+        for name in (None, "micro_f1", "precision@2"):
+            if name is not None:
+                model.decide_for(name, X, y)
+            model.save(tmp_path / "model")
+            printed = run_json("evaluate", tmp_path / "model", folder / "test.txt")
+            predicted = [row.indices.tolist() for row in model.predict(X)]
+            decided = printed["decided"]
+            assert decided["micro_f1"] == pytest.approx(self.f1(true, predicted, "micro"))
+            assert decided["macro_f1"] == pytest.approx(self.f1(true, predicted, "macro"))
+            assert decided["predicted_per_row"] == pytest.approx(sum(map(len, predicted)) / 50)
+            assert printed["decision"]["metric"] == (name or "hamming")
+        table = run("evaluate", tmp_path / "model", folder / "test.txt").stdout
+        assert f"micro F1    {100 * decided['micro_f1']:.2f} %" in table
+        assert "the 2 most probable labels" in table
+
+    def test_f1_at_5_is_the_mean_over_rows(self, folder: Path) -> None:
+        X, y = read_xmlc(folder / "test.txt")
+        best = LabelTreeClassifier.load(folder / "model").predict_topk(X, 5).labels.tolist()
+        expected = self.f1([row.indices.tolist() for row in y], best, "samples")
+        printed = run_json("evaluate", folder / "model", folder / "test.txt")
+        assert printed["metrics"]["F1@5"] == pytest.approx(expected)
+
+    def test_one_class_per_row(self, tmp_path: Path) -> None:
+        LabelTreeClassifier(random_state=0).fit(np.eye(4), [0, 1, 2, 2]).save(tmp_path / "model")
+        printed = run_json("evaluate", tmp_path / "model", "-", input="0 0:1\n1 1:1\n2 2:1\n2 3:1\n")
+        assert printed["decided"]["predicted_per_row"] == 1
+        assert printed["decided"]["micro_f1"] == 1
+        assert printed["hints"] == []
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    Tagger(LabelTreeClassifier(random_state=0)).fit(*labelled_texts(100)).save(folder / "model")
+    rows = [
+        {"text": text, "labels": [*labels, "new", "newer"] if i < 3 else labels, "key": f"t{i}"}
+        for i, (text, labels) in enumerate(zip(*labelled_texts(40, 1), strict=True))
+    ]
+    rows[0]["labels"].remove("newer")
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+class TestTexts:
+    def test_unknown_labels_are_counted(self, texts: Path) -> None:
+        printed = run_json("evaluate", texts / "model", texts / "test.jsonl")
+        n_true = sum(map(len, labelled_texts(40, 1)[1])) + 5
+        assert printed["unknown"] == {
+            "distinct": 2,
+            "of_distinct": 7,
+            "occurrences": 5,
+            "of_occurrences": n_true,
+        }
+        assert "unknown     2 of 7 labels" in run("evaluate", texts / "model", texts / "test.jsonl").stdout
+
+    def test_labels_without_training_rows_are_unknown(self, tmp_path: Path) -> None:
+        y = csr_matrix(([1, 1], ([0, 1], [0, 1])), shape=(2, 3))
+        LabelTreeClassifier(random_state=0).fit(np.eye(2), y).save(tmp_path / "model")
+        printed = run_json("evaluate", tmp_path / "model", "-", input="0,2 0:1\n1 1:1\n")
+        assert printed["unknown"] == {"distinct": 1, "of_distinct": 3, "occurrences": 1, "of_occurrences": 3}
+
+    def test_times_are_of_texts(self, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[int] = []
+        read = TextVectorizer.transform
+
+        def counting(self: TextVectorizer, given: Any) -> Any:
+            asked.append(len(given))
+            return read(self, given)
+
+        monkeypatch.setattr(TextVectorizer, "transform", counting)
+        printed = run_json("evaluate", texts / "model", texts / "test.jsonl")
+        assert asked.count(1) == 41  # one by one, the first twice
+        assert asked[-1] == 40
+        assert printed["timed"] == "texts"
+        per_second = 1000 / printed["batch_ms_per_row"]
+        assert printed["batch_rows_per_second"] == pytest.approx(per_second)
+        table = run("evaluate", texts / "model", texts / "test.jsonl").stdout
+        assert "texts per second" in table
+        assert "single text" in table
+
+    def test_report_shows_texts_and_ids(self, texts: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out.html"
+        run("evaluate", texts / "model", texts / "test.jsonl", "--report", out, "--id", "key")
+        page = out.read_text(encoding="utf-8")
+        assert "<blockquote>" in page
+        assert "· t" in page
+        assert str(texts / "model") in page
+        assert f"{datetime.now():%Y-}" in page
+
+    def test_hints_name_the_cure(self, texts: Path, tmp_path: Path) -> None:
+        """A model that is too shy: nothing reaches 0.5, though the ranking is perfect."""
+        rows = [([i % 4], {i % 4: 1.0, 4 + i % 7: 1.0}) for i in range(400)]
+        rng = np.random.default_rng(0)
+        rows = [(labels if rng.random() < 0.4 else [5], features) for labels, features in rows]
+        train = write_rows(tmp_path / "train.txt", rows)
+        LabelTreeClassifier(random_state=0).fit(*read_xmlc(train)).save(tmp_path / "model")
+        printed = run_json("evaluate", tmp_path / "model", train)
+        commands = [hint["command"] for hint in printed["hints"]]
+        assert f"labeltree decide {tmp_path / 'model'} VALID --metric micro_f1" in commands
+        table = " ".join(run("evaluate", tmp_path / "model", train).stdout.split())
+        assert "Hint: " in table
+        assert "labeltree decide" in table
+        run("decide", tmp_path / "model", train)
+        commands = [hint["command"] for hint in run_json("evaluate", tmp_path / "model", train)["hints"]]
+        assert not any("decide" in command for command in commands)
 
 
 class TestMistakes:

@@ -12,6 +12,8 @@ from importlib import metadata
 
 import pytest
 from tests.command_line import run
+from typer.main import get_command
+from typer.testing import CliRunner
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.application import app
@@ -25,10 +27,12 @@ COMMANDS = (
     "tune",
     "learn",
     "evaluate",
+    "compare",
     "decide",
     "predict",
     "tag",
     "explain",
+    "name",
     "info",
     "convert",
     "serve",
@@ -42,8 +46,8 @@ DATA_COMMANDS = ("list", "fetch", "path")
 
 @cache
 def wide_page(command: str) -> str:
-    """A help page on a terminal so wide that no line breaks."""
-    source = f"from labeltree.cli.application import app; app(['{command}', '--help'])"
+    """The help page with all options, on a terminal so wide that no line breaks."""
+    source = f"from labeltree.cli.application import app; app(['{command}', '--help-all'])"
     environment = {**os.environ, "COLUMNS": "1000", "TERMINAL_WIDTH": "1000", "NO_COLOR": "1"}
     return subprocess.run(
         [sys.executable, "-c", source], env=environment, capture_output=True, text=True, check=True
@@ -146,6 +150,60 @@ class TestOnlineParameters:
             assert text in " ".join(line.split())
 
 
+def page_of_a_terminal(*arguments: str) -> list[str]:
+    """The lines of a help page on a terminal of 100 columns."""
+    result = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}).invoke(
+        app, arguments
+    )
+    assert result.exit_code == 0
+    return result.stdout.splitlines()
+
+
+class TestLongCommands:
+    @pytest.mark.parametrize("command", ["train", "tune", "learn", "serve"])
+    def test_the_short_page_fits_a_screen_and_the_other_has_all_options(self, command: str) -> None:
+        short, full = page_of_a_terminal(command, "--help"), page_of_a_terminal(command, "--help-all")
+        assert len(short) <= 50
+        assert len(full) > 80
+        assert any(line.startswith(f"     labeltree {command}") for line in short)  # indented
+        listed, all_options = option_names(short), option_names(full)
+        assert listed < all_options
+        assert {"--help", "--help-all"} <= listed
+        found = get_command(app).commands[command]  # type: ignore[attr-defined] # it is a group
+        names = {name for option in found.params for name in option.opts if name.startswith("--")}
+        assert names | {"--help", "--help-all"} == all_options
+        (line,) = [line for line in short if "--help-all" in line]
+        assert f"Show all {len(found.params)} options" in line
+
+    @pytest.mark.parametrize("command", ["train", "tune", "learn", "serve"])
+    def test_options_of_the_short_page_exist(self, command: str) -> None:
+        found = get_command(app).commands[command]  # type: ignore[attr-defined] # it is a group
+        assert set(found.basic) <= {option.name for option in found.params}
+
+    def test_other_methods_show_their_own_options(self) -> None:
+        assert {"--max-leaf", "--leaf-labels", "--model"} <= option_names(
+            page_of_a_terminal("train", "--method", "fastxml", "--help")
+        )
+        full = page_of_a_terminal("train", "--method", "fastxml", "--help-all")
+        assert "--ngram-range" in option_names(full)
+        assert "--arity" not in option_names(full)
+
+    def test_the_other_commands_have_one_page(self) -> None:
+        assert "No such option: --help-all" in run("decide", "--help-all", exit_code=2).stderr
+
+
+def option_names(page: list[str]) -> set[str]:
+    """The long names of options at the beginning of the lines of panels."""
+    found = (re.match(r"│ [* ]{0,5}(--[\w-]+)", line) for line in page)
+    return {match[1] for match in found if match}
+
+
+def test_the_overview_speaks_of_texts_first() -> None:
+    page = run("--help").stdout
+    assert page.index("labeltree train texts.jsonl") < page.index("labeltree train train.txt")
+    assert page.index("labeltree tag ") < page.index("labeltree predict ")
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"labeltree {metadata.version('labeltree')}\n"
 
@@ -159,6 +217,7 @@ def test_version() -> None:
         ["train", "--method", "pfastrexml", "--help"],
         ["learn", "--help"],
         ["tune", "--help"],
+        ["train", "--help-all"],
         ["demo", "--help"],
         ["tree", "build", "-h"],
         ["data", "fetch", "-h"],

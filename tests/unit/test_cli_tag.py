@@ -70,6 +70,54 @@ def test_tag_as_json_from_standard_input(folder: Path) -> None:
     assert [(o["text"], o["labels"][0]["label"]) for o in objects] == [("a boat", "sea"), ("a cat", "animal")]
 
 
+def test_tag_follows_decide(folder: Path, tmp_path: Path) -> None:
+    tagger = Tagger.load(folder / "model").decide_for("micro_f1", *labelled_texts(60, 1))
+    tagger.save(tmp_path / "model")
+    text = "A boat, a sailor, a cat and a kitten"
+    chosen = [line.split()[-1] for line in run("tag", tmp_path / "model", text).stdout.splitlines()]
+    assert chosen == tagger.predict([text])[0]
+    assert len(chosen) < 5
+    decided = run_json("tag", tmp_path / "model", text)
+    assert [label["label"] for label in decided["labels"]] == chosen
+    assert len(run("tag", tmp_path / "model", text, "-k", 5).stdout.splitlines()) == 5
+    assert len(run("tag", tmp_path / "model", text, "--threshold", 0).stdout.splitlines()) == 5
+    assert len(run("tag", folder / "model", text).stdout.splitlines()) == 5
+
+
+def test_output_has_no_control_characters(tmp_path: Path) -> None:
+    odd = ["\x1b[31mred", "two\nlines", "[bold]b[/bold]", "\x9b0m", "\u202eright to left", "café 日本"]
+    texts = ["boat sea", "cat dog", "street house", "soup salt", "choir drum", "tram tower"]
+    Tagger(LabelTreeClassifier(random_state=0)).fit(texts * 4, [[label] for label in odd] * 4).save(
+        tmp_path / "m"
+    )
+    given = "boat \x1b[2J\ttram [red]x[/red] :boat:"
+    lines = run("tag", tmp_path / "m", given, "cat", "-k", 6).stdout.splitlines()
+    assert lines[0] == "boat \\x1b[2J\\ttram [red]x[/red] :boat:"
+    shown = {line.split("%  ")[1] for line in lines[1:7]}
+    escaped = {"\\x1b[31mred", "two\\nlines", "\\x9b0m", "\\u202eright to left"}
+    assert shown == escaped | {"[bold]b[/bold]", "café 日本"}
+    printed = run("tag", tmp_path / "m", given, "-k", 6, "--json").stdout
+    assert printed.isascii() is False
+    assert all(character.isprintable() for character in printed.rstrip("\n"))
+    read = json.loads(printed)
+    assert read["text"] == given
+    assert {label["label"] for label in read["labels"]} == set(odd)
+
+
+def test_texts_without_known_words(folder: Path) -> None:
+    lines = run("tag", folder / "model", "-k", 1, input="\na boat\r\n\n").stdout.splitlines()
+    assert [line.split("  ")[-1] for line in lines][3:5] == ["a boat", "sea"]
+    assert lines[0] == lines[5] == ""
+    assert lines[2] == lines[7] == "the model knows no word of this text: these are frequent labels"
+    objects = [
+        json.loads(line) for line in run("tag", folder / "model", "--json", input="\n\n").stdout.splitlines()
+    ]
+    assert [found["text"] for found in objects] == ["", ""]
+    assert run("tag", folder / "model", input="").stdout == ""
+    nothing = run("tag", folder / "model", "qwertz", "--threshold", 1).stdout.splitlines()
+    assert nothing == ["no label is probable enough", "the model knows no word of this text"]
+
+
 def test_the_other_commands_take_texts(folder: Path, tmp_path: Path) -> None:
     figures = run_json("evaluate", folder / "model", folder / "test.jsonl")
     assert figures["rows"] == 60

@@ -148,6 +148,9 @@ def test_a_metric_of_ones_own_may_depend_on_the_share_of_positives() -> None:
         ("precision@5", CutOffMetric("precision", 5)),
         ("nDCG@3", CutOffMetric("ndcg", 3)),
         ("PSP@1", CutOffMetric("psprecision", 1)),
+        ("f1_micro", FBeta()),
+        ("F0.5_macro", FBeta("macro", 0.5)),
+        ("jaccard_macro", Jaccard("macro")),
     ],
 )
 def test_metrics_have_names(name: str, metric: Any) -> None:
@@ -161,6 +164,12 @@ def test_metrics_have_names(name: str, metric: Any) -> None:
 )
 def test_unknown_names_are_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="metric must be a name such as hamming, micro_f1, "):
+        get_metric(name)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("micro-f1", "micro_f1"), ("presicion@5", "precision@5")])
+def test_a_name_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         get_metric(name)
 
 

@@ -376,7 +376,7 @@ def test_members_with_different_features_take_texts_only(tmp_path):
     assert found.probabilities[0, 0] == pytest.approx(np.mean(expected), rel=1e-6)
     with pytest.raises(ValueError, match=r"different features.*pass texts"):
         mixed.predict_topk(words.vectorizer_.transform(TEXTS))
-    with pytest.raises(ValueError, match="got one string"):
+    with pytest.raises(ValueError, match="got a single one"):
         mixed.predict_topk("the sea")
     mixed.save(tmp_path / "mix")
     assert load(tmp_path / "mix").predict_topk(["the sea"], k=1).labels.tolist() == [["sea"]]

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
-from labeltree import LabelTree, LabelTreeClassifier, ModelFileError
+from labeltree import LabelTree, LabelTreeClassifier, ModelFileError, OneVsRestClassifier
 from labeltree.labels.label_index import LabelIndex
 from labeltree.model import block_weights, weight_types
 from labeltree.model.feature_reader import FeatureReader
@@ -31,7 +31,7 @@ from labeltree.model_file.label_tensors import decode_texts, encode_texts
 from labeltree.model_file.tensors import map_tensors
 
 WEIGHT_TYPES = ("float32", "bfloat16", "int8")
-X, _ = small_data()
+X, Y = small_data()
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,22 @@ def same_predictions(one, other, rows=X):
     return np.array_equal(a.labels, b.labels) and np.array_equal(a.probabilities, b.probabilities)
 
 
+@pytest.mark.parametrize("kind", [LabelTreeClassifier, OneVsRestClassifier])
+def test_a_loaded_model_is_trained_again_with_another_loss(kind, tmp_path):
+    kind(random_state=0).fit(X, Y).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    before = loaded.predict_topk(X)
+    loaded.set_params(loss="logistic")
+    np.testing.assert_array_equal(loaded.predict_topk(X).probabilities, before.probabilities)
+    fresh = kind(loss="logistic", random_state=0).fit(X, Y)
+    assert same_predictions(loaded.fit(X, Y), fresh)
+
+
+def test_a_link_that_was_chosen_is_kept(tmp_path):
+    LabelTreeClassifier(link="exp2", random_state=0).fit(X, Y).save(tmp_path / "model")
+    assert load(tmp_path / "model").link == "exp2"
+
+
 # -- there and back --------------------------------------------------------------------------------------
 
 
@@ -54,7 +70,8 @@ def test_float32_predicts_bit_identically(model, tmp_path):
     assert model.predict(X) == loaded.predict(X)
     assert (model.predict_proba(X) != loaded.predict_proba(X)).nnz == 0
     assert str(model.explain(X[0], "läbel 3")) == str(loaded.explain(X[0], "läbel 3"))
-    assert loaded.get_params() == {**model.get_params(), "link": "exp4"}  # by name, so that it stays
+    assert loaded.get_params() == model.get_params()
+    assert loaded.trained_link() == "exp4"  # the file has it by name, so that it stays
     assert loaded.training_report_ == model.training_report_
     assert loaded.trees_ == model.trees_
 
@@ -93,7 +110,7 @@ def test_loaded_models_pickle_copy_and_clone(model, tmp_path, weights):
         twin.save(tmp_path / "b")
         assert read_info(tmp_path / "b").weights == weights
         assert same_predictions(loaded, load(tmp_path / "b"))
-    assert clone(loaded).get_params() == {**model.get_params(), "link": "exp4"}
+    assert clone(loaded).get_params() == model.get_params()
     with pytest.raises(NotFittedError):
         clone(loaded).predict(X)
 

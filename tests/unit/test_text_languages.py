@@ -23,7 +23,7 @@ from labeltree.errors import ModelFileError
 from labeltree.model_file import read_info
 from labeltree.text import Tagger, TextVectorizer, features
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:most of these texts")]
 
 german_texts = st.lists(
     st.sampled_from(["Häuser", "Haus", "HÄUSERN", "die", "Bäume", "Baum", "und", "straße", "x", ","]),

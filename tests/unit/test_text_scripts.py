@@ -19,9 +19,10 @@ MESSAGE = "without spaces between words.*analyzer='char' with ngram_range=\\(1, 
 
 @pytest.mark.parametrize("texts", UNSPACED)
 def test_texts_without_spaces(texts: list[str]) -> None:
+    texts = [*texts * 10, "ab"]
     for given in (texts, iter(texts), np.array(texts), [{"title": text} for text in texts]):
         with pytest.warns(UserWarning, match=MESSAGE) as found:
-            TextVectorizer(fields={"title": 2.0}).fit([*given, "ab"])
+            TextVectorizer(fields={"title": 2.0}).fit(given)
         assert len(found) == 1
 
 
@@ -37,9 +38,10 @@ def test_an_iterator_loses_no_text() -> None:
         (["the old sea", "an English text that has 中国 in it"], {}),
         (["한국어 텍스트", "Русский текст", "עברית", "ελληνικά"], {}),
         (["", "123 !", "the"], {"n_features": 8}),
-        (CHINESE, {"analyzer": "char"}),
-        (CHINESE, {"char_ngram_range": (1, 2)}),
-        (CHINESE, {"tokenizer": "tests.tokenizers:pairs"}),
+        (["中国 sea"], {}),  # too few to tell
+        (CHINESE * 10, {"analyzer": "char"}),
+        (CHINESE * 10, {"char_ngram_range": (1, 2)}),
+        (CHINESE * 10, {"tokenizer": "tests.tokenizers:pairs"}),
     ],
 )
 def test_other_texts_and_settings(texts: list[str], parameters: dict[str, Any]) -> None:

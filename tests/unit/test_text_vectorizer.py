@@ -33,7 +33,7 @@ from tests.texts import (
 from labeltree import LabelTreeClassifier
 from labeltree.text import TextVectorizer
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:most of these texts")]
 
 texts_of = st.lists(st.one_of(sea_texts, any_text), min_size=1, max_size=8)
 encodable_texts = st.lists(st.one_of(sea_texts, encodable), max_size=8)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import annif.cli
-import nltk.data
 import pytest
 from annif.registry import AnnifRegistry
 from click.testing import CliRunner, Result
@@ -28,17 +27,6 @@ vocab=things
 online=true
 allow_learn=true
 """
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _sentence_data(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Empty sentence data for NLTK, used where the real data, which Annif would download, are missing."""
-    folder = tmp_path_factory.mktemp("nltk")
-    language = folder / "tokenizers" / "punkt_tab" / "english"
-    language.mkdir(parents=True)
-    for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"):
-        (language / name).touch()
-    nltk.data.path.append(str(folder))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
-from labeltree.labels.reading import read_labels_of
+from labeltree.labels.reading import read_held_out_labels
 from labeltree.model.node_scores import NodeScores
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search
         raise ValueError(f"method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}")
     forest: Any = model.forest
     forest.calibrated(None)  # raises for a forest without linear nodes
-    labels = read_labels_of(y, model.label_index.classes, model.label_kind)
+    labels = read_held_out_labels(y, model.label_index, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
     scores = forest.node_scores(model.read(X), labels, search, seed)

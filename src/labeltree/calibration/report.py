@@ -105,7 +105,8 @@ def measure_calibration(model: Questions, X: Any, y: Any, *, random_state: int =
     ----------
     model : a trained classifier of this library
     X, y
-        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
+        Held-out rows and their labels, in any form that `fit` takes. Labels that the model does
+        not know are ignored: its probabilities say nothing about them.
     random_state : int
         Seed of the sample of unlikely pairs: see `label_pairs`.
 

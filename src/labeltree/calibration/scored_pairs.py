@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.labels.reading import read_labels_of
+from labeltree.labels.reading import read_held_out_labels
 from labeltree.validation import check_count, check_same_rows
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def label_pairs(
     ----------
     model : a trained classifier of this library
     X, y
-        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
+        Held-out rows and their labels, in any form that `fit` takes. Labels that the model does
+        not know are ignored.
     n_unlikely : int
         Size of the sample of the other pairs.
     random_state : int
@@ -87,7 +88,7 @@ def label_pairs(
     """
     check_count("n_unlikely", n_unlikely)
     index = model.model_.label_index
-    labels = read_labels_of(y, index.classes, model.model_.label_kind)
+    labels = read_held_out_labels(y, index, model.model_.label_kind)
     n_rows, n_labels = labels.n_rows, labels.n_labels
     top = model.predict_topk(X, k=min(MOST_LIKELY, n_labels), threshold=LEAST_LIKELY)
     check_same_rows(len(top.labels), n_rows)
@@ -128,7 +129,8 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
     model : a trained classifier of this library
         For an online model, pass ``model.freeze(prune=0.0)`` instead.
     X, y
-        Held-out rows and their labels, in any form that `fit` takes. The model must know the labels.
+        Held-out rows and their labels, in any form that `fit` takes. Labels that the model does
+        not know are ignored.
     random_state : int
         The seed.
 
@@ -147,7 +149,7 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
             f"a {type(model).__name__} does not give the scores of single nodes; for an online tree, use "
             "model.freeze(prune=0.0), which has the same nodes"
         )
-    labels = read_labels_of(y, asked.label_index.classes, asked.label_kind)
+    labels = read_held_out_labels(y, asked.label_index, asked.label_kind)
     parts = asked.forest.node_scores(asked.read(X), labels, model.make_search(), random_state)
     return ScoredPairs(
         np.concatenate([part.probability for part in parts]),

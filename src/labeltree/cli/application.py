@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import labeltree
+from labeltree.cli.calibrate import calibrate
+from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
@@ -18,9 +21,10 @@ from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
+from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
@@ -36,11 +40,13 @@ BROKEN_PIPE = 141  # as a shell reports a program that writes to a closed pipe
 
 
 class Commands(TyperGroup):
-    """The sub-commands. An error becomes one line and an exit code."""
+    """The sub-commands. An error becomes one line and an exit code, a warning one line."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _print_warning
+                return super().invoke(ctx)
         except BrokenPipeError:
             # Python flushes standard output when it ends, and must not fail then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,6 +57,21 @@ class Commands(TyperGroup):
             is_interrupted = isinstance(error, KeyboardInterrupt)
             print_error("interrupted" if is_interrupted else _in_one_line(error))
             raise typer.Exit(INTERRUPTED if is_interrupted else FAILED) from None
+
+
+def _print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: Any = None,
+) -> None:
+    # Warnings about code, such as a DeprecationWarning, are for programmers: they keep their place.
+    if category is UserWarning:
+        print_error(f"warning: {' '.join(str(message).split())}")
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 
 
 def _in_one_line(error: BaseException) -> str:
@@ -75,9 +96,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+#: The options on the short help pages of commands that have many.
+_BASIC = {
+    tune: "budget out valid metric text labels separator format loss C n_trees ngram_range n_jobs random_state json",
+    learn: "model fresh new_stream skip_bad_lines checkpoint_every report_every k text labels separator format policy "
+    "memory_mb loss learning_rate n_jobs random_state json",
+    serve: "host port workers token_file token_for_all cors_origin allowed_host watch learn max_body_mb max_rows "
+    "max_seconds max_in_flight grace quiet",
+}
 add_train(app)
-for command in (tune, learn, evaluate, decide, predict, tag, explain, info, convert, serve, demo):
-    app.command(help=reflowed(command.__doc__ or ""))(command)
+for command in (  # in the order of the overview
+    *(tune, learn, evaluate, compare, calibrate, decide),
+    *(predict, tag, explain, name, info, convert, serve, demo),
+):
+    cls = long_command(_BASIC[command]) if command in _BASIC else None
+    app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)
 
@@ -94,16 +127,22 @@ def _labeltree(
     ] = False,
     debug: Annotated[bool, option("Show the traceback of an error.", "--debug")] = False,
 ) -> None:
-    """Tag things with a few labels out of very many, with probabilistic label trees.
+    """Tag texts, or rows of numbers, with a few labels out of very many.
 
-    Data files are text files with a row per line, 'label,label feature:value …', or JSON lines with texts. A model is a
-    directory.
+    [bold]Texts[/bold]: JSON lines such as {"text": "A boat at sea", "labels": ["sea", "boat"]}, or other files with
+    columns
 
-    [bold]A session[/bold]
+        labeltree train texts.jsonl --model tags.labeltree
+        labeltree evaluate tags.labeltree test.jsonl
+        labeltree tag tags.labeltree "A boat in a storm"
+
+    [bold]Numbers[/bold]: a row per line, 'label,label feature:value …'
 
         labeltree train train.txt --model tags.labeltree
         labeltree evaluate tags.labeltree test.txt
         labeltree predict tags.labeltree new.txt --k 3
+
+    A model is a directory of files.
 
     No data yet? [bold]labeltree demo[/bold] comes with its own.
 

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+#: Characters that would move the cursor, change colours, end a line, turn the writing direction, or not be encoded.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(value: object) -> str:
+    """Return a value as text on one line that is safe to print on a terminal: control characters are escaped.
+
+    Examples
+    --------
+    >>> print(printable("a\\tb\\x1b[31m [bold]"))
+    a\\tb\\x1b[31m [bold]
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
+
+
+def json_text(value: Any, **settings: Any) -> str:
+    """Return JSON that a person can read and a terminal can show: only control characters are escaped."""
+    text = json.dumps(value, ensure_ascii=False, **settings)
+    # Line feeds between values are the only control characters outside of strings; JSON has escaped those in strings.
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
 def standard_output() -> Console:
@@ -32,7 +54,7 @@ def table_of(rows: list[tuple[str, str]]) -> Table:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value, indent=2))
 
 
 def print_error(message: str) -> None:

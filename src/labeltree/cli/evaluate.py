@@ -40,8 +40,8 @@ def evaluate(
     report: Annotated[
         Path | None,
         file_option(
-            "Also write an HTML page that shows where the model is good, where it fails, and in which part of "
-            "the tree."
+            "Also write an HTML page that shows where the model is good and where it fails: texts with wrong "
+            "labels, their words marked, and what to do about it."
         ),
     ] = None,
     label_names: options.LabelNames = None,
@@ -50,13 +50,15 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled rows: its quality, speed and size.
 
-    Prints one table: precision (P), nDCG, their propensity-scored versions (PSP, PSnDCG: rare labels count more),
-    recall and coverage, each for the best 1, 3 and 5 labels; the time to predict a row, in a batch and alone;
-    the size of the model; the peak memory.
+    Prints precision (P), nDCG, their propensity-scored versions (PSP, PSnDCG: rare labels count more), recall, F1 and
+    coverage, each for the best 1, 3 and 5 labels; micro and macro F1 of the labels that the model decides for
+    (probability 0.5, or as set by [bold]labeltree decide[/bold]); how many true labels the model does not know; the
+    time of a text or row, in a batch and alone; the size of the model; the peak memory.
 
     [bold]Examples[/bold]
 
-        labeltree evaluate tags.labeltree test.txt
+        labeltree evaluate tags.labeltree test.jsonl
+        labeltree evaluate tags.labeltree test.jsonl --report tags.html
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
         labeltree evaluate tags.labeltree test.txt --label-weight propensity
         labeltree evaluate tags.labeltree test.txt --report tags.html --label-names labels.txt
@@ -82,10 +84,10 @@ def evaluate(
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
-    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight)
+    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
-        write_report(report, title, classifier, rows.X, rows.y, evaluation, names)
+        write_report(report, title, classifier, model, rows, evaluation, names)
     if json:
         by_weight = {} if label_weight is None else {"label_weight": label_weight}
         written = {} if report is None else {"report": str(report)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,12 @@ from numpy.typing import NDArray
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
+from labeltree.cli.decided_labels import DecidedLabels, Hint, find_hints
 from labeltree.cli.figures import bytes_text, count_text, directory_bytes, peak_memory_bytes
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
+from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
 from labeltree.model_file import read_info
 from labeltree.validation import n_threads
@@ -25,19 +30,28 @@ SINGLE_ROWS = 1000
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The figures of one model on one set of test rows, named as in JSON; metrics are from 0 to 1."""
+    """The figures of one model on one set of test rows, named as in JSON; metrics are from 0 to 1.
+
+    `timed` tells whether times are of texts, their words included, or of rows of numbers.
+    """
 
     rows: int
     labels: int
     nodes: int
     metrics: dict[str, float]
+    decision: dict[str, Any]
+    decided: DecidedLabels
+    unknown: UnknownLabels
+    timed: str
     batch_ms_per_row: float
+    batch_rows_per_second: float
     threads: int
     single_row_ms: dict[str, float]
     single_rows: int
     node_evaluations_per_row: float
     model_bytes: int
     peak_memory_bytes: int | None
+    hints: list[Hint]
 
     @classmethod
     def measure(
@@ -49,26 +63,48 @@ class Evaluation:
         A: float = 0.55,
         B: float = 1.5,
         label_weight: NDArray[np.float64] | None = None,
+        texts: list[Any] | None = None,
     ) -> Evaluation:
-        """Predict the rows of X, one by one and together, and compare with y: a matrix, or lists of labels."""
+        """Predict the rows of X, one by one and together, and compare with y: a matrix, or lists of labels.
+
+        With `texts`, which X was made from, times are of texts: their features are made again.
+        """
         k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
+        asked = X if texts is None else texts
+
+        def ask(rows: Any) -> Any:
+            X = rows if texts is None else model.model_.text_rows(rows)
+            return model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
+
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
-        single = _single_row_ms(model, X[:SINGLE_ROWS], k, label_weight)
+        single = _single_row_ms(ask, asked[:SINGLE_ROWS])
         started = time.perf_counter()
-        labels, _, evaluations = model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
+        labels, probabilities, evaluations = ask(asked)
         seconds = time.perf_counter() - started
+        ranking = _ranking(y, labels)
+        decided = DecidedLabels.measure(model, X, y)
+        hints: list[Hint] = []
+        if label_weight is None:
+            hits = judge(y, ranking, k).hits[:, : probabilities.shape[1]]
+            hints = find_hints(model, path, decided, n_rows, probabilities, hits)
         return cls(
             rows=n_rows,
             labels=len(model.classes_),
             nodes=sum(tree.n_nodes for tree in read_info(path).trees),
-            metrics=_compare(y, labels, model, A, B),
+            metrics=evaluate(y, ranking, CUTOFFS, inverse_propensity=propensity_weights(y, model, A, B)),
+            decision={**model.decision_.summary(), "description": model.decision_.describe()},
+            decided=decided,
+            unknown=UnknownLabels.count(model, y),
+            timed="rows" if texts is None else "texts",
             batch_ms_per_row=1000 * seconds / n_rows,
+            batch_rows_per_second=n_rows / seconds,
             threads=n_threads(model.n_jobs),
             single_row_ms={f"p{percent}": float(np.percentile(single, percent)) for percent in (50, 99)},
             single_rows=len(single),
             node_evaluations_per_row=float(evaluations.mean()),
             model_bytes=directory_bytes(path),
             peak_memory_bytes=peak_memory_bytes(),
+            hints=hints,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -81,45 +117,90 @@ class Evaluation:
             quality.add_column(f"@{k}", justify="right", min_width=6)
         for name in dict.fromkeys(key.partition("@")[0] for key in self.metrics):
             quality.add_row(name, *(f"{100 * self.metrics[f'{name}@{k}']:.2f}" for k in CUTOFFS))
-        threads = count_text(self.threads, "thread")
+        threads, noun = count_text(self.threads, "thread"), self.timed.removesuffix("s")
         cost = Table(box=None, pad_edge=False, show_header=False, padding=(0, 4, 0, 0))
-        cost.add_row("batch", f"{self.batch_ms_per_row:.3f} ms per row", f"all rows, {threads}")
+        speed = f"{self.batch_rows_per_second:,.0f} {self.timed} per second"
+        cost.add_row("batch", f"{self.batch_ms_per_row:.3f} ms per {noun}", f"{speed}, {threads}")
         cost.add_row(
-            "single row", f"{self.single_row_ms['p50']:.3f} ms median", f"{self.single_rows:,} calls"
+            f"single {noun}", f"{self.single_row_ms['p50']:.3f} ms median", f"{self.single_rows:,} calls"
         )
         cost.add_row("", f"{self.single_row_ms['p99']:.3f} ms 99th percentile")
         cost.add_row("search", f"{self.node_evaluations_per_row:,.0f} nodes per row", f"of {self.nodes:,}")
         cost.add_row("model", bytes_text(self.model_bytes), "on disk")
         if self.peak_memory_bytes is not None:
-            cost.add_row("memory", bytes_text(self.peak_memory_bytes), "peak of this process, data included")
-        return Group(Padding(quality, (0, 0, 1, 2)), Padding(cost, (0, 0, 0, 2)))
+            cost.add_row("memory", bytes_text(self.peak_memory_bytes), "peak, data included")
+        parts = [Padding(quality, (0, 0, 1, 2)), Padding(self._decision_table(), (0, 0, 1, 2))]
+        parts.append(Padding(cost, (0, 0, 0, 2)))
+        for hint in self.hints:
+            parts.append(Padding(Text.assemble(("Hint: ", "bold"), hint.finding), (1, 0, 0, 2)))
+            parts.append(Padding(Text(hint.command, "cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 8)))
+        return Group(*parts)
+
+    def _decision_table(self) -> Table:
+        decided, unknown = self.decided, self.unknown
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 4, 0, 0))
+        table.add_row("decision", Text(self.decision["description"]))
+        per_row = f"{decided.predicted_per_row:.1f} labels per row predicted, {decided.true_per_row:.1f} true"
+        table.add_row("micro F1", f"{100 * decided.micro_f1:.2f} %", per_row)
+        occur = f"mean over the {count_text(decided.labels_that_occur, 'label')} that occur"
+        table.add_row("macro F1", f"{100 * decided.macro_f1:.2f} %", occur)
+        if unknown.occurrences:
+            share = f"{unknown.occurrences / unknown.of_occurrences:.1%} of all"
+            times = f"{unknown.distinct:,} of {unknown.of_distinct:,}"
+            table.add_row("unknown", f"{times} labels", f"{count_text(unknown.occurrences, 'time')}, {share}")
+        return table
 
 
-def _compare(y: Any, labels: Any, model: Any, A: float, B: float) -> dict[str, float]:
-    """Return all metrics; propensity-scored ones only if the model had enough rows to estimate propensities."""
-    has_names, classes = isinstance(y, list), model.classes_
-    if has_names:
-        ranking: Any = [row + [None] * (max(CUTOFFS) - len(row)) for row in labels.tolist()]
-        counts = np.append(model.label_counts_, 0)  # the last is for labels that the model does not know
-    else:
-        ranking = np.full((y.shape[0], max(CUTOFFS)), -1)
-        ranking[:, : labels.shape[1]] = labels
+@dataclass(frozen=True)
+class UnknownLabels:
+    """True labels that no training row has: distinct ones, and how often they occur, of all true labels."""
+
+    distinct: int
+    of_distinct: int
+    occurrences: int
+    of_occurrences: int
+
+    @classmethod
+    def count(cls, model: Any, y: Any) -> UnknownLabels:
+        """Count the labels of y, a matrix or lists, that the model does not know."""
+        classes = model.classes_.tolist()
+        known = {label for label, count in zip(classes, model.label_counts_.tolist(), strict=True) if count}
+        if isinstance(y, list):
+            counts = Counter(label for row in y for label in set(row))
+        else:
+            counts = Counter(y.indices[y.data != 0].tolist())
+        unknown = {label: count for label, count in counts.items() if label not in known}
+        return cls(len(unknown), len(counts), sum(unknown.values()), sum(counts.values()))
+
+
+def _ranking(y: Any, labels: Any) -> Any:
+    """Return the best labels in the form that metrics compare with y, filled up if the model has few labels."""
+    if isinstance(y, list):
+        return [row + [None] * (max(CUTOFFS) - len(row)) for row in labels.tolist()]
+    ranking = np.full((y.shape[0], max(CUTOFFS)), -1)
+    ranking[:, : labels.shape[1]] = labels
+    return ranking
+
+
+def propensity_weights(y: Any, model: Any, A: float, B: float) -> Any:
+    """Return inverse propensities for the labels of y; None if the model had too few rows to estimate them."""
+    if model.n_samples_fit_ < FEWEST_ROWS:
+        return None
+    classes = model.classes_
+    if not isinstance(y, list):
         counts = np.zeros(int(classes.max()) + 1)
         counts[classes] = model.label_counts_
-    weights: Any = None
-    if model.n_samples_fit_ >= FEWEST_ROWS:
-        weights = inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B)
-        if has_names:
-            *known, unseen = weights.tolist()
-            weights = LabelWeights(dict(zip(classes.tolist(), known, strict=True)), unseen)
-    return evaluate(y, ranking, CUTOFFS, inverse_propensity=weights)
+        return inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B)
+    counts = np.append(model.label_counts_, 0)  # the last is for labels that the model does not know
+    *known, unseen = inverse_propensity_of_counts(counts, model.n_samples_fit_, A, B).tolist()
+    return LabelWeights(dict(zip(classes.tolist(), known, strict=True)), unseen)
 
 
-def _single_row_ms(model: Any, X: Any, k: int, label_weight: NDArray[np.float64] | None) -> list[float]:
-    rows = [X[i : i + 1] for i in range(len(X) if isinstance(X, list) else X.shape[0])]
+def _single_row_ms(ask: Callable[[Any], Any], asked: Any) -> list[float]:
+    rows = [asked[i : i + 1] for i in range(len(asked) if isinstance(asked, list) else asked.shape[0])]
     taken = []
     for row in [rows[0], *rows]:  # the first call also builds what later calls share: it does not count
         started = time.perf_counter()
-        model.predict_topk(row, k, label_weight=label_weight)
+        ask(row)
         taken.append(1000 * (time.perf_counter() - started))
     return taken[1:]

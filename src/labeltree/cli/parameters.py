@@ -60,7 +60,7 @@ def _tree_words() -> list[str]:
     return sorted(word for text in sources for word in re.findall(r'^@builder\("(\w+)"', text, re.MULTILINE))
 
 
-#: Where an option differs from the parameter: types that can be typed, and all processors by default.
+#: Where an option differs from the parameter: types that can be typed, all processors and a fixed seed by default.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "type": str,
@@ -82,10 +82,18 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tokenizer": {"type": str | None, "metavar": "MODULE:FUNCTION", "note": "Here: its name."},
     "min_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "max_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
+    "sublinear_tf": {"has_no": True},  # to exclude it from a search
     "checkpoint": {"type": str | None, "metavar": "DIR"},
     "n_jobs": {"default": -1},
-    "random_state": {"type": int | None, "note": "Here: an integer."},
+    "random_state": {
+        "type": int,
+        "default": 0,
+        "note": "Here: an integer, so that the same command makes the same model.",
+    },
 }
+
+#: Options with a default of the command line, which no estimator and no preset has.
+FOR_EVERY_RUN = ("n_jobs", "random_state")
 
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in (int, float, bool, str)}
 _TYPES |= {f"{name} | None": kind | None for name, kind in _TYPES.items()}
@@ -174,21 +182,22 @@ def options_of(
     ]
 
 
-def text_options() -> list[inspect.Parameter]:
+def text_options(*, optional: bool = False) -> list[inspect.Parameter]:
     """Return options for turning texts into features; `n_features` and `fields` are options of the data."""
     names = classifier_parameters("TextVectorizer").keys() - {"n_features", "fields", "n_jobs"}
-    return options_of("TextVectorizer", {"Texts": tuple(names)})
+    return options_of("TextVectorizer", {"Texts": tuple(names)}, optional=optional)
 
 
 def with_parameters(
-    *names: str, defaults: bool = False, kind: Kind = METHODS["label-tree"]
+    *names: str, defaults: bool = False, texts: bool = False, kind: Kind = METHODS["label-tree"]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the ``**parameters`` of a command by options for the parameters of an estimator.
+    """Replace the ``**parameters`` of a command by options for the parameters of an estimator, and of `texts`.
 
     An option that is not given is None, so that a trained model keeps its own value; or, if `defaults`, the
     estimator's default.
     """
     options = options_of(kind.estimator, kind.panels, names, optional=not defaults)
+    options += text_options(optional=not defaults) if texts else []
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         set_options(command, inspect.signature(command, eval_str=True), options)
@@ -219,13 +228,13 @@ def _option(parameter: Parameter, panel: str, optional: bool) -> inspect.Paramet
     default = here.get("default", parameter.default)
     flag = option_name(name)
     option = typer.Option(
-        f"{flag}/--no-{flag[2:]}" if parameter.default is True else flag,
+        f"{flag}/--no-{flag[2:]}" if parameter.default is True or "has_no" in here else flag,
         help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
         metavar=here.get("metavar"),
         parser=here.get("parser"),
         rich_help_panel=panel,
     )
-    if optional and name != "n_jobs":
+    if optional and name not in FOR_EVERY_RUN:
         kind, default = kind | None, None
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -17,13 +18,26 @@ def tag(
         list[str] | None,
         argument("[TEXT]…", "Texts, each in quotes. Without any, every line of standard input is a text."),
     ] = None,
-    k: Annotated[int, option("The maximum number of labels per text.", "--k", "-k", min=1, metavar="K")] = 5,
-    threshold: Annotated[float, probability_option("Leave out labels with a smaller probability.")] = 0.0,
+    k: Annotated[
+        int | None,
+        option(
+            "The maximum number of labels per text; 5 by default. Without this option and --threshold, the model "
+            "uses the thresholds set by 'labeltree decide', if there are any.",
+            "--k",
+            "-k",
+            min=1,
+            metavar="K",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
+    ] = None,
     json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
     """Tag texts: print the most probable labels of each, with their probabilities.
 
-    The model is one that 'labeltree train' has trained on texts, or 'labeltree learn' on a stream of texts.
+    The model is one that 'labeltree train' has trained on texts, or 'labeltree learn' on a stream of texts. It prints
+    the 5 most probable labels, or those that it chooses after [bold]labeltree decide[/bold].
 
     [bold]Examples[/bold]
 
@@ -31,8 +45,9 @@ def tag(
         labeltree tag tags.labeltree -k 3 --threshold 0.2 "A fishing boat" "A cat"
         labeltree tag tags.labeltree --json < texts.txt
     """
-    from labeltree.cli.predicted_labels import best_labels
+    from labeltree.cli.predicted_labels import best_labels, chosen_labels
     from labeltree.cli.trained_model import open_model
+    from labeltree.decisions.decision import HALF
 
     classifier = open_model(model)
     if not classifier.model_.takes_text:
@@ -41,31 +56,46 @@ def tag(
             "on texts with 'labeltree train texts.jsonl'",
             param_hint="MODEL",
         )
+    is_ranked = k is not None or threshold is not None or classifier.decision_ is HALF
+    best = partial(best_labels, k=k or 5, threshold=threshold or 0.0)
+    ask = best if is_ranked else chosen_labels
     show = _print_json if json else _print
     has_several = not texts or len(texts) > 1
+    if not texts and sys.stdin.isatty():
+        print("Type a text and press Enter; Ctrl+D ends.", file=sys.stderr)
     # Lines of standard input are answered one by one, as they come.
-    for batch in [texts] if texts else ([line.rstrip("\n")] for line in sys.stdin):
-        found = best_labels(classifier, classifier.model_.text_rows(batch), k, threshold)
-        for text, tags in zip(batch, found.rows(), strict=True):
-            show(text, tags, has_several)
+    for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):
+        X = classifier.model_.text_rows(batch)
+        found = ask(classifier, X)
+        for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
+            show(text, tags, has_several, _is_empty(X, number))
 
 
-def _print(text: str, tags: list[tuple[Any, float]], has_several: bool) -> None:
-    from labeltree.cli.console import standard_output
+def _is_empty(X: Any, row: int) -> bool:
+    """Return whether the model knows no word of a text; for a mix, whose rows have several forms, it is not asked."""
+    if isinstance(X, list):
+        return not X[row]
+    return hasattr(X, "indptr") and bool(X.indptr[row] == X.indptr[row + 1])
+
+
+def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool) -> None:
+    from labeltree.cli.console import printable, standard_output
 
     console = standard_output()
     if has_several:
-        console.print(text, style="bold", no_wrap=True, overflow="ellipsis")
+        console.print(printable(text), style="bold", no_wrap=True, overflow="ellipsis")
     for label, probability in tags:
-        console.print(f"{probability:6.1%}  {label}")
+        console.print(f"{probability:6.1%}  {printable(label)}", soft_wrap=True)
     if not tags:
         console.print("no label is probable enough", style="dim")
+    if is_empty:
+        known = "the model knows no word of this text"
+        console.print(f"{known}: these are frequent labels" if tags else known, style="dim")
 
 
-def _print_json(text: str, tags: list[tuple[Any, float]], has_several: bool) -> None:
-    import json
-
+def _print_json(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool) -> None:
+    from labeltree.cli.console import json_text
     from labeltree.cli.predicted_labels import label_to_json
 
     labels = [label_to_json(*pair) for pair in tags]
-    print(json.dumps({"text": text, "labels": labels}, ensure_ascii=False), flush=True)
+    print(json_text({"text": text, "labels": labels}), flush=True)

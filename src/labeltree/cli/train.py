@@ -11,7 +11,15 @@ from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import count_text, range_text, seconds_text
 from labeltree.cli.options import file_option, option
-from labeltree.cli.parameters import is_given, text_options
+from labeltree.cli.parameter_search import (
+    DEFAULT_METRIC,
+    Metric,
+    Valid,
+    check_tuning_options,
+    searched_only,
+    seconds_of,
+)
+from labeltree.cli.parameters import FOR_EVERY_RUN, is_given, text_options
 from labeltree.kinds import METHODS, Kind
 
 DEFAULT_METHOD = "label-tree"
@@ -23,14 +31,43 @@ def train(
     model: Annotated[
         Path,
         option(
-            "The directory to save the model in. It is created or replaced when training ends.", metavar="DIR"
+            "The directory to save the model in. It is created when training ends, or a model of the same kind in it "
+            "is replaced.",
+            metavar="DIR",
         ),
     ],
+    overwrite: Annotated[
+        bool,
+        option(
+            "Replace a model of another kind too. Without it, a model of another method, an online model and a model "
+            "of texts instead of numbers, or of numbers instead of texts, are kept.",
+            "--overwrite",
+        ),
+    ] = False,
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option("The method to train. Add --help to see its options.", metavar="METHOD"),
+        option("The method to train. Add --help-all to see its options.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
-    label_names: options.LabelNames = None,
+    tune: Annotated[
+        float | None,
+        option(
+            "First search parameters for this time, such as 90s, 5m or 2h. Options that you give are fixed. Ctrl-C "
+            "ends the search early and trains with the best parameters so far.",
+            metavar="TIME",
+            parser=seconds_of,
+        ),
+    ] = None,
+    valid: Valid = None,
+    metric: Metric = DEFAULT_METRIC,
+    label_names: Annotated[
+        Path | None,
+        file_option(
+            "A file with readable names of labels, which the model keeps: a table (.csv, .tsv) of labels and names, a "
+            "SKOS vocabulary (.ttl, .rdf, …), or a list of names, one per line, from label 0 on. By default the names "
+            "in the taxonomy that the tree is made of, if it has names."
+        ),
+    ] = None,
+    language: options.Language = "en",
     preset: Annotated[
         Literal["parabel", "bonsai", "napkinxc"] | None,
         option("Use the settings of a published system. Options that you give override them."),
@@ -50,49 +87,88 @@ def train(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Train a model on labelled rows or texts and save it.
+    """Train a model on labelled texts or rows of numbers and save it.
 
-    The defaults are good for most data. Options to try first: [bold]--n-trees 3[/bold] predicts a little better and
-    costs three times as much; [bold]--max-leaves[/bold] and [bold]--arity[/bold] trade time for precision;
-    [bold]--prune[/bold] makes the model smaller. The same [bold]--random-state[/bold] gives the same model, bit for
-    bit.
+    The defaults are good for most data. Options to try first: [bold]--tune 5m[/bold] searches better parameters;
+    [bold]--n-trees 3[/bold] predicts a little better and costs three times as much; [bold]--max-leaves[/bold] and
+    [bold]--arity[/bold] trade time for precision; [bold]--prune[/bold] makes the model smaller. The same command gives
+    the same model, bit for bit; another [bold]--random-state[/bold] gives another model.
+
+    A model in DIR is replaced in one step when training ends, if it is of the same kind. Another model is kept, unless
+    you add [bold]--overwrite[/bold].
 
     [bold]Examples[/bold]
 
-        labeltree train train.txt --model tags.labeltree
         labeltree train texts.jsonl --model tags.labeltree
-        labeltree train train.svm.gz --model tags.labeltree --n-trees 3
+        labeltree train texts.jsonl --model tags.labeltree --tune 5m
+        labeltree train records.jsonl --model tags --text title --labels subjects
+        labeltree train train.txt --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
         labeltree train train.txt --model tags --tree topics.csv --label-names labels.txt
-        labeltree train train.txt --model tags --parameters parameters.json
+        labeltree train texts.jsonl --model tags --label-names eurovoc.ttl --language fr
+        labeltree train texts.jsonl --model tags --parameters parameters.json
     """
+    import time
+
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
-    from labeltree.cli.training_rows import read_training_rows
-    from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
+    from labeltree.cli.parameter_search import describe_search, run_search, search_to_json
+    from labeltree.cli.replacement import check_may_replace
+    from labeltree.cli.training_rows import read_training_rows, read_validation_rows
+    from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
+    from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
-    from labeltree.model_file.directory import check_replaceable
-    from labeltree.model_file.waiting import check_nothing_waits
 
     kind = METHODS[method]
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
-    classifier, parameters = _untrained(kind, parameters, given - given_for_texts, preset, parameters_file)
+    read = {} if parameters_file is None else _read_parameters(parameters_file, kind)
+    vectorizer, for_texts = _vectorizer(text_parameters, given_for_texts, read.pop("text", {}), data)
+    classifier, parameters = _untrained(kind, parameters, given - given_for_texts, preset, read)
+    fixed = {name: (parameters | text_parameters)[name] for name in given}
+    check_tuning_options(context, tune, preset, classifier, fixed, metric)
     # The JSON report has the words and files of --tree, not the trees that were read from them.
     tree, told = getattr(classifier, "tree", None), {}
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
-    check_names_are_used(tree, label_names)
-    check_replaceable(model)
-    check_nothing_waits(model)
+    name_file = None if label_names is None else NameFile.read(label_names, language)
+    check_may_replace(model, kind.estimator, overwrite)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        rows = read_training_rows(data, text_parameters, given_for_texts)
+        rows = read_training_rows(data, for_texts)
+        valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
+    check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
+    labels = rows.labels
+    names = (
+        None if name_file is None else name_file.names_of(labels)
+    )  # refuses a wrong file before hours of training
+    found = None
+    if tune is not None:
+        with stopwatch.phase("tuning"):
+            found = run_search(
+                rows,
+                valid_rows,
+                classifier,
+                vectorizer,
+                searched_only(fixed),
+                budget=tune,
+                metric=metric,
+                started=time.monotonic(),
+                is_shown=not json,
+            )
+        classifier.set_params(**searched_only(found.parameters))
+        vectorizer.set_params(**searched_only(found.text_parameters or {}))
+    if rows.are_texts:
+        with stopwatch.phase("vectorizing"):
+            rows = rows.vectorized(vectorizer)
     if tree is not None and rows.vectorizer is None:
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
+    if names is None:
+        names = label_names_in(tree, labels)
     rows.fit(classifier)
+    classifier.label_names_ = names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
@@ -109,7 +185,9 @@ def train(
                 "rows": rows.X.shape[0],
                 "features": rows.X.shape[1],
                 "labels": n_labels,
+                "label_names": len(classifier.label_names_ or ()),
                 "parameters": {**classifier.get_params(), **told},
+                "tuning": None if found is None else search_to_json(found),
                 "C": getattr(classifier, "C_", None),
                 "trees": trees_to_json(stored, classifier),
                 "training_report": classifier.training_report_,
@@ -119,9 +197,15 @@ def train(
         )
         return
     console = standard_output()
-    console.print(rows.describe(n_labels, stopwatch.seconds["reading"]))
-    for line in describe_matching(tree, n_labels):
+    if found is not None:
+        console.print(describe_search(found, stopwatch.seconds["tuning"]))
+    console.print(
+        rows.describe(n_labels, stopwatch.seconds["reading"] + stopwatch.seconds.get("vectorizing", 0))
+    )
+    for line in describe_matching(tree, labels):
         console.print(line)
+    if classifier.label_names_:
+        console.print(f"{len(classifier.label_names_):,} of {n_labels:,} labels have names")
     console.print(describe_training(classifier))
     if isinstance(getattr(classifier, "C", None), str):
         chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]
@@ -148,22 +232,38 @@ def describe_training(classifier: Any) -> str:
     return f"{trees}, {range_text([shape.depth for shape in shapes], 'level')}, {trained}"
 
 
+def _read_parameters(file: Path, kind: Kind) -> dict[str, Any]:
+    from labeltree.tuning import read_parameters
+
+    return read_parameters(file, kind.load())
+
+
+def _vectorizer(
+    parameters: dict[str, Any], given: set[str], read: dict[str, Any], data: DataFile
+) -> tuple[Any, set[str]]:
+    """Return a vectorizer, not yet trained, for the parameters `given` and those `read`; and the names of both."""
+    from labeltree.cli.trained_model import untrained
+    from labeltree.text import TextVectorizer
+
+    made = {**parameters, **{name: value for name, value in read.items() if name not in given}}
+    if data.n_features is not None:
+        made["n_features"] = data.n_features
+    return untrained(TextVectorizer, {**made, "n_jobs": -1}), given | read.keys()
+
+
 def _untrained(
-    kind: Kind, parameters: dict[str, Any], given: set[str], preset: str | None, file: Path | None
+    kind: Kind, parameters: dict[str, Any], given: set[str], preset: str | None, read: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Return an estimator, not yet trained, and its parameters: those `given`, then the file's, then the preset's.
+    """Return an estimator, not yet trained, and its parameters: those `given`, those `read`, then the preset's.
 
     Wrong options raise an error here, before any data is read.
     """
     from labeltree.cli.trained_model import untrained
     from labeltree.cli.tree.hierarchy import tree_parameter
-    from labeltree.tuning import read_parameters
 
     estimator = kind.load()
-    if file is not None:
-        read = read_parameters(file, estimator)
-        parameters = {**parameters, **{name: value for name, value in read.items() if name not in given}}
-        given = given | read.keys()
+    parameters = {**parameters, **{name: value for name, value in read.items() if name not in given}}
+    given = given | read.keys()
     made = dict(parameters)
     if "tree" in parameters:
         made["tree"] = tree_parameter(parameters["tree"])
@@ -171,7 +271,6 @@ def _untrained(
             made["n_trees"] = len(made["tree"])
             given = given | {"n_trees"}
     if preset is not None:
-        # The default of --n-jobs is not the estimator's.
-        made = {name: made[name] for name in (*given, "n_jobs")}
+        made = {name: made[name] for name in (*given, *FOR_EVERY_RUN)}
         return untrained(getattr(estimator, preset), made), parameters
     return untrained(estimator, made), parameters

@@ -8,17 +8,33 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
 
 from labeltree.cli.data_options import reads_data
-from labeltree.cli.help_page import reflowed
+from labeltree.cli.help_page import LongCommand, reflowed
 from labeltree.cli.parameters import options_of, set_options, text_options
 from labeltree.cli.train import DEFAULT_METHOD, train
 from labeltree.kinds import METHODS, Kind
 
 
-class TrainCommand(TyperCommand):
+class TrainCommand(LongCommand):
     """The options of `train` depend on the method: they are chosen before the command line is parsed."""
+
+    basic = (
+        *(
+            "model",
+            "overwrite",
+            "tune",
+            "valid",
+            "metric",
+            "text",
+            "labels",
+            "separator",
+            "format",
+            "label_names",
+        ),
+        *("method", "parameters_file", "n_trees", "tree", "loss", "C", "ngram_range", "weights", "n_jobs"),
+        *("random_state", "json"),
+    )
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         method = _method_in(args)
@@ -52,17 +68,18 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
     own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
     options = [*options_of(kind.estimator, kind.panels), *text_options()]
     set_options(command, signature.replace(parameters=own), options)
-    app.command("train", cls=TrainCommand, help=_help_page(kind))(command)
+    own_names = [name for names in kind.panels.values() for name in names]
+    basic = (*TrainCommand.basic, *(own_names if kind.method != DEFAULT_METHOD else ()))
+    shape = type("TrainCommand", (TrainCommand,), {"basic": tuple(dict.fromkeys(basic))})
+    app.command("train", cls=shape, help=_help_page(kind))(command)
 
 
 def _has_option(kind: Kind, name: str) -> bool:
     """Return whether an option of `train` makes sense for a kind."""
-    if name == "preset":
+    if name in ("preset", "tune", "valid", "metric"):
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"
-    if name == "label_names":  # the names of the leaves of --tree
-        return any("tree" in names for names in kind.panels.values())
     return True
 
 
@@ -91,7 +108,7 @@ def _help_page(kind: Kind) -> str:
     page = inspect.cleandoc(train.__doc__ or "")
     if kind.method == DEFAULT_METHOD:
         methods = [f"[bold]--method {other.method}[/bold]: {other.help}" for other in METHODS.values()]
-        title = "[bold]Methods[/bold] (add --help to see the options of a method)"
+        title = "[bold]Methods[/bold] (add --help-all to see the options of a method)"
         return reflowed("\n\n".join([page, title, *methods]))
     summary = page.partition("\n\n")[0]
     example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import typer
@@ -10,16 +12,35 @@ import typer
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
+from labeltree.labels.reading import label_order
 
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """X and y. For texts, y is lists of labels, and `vectorizer` has turned the texts into X."""
+    """X and y: a matrix of features and a 0/1 matrix, or texts and lists of labels.
+
+    `vectorizer` is what turned texts into features, if X has features of texts.
+    """
 
     X: Any
     y: Any
     first_label: int = 0
     vectorizer: Any = None
+
+    @property
+    def are_texts(self) -> bool:
+        return isinstance(self.X, list) or self.vectorizer is not None
+
+    def vectorized(self, vectorizer: Any) -> TrainingRows:
+        """Return rows of features: these, or those of the texts."""
+        if not self.are_texts:
+            return self
+        return replace(self, X=vectorizer.fit_transform(self.X), vectorizer=vectorizer)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels, as a classifier that is trained on these rows will have them."""
+        return label_order({*chain(*self.y)}) if self.are_texts else list(range(self.y.shape[1]))
 
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these were read."""
@@ -37,29 +58,23 @@ class TrainingRows:
         )
 
 
-def read_training_rows(
-    source: DataFile, text_parameters: dict[str, Any], given_text_parameters: set[str]
-) -> TrainingRows:
-    """Read a file of rows or of texts."""
+def read_training_rows(source: DataFile, text_options: Collection[str] = ()) -> TrainingRows:
+    """Read a file of rows or of texts; `text_options` are the options for texts that were given."""
     if format_of(source.path, source.format) in ("jsonl", "fasttext"):
         if source.one_based is not None or source.n_labels is not None:
             raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
-        return _read_texts(source, {**text_parameters, "n_features": source.n_features})
-    if given_text_parameters:
+        return _read_texts(source)
+    if text_options:
         raise typer.BadParameter(
             f"is an option for texts, but {source.path} has rows of numbers",
-            param_hint=option_name(min(given_text_parameters)),
+            param_hint=option_name(min(text_options)),
         )
     return TrainingRows(*source.read(), source.first_label)
 
 
-def _read_texts(source: DataFile, parameters: dict[str, Any]) -> TrainingRows:
-    from labeltree.cli.trained_model import refuse_wrong
+def _read_texts(source: DataFile) -> TrainingRows:
     from labeltree.data.sources import source_name
-    from labeltree.text import TextVectorizer
 
-    vectorizer = TextVectorizer(**parameters, n_jobs=-1)
-    refuse_wrong(vectorizer.check_parameters)
     texts: list[Any] = []
     labels: list[tuple[Any, ...]] = []
     for X, y in source.stream(whole_texts=True):
@@ -67,4 +82,26 @@ def _read_texts(source: DataFile, parameters: dict[str, Any]) -> TrainingRows:
         labels += map(tuple, y)
     if not texts:
         raise ValueError(f"{source_name(source.path)}: expected at least one text, got none")
-    return TrainingRows(vectorizer.fit_transform(texts), labels, 0, vectorizer)
+    return TrainingRows(texts, labels)
+
+
+def read_validation_rows(source: DataFile, rows: TrainingRows) -> TrainingRows:
+    """Read rows to measure models on, which are trained on `rows`."""
+    if rows.are_texts:
+        found = read_training_rows(replace(source, n_features=None))
+        if not found.are_texts:
+            raise ValueError(f"{source.path}: expected texts, as in the training data, got rows of numbers")
+        return found
+    found = read_training_rows(replace(source, n_features=None, n_labels=None))
+    if found.are_texts:
+        raise ValueError(f"{source.path}: expected rows of numbers, as in the training data, got texts")
+    for matrix, like, flag in ((found.X, rows.X, "--n-features"), (found.y, rows.y, "--n-labels")):
+        if matrix.nnz and matrix.indices.max() >= like.shape[1]:
+            raise ValueError(
+                f"{source.path}: has ids that the training data has not; if the files belong together, give "
+                f"{flag} {int(matrix.indices.max()) + 1}"
+            )
+        matrix.resize(matrix.shape[0], like.shape[1])
+    if found.X.shape[0] == 0:
+        raise ValueError(f"{source.path}: expected at least one row to measure models with, got none")
+    return found

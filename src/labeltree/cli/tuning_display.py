@@ -15,10 +15,22 @@ from rich.text import Text
 
 from labeltree.cli.figures import bytes_text, count_text, seconds_text
 from labeltree.tuning import Trial, Tuning
-from labeltree.tuning.space import SEARCHED
+from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED
 
 _SHOWN_TRIALS = 8
 _CHOSEN, _START = "→", "·"
+#: The table of trials on texts has many columns.
+_SHORT_HEADS = {
+    "max_leaves": "leaves",
+    "n_trees": "trees",
+    "ngram_range": "ngrams",
+    "min_df": "df",
+    "sublinear_tf": "log tf",
+    "max_features": "features",
+    "char_ngram_range": "chars",
+}
+#: Long lines of a table are better than cells that are cut.
+WIDTH = 110
 
 
 class TuningDisplay:
@@ -54,9 +66,10 @@ class TuningDisplay:
             return Group(head)
         most = max(trial.n_rows for trial in trials)
         best = sorted((trial for trial in trials if trial.n_rows == most), key=lambda trial: -trial.score)
-        table = _table(self._metric)
+        names = _columns(best[:_SHOWN_TRIALS])
+        table = _table(self._metric, names)
         for trial in best[:_SHOWN_TRIALS]:
-            table.add_row("", *_cells(trial))
+            table.add_row("", *_cells(trial, names))
         return Group(head, Text(f"The best on {most:,} rows so far:"), table)
 
 
@@ -74,31 +87,65 @@ def front_table(found: Tuning) -> Group:
     """Return the Pareto front, with the chosen trial and the one that the search started from."""
     marked = {_CHOSEN: found.chosen, _START: found.start}
     others = [trial for trial in marked.values() if trial is not None and trial not in found.front]
-    table = _table(found.metric)
-    for trial in sorted([*found.front, *others], key=lambda trial: -trial.score):
+    shown = sorted([*found.front, *others], key=lambda trial: -trial.score)
+    names = _columns(shown)
+    table = _table(found.metric, names)
+    for trial in shown:
         marks = "".join(mark for mark, which in marked.items() if trial is which)
-        table.add_row(marks, *_cells(trial), style="bold" if _CHOSEN in marks else "")
+        table.add_row(marks, *_cells(trial, names), style="bold" if _CHOSEN in marks else "")
     legend = (
-        f"\n{_CHOSEN} chosen: the smallest of those as precise as the best, within the error of measurement"
+        f"\n{_CHOSEN} chosen: the smallest of those as precise as the best, within the error of measurement, and not "
+        "worse than the start"
     )
     if found.start is not None:
         legend += f"\n{_START} start of the search"
+    if same := [name for name in found.chosen.parameters if name not in names]:
+        legend += f"\nall: {parameters_text({name: found.chosen.parameters[name] for name in same})}"
     return Group(table, Text(legend))
 
 
-def _table(metric: str) -> Table:
+def parameters_text(parameters: dict[str, Any]) -> str:
+    """Return parameters in one line.
+
+    Examples
+    --------
+    >>> parameters_text({"C": 0.5, "ngram_range": (1, 2), "max_features": None})
+    'C 0.5, ngram_range 1-2, max_features none'
+    """
+    return ", ".join(f"{name} {_cell(value)}" for name, value in parameters.items())
+
+
+def _columns(trials: list[Trial]) -> list[str]:
+    """Return the parameters to show. Trials on texts have many: only those that differ."""
+    names = [*SEARCHED, *(name for name in TEXT_SEARCHED if name in trials[0].parameters)]
+    if len(names) == len(SEARCHED):
+        return names
+    return [name for name in names if any(t.parameters[name] != trials[0].parameters[name] for t in trials)]
+
+
+def _table(metric: str, names: list[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
     table.add_column("", min_width=2)
-    for head in (metric, "ms/row", "size", *SEARCHED):
+    heads = _SHORT_HEADS if set(names) != {*SEARCHED} else {}
+    for head in (metric, "ms/row", "size", *(heads.get(name, name) for name in names)):
         table.add_column(head, justify="left" if head == "loss" else "right", no_wrap=True)
     return table
 
 
-def _cells(trial: Trial) -> list[str]:
-    values: list[Any] = [trial.parameters[name] for name in SEARCHED]
+def _cells(trial: Trial, names: list[str]) -> list[str]:
     return [
         f"{100 * trial.score:.2f}",
         f"{trial.ms_per_row:.4f}",
         bytes_text(trial.model_bytes),
-        *(f"{value:g}" if isinstance(value, float) else str(value) for value in values),
+        *(_cell(trial.parameters[name]) for name in names),
     ]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return "-".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

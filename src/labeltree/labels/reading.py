@@ -61,8 +61,7 @@ def read_labels(y: Any) -> LabelRows:
     if sp.issparse(y):
         return _from_sparse(y)
     columns = getattr(y, "columns", None)
-    if hasattr(y, "to_numpy"):  # a frame, or a series, which may hold lists
-        y = y.to_numpy()
+    y = plain_labels(y)
     if _is_list_of_lists(y):
         return read_label_lists(y)
     array = np.asarray(y)
@@ -70,6 +69,13 @@ def read_labels(y: Any) -> LabelRows:
         classes = np.arange(array.shape[1]) if columns is None else as_class_array(list(columns))
         return _from_dense(array, classes)
     return _from_classes(y)
+
+
+def plain_labels(y: Any) -> Any:
+    """Return a frame or a column of pandas, polars or Arrow as an array or a list, and any other y as it is."""
+    if hasattr(y, "to_pylist") and not hasattr(y, "columns"):
+        return y.to_pylist()
+    return y.to_numpy() if hasattr(y, "to_numpy") else y
 
 
 def read_known_labels(y: Any, classes: Iterable[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -91,8 +97,7 @@ def _read_by_label(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     if isinstance(y, LabelRows):
         return y.indptr, y.indices
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
+    y = plain_labels(y)
     if _is_list_of_lists(y):
         _check_lists(y)
         indptr = np.cumsum([0, *map(len, y)], dtype=np.int64)
@@ -110,7 +115,26 @@ def _read_by_label(
 
 def read_labels_of(y: Any, classes: NDArray[Any], kind: LabelKind) -> LabelRows:
     """Read y, whose labels are all among `classes`; sort the labels of each row, and drop duplicates."""
-    indptr, indices = read_known_labels(y, classes)
+    return _label_rows(*read_known_labels(y, classes), classes, kind)
+
+
+def read_held_out_labels(y: Any, index: LabelIndex, kind: LabelKind) -> LabelRows:
+    """Read the y of held-out rows as `read_labels_of` does, without the labels that are not in the index.
+
+    Raises `ValueError` if no label of any row is in the index.
+    """
+    indptr, indices = find_labels(y, index)
+    known = indices >= 0
+    if len(indices) > 0 and not known.any():
+        raise ValueError("y has none of the labels of this model; classes_ has them all")
+    if not known.all():
+        indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
+    return _label_rows(indptr, indices[known], index.classes, kind)
+
+
+def _label_rows(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], classes: NDArray[Any], kind: LabelKind
+) -> LabelRows:
     matrix = sp.csr_matrix(
         (np.ones(len(indices), dtype=np.int8), indices, indptr), shape=(len(indptr) - 1, len(classes))
     )

@@ -65,6 +65,8 @@ class MixedModel(Questions):
         How much each of them counts.
     classes_, label_counts_, n_samples_fit_, n_features_in_, feature_names_in_
         Those of the first model.
+    label_names_ : mapping from label to str, or None
+        Readable names of labels; those of the first model that has names.
     decision_ : Decision
         Which labels `predict` returns: labels of probability 0.5 or more, unless `decide_for` says otherwise.
     """
@@ -74,6 +76,9 @@ class MixedModel(Questions):
     ) -> None:
         # Copies: whoever trains a member again, or sets its parameters, does not change what the mix says or saves.
         self._members = [copy(model) for model in check_members(models)]
+        names = [model.model_.label_names for model in self._members]
+        for model in self._members:
+            model.adopt(model.model_.naming(None))  # the mix has the names
         self.n_jobs = n_jobs
         first = self._members[0].model_
         members = [_member(number, model, first) for number, model in enumerate(self._members, 1)]
@@ -86,6 +91,7 @@ class MixedModel(Questions):
             first.label_counts,
             first.n_samples_fit,
             TrainingRecord(),
+            label_names=next(filter(None, names), None),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,12 +100,14 @@ class MixedModel(Questions):
             "weights": self.weights_,
             "n_jobs": self.n_jobs,
             "decision": self.decision_,
+            "label_names": self.model_.label_names,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        decision = state.pop("decision")
+        decision, label_names = state.pop("decision"), state.pop("label_names")
         MixedModel.__init__(self, **state)
         self.decision_ = decision
+        self.label_names_ = label_names
 
     @property
     def members_(self) -> list[Any]:
@@ -179,6 +187,7 @@ class _MixedModel(Model):
             self.label_counts,
             self.n_samples_fit,
             self.training,
+            label_names=self.label_names,
         )
 
 
@@ -192,7 +201,7 @@ def check_number(n_members: int) -> None:
 
 def check_members(models: Sequence[Any]) -> list[Any]:
     """Return the models; raises `ValueError` unless they can be mixed."""
-    members = list(models)
+    members = [getattr(model, "classifier_", model) for model in models]  # a Tagger is its classifier
     check_number(len(members))
     for number, member in enumerate(members, 1):
         name = f"model {number}, a {type(member).__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labeltree.cached import cached_property
 from labeltree.mixing.mixed_forest import Member, MixedFeatures
 from labeltree.model.model import Model
+from labeltree.model.texts import are_texts, as_texts
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,12 @@ class MixedReader:
         """Return X, rows of features or texts, as each member reads it."""
         if isinstance(X, MixedFeatures):
             return X
-        if _are_texts(X) or (self.text_fields and isinstance(X, list) and X and isinstance(X[0], Mapping)):
-            if not self.takes_text:
-                numbers = next(member.name for member in self.members if not member.model.takes_text)
-                raise ValueError(
-                    f"{numbers}, was trained on numbers and reads no texts: pass rows of features"
-                )
-            return MixedFeatures([member.model.read_texts(X) for member in self.members])
+        if self.takes_text and are_texts(X):
+            texts = list(as_texts(X))
+            return MixedFeatures([member.model.read_texts(texts) for member in self.members])
+        if isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str):
+            numbers = next(member.name for member in self.members if not member.model.takes_text)
+            raise ValueError(f"{numbers}, was trained on numbers and reads no texts: pass rows of features")
         self._check_same_features()
         return MixedFeatures([member.model.read(X) for member in self.members])
 
@@ -73,14 +73,6 @@ class MixedReader:
         if not self.same_features:
             advice = "pass texts" if self.takes_text else "they cannot be asked together"
             raise ValueError(f"the members of this mix have different features: {advice}")
-
-
-def _are_texts(X: Any) -> bool:
-    if isinstance(X, str):
-        raise ValueError("texts must be a sequence of strings, got one string: put it into a list")
-    if isinstance(X, np.ndarray):
-        return X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
-    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str)
 
 
 def _have_same_features(one: Model, other: Model) -> bool:

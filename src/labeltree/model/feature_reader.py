@@ -55,7 +55,12 @@ class FeatureReader:
         if isinstance(X, _native.FeatureMatrix):  # made for this model already
             return X
         return check_features(
-            self.checked, X, normalize=self.normalize, reset=False, dense_features=self.dense_features
+            self.checked,
+            X,
+            normalize=self.normalize,
+            reset=False,
+            dense_features=self.dense_features,
+            min_rows=0,
         )
 
     def read_csr(

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from labeltree.decisions.decision import HALF, Decision
 from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
+from labeltree.model.texts import are_texts, as_texts
 from labeltree.validation import n_threads
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ class Model:
         Which labels `predict` returns.
     vectorizer : TextVectorizer, optional
         Turns texts into X, if the model was trained on texts.
+    label_names : mapping from label to str, optional
+        Readable names, for labels that have one.
     """
 
     forest: Forest
@@ -97,6 +101,7 @@ class Model:
     training: TrainingRecord = field(default_factory=TrainingRecord)
     decision: Decision = HALF
     vectorizer: TextVectorizer | None = None
+    label_names: Mapping[Any, str] | None = None
 
     #: Whether the model can learn more examples.
     learns: ClassVar[bool] = False
@@ -145,12 +150,18 @@ class Model:
         return _NOT_LOCKED
 
     def read(self, X: Any) -> Features:
-        """Return X as features that the forest understands."""
+        """Return X, or texts if the model has a vectorizer, as features that the forest understands."""
+        if self.vectorizer is not None and are_texts(X):
+            return self.read_texts(list(as_texts(X)))
         return self.reader.read(X)
 
+    def feature_rows(self, X: Any) -> Any:
+        """Return X, or the rows of features of texts if the model has a vectorizer."""
+        return self.text_rows(as_texts(X)) if self.vectorizer is not None and are_texts(X) else X
+
     def read_one(self, x: Any) -> Features:
-        """Return one row, which may be 1-d, as features."""
-        features = self.read(one_row(x))
+        """Return one row, which may be 1-d, or one text as features."""
+        features = self.read([x] if isinstance(x, str) else one_row(x))
         if features.n_rows != 1:
             raise ValueError(f"expected one row, got {features.n_rows}; ask for one row at a time")
         return features
@@ -162,3 +173,7 @@ class Model:
     def reading_texts(self, vectorizer: TextVectorizer) -> Model:
         """Return the model with a vectorizer for texts."""
         return replace(self, vectorizer=vectorizer)
+
+    def naming(self, names: Mapping[Any, str] | None) -> Model:
+        """Return the model with other names of labels; names for labels that it does not have are ignored."""
+        return replace(self, label_names=check_label_names(names, self.label_index.classes.tolist()))

@@ -49,7 +49,16 @@ _ORDER = (
 )
 #: An entry of a file, and the types of its fields.
 _ENTRY = {"name": str, "bytes": int, "sha256": str}
-_FILE_ORDER = ("trees", "example_trees", "tree", "labels", "columns", "feature_names", "decision")
+_FILE_ORDER = (
+    "trees",
+    "example_trees",
+    "tree",
+    "labels",
+    "label_names",
+    "columns",
+    "feature_names",
+    "decision",
+)
 
 _Answer = TypeVar("_Answer")
 
@@ -101,7 +110,7 @@ class Draft:
         check : callable, optional
             Called with the new model just before. If it raises `ValueError`, the old model stays.
         """
-        if self.version not in FORMAT_VERSIONS:  # of a kind or section that came later
+        if self.version not in FORMAT_VERSIONS:  # a kind or a section with a version that is not in the list
             raise ValueError(
                 f"format version {self.version} could be written, but not read: see FORMAT_VERSIONS"
             )

@@ -26,7 +26,8 @@ class ModelInfo:
 
     `weights` is how weights are stored; `label_kind` is the form of the y it was trained on; `n_bytes` counts
     all tensor files; `training_report` has an entry per tree; `dense_features` is the range of features that are
-    handled as dense ones; `calibration` is the method that it was calibrated by, if it was.
+    handled as dense ones; `calibration` is the method that it was calibrated by, if it was; `has_label_names` is
+    whether labels have readable names.
     """
 
     path: str
@@ -44,6 +45,7 @@ class ModelInfo:
     trees: list[TreeInfo]
     training_report: list[dict[str, int]]
     calibration: str | None = None
+    has_label_names: bool = False
 
 
 def read_info(path: str | os.PathLike[str]) -> ModelInfo:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from labeltree.kinds import KINDS, kind_named, kind_of
 from labeltree.model_file.document import Stored, read_consistently
 from labeltree.model_file.saving import section_of
+
+if TYPE_CHECKING:
+    from labeltree.questions import Questions
+
+_Model = TypeVar("_Model")
+
+
+@overload
+def load(
+    path: str | os.PathLike[str], verify: bool = False, cls: None = None, **options: Any
+) -> Questions: ...
+
+
+@overload
+def load(path: str | os.PathLike[str], verify: bool, cls: type[_Model], **options: Any) -> _Model: ...
 
 
 def load(
@@ -42,7 +57,7 @@ def load(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     LabelTreeClassifier(max_leaves=9).fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
     ...     load(f"{folder}/pets")
-    LabelTreeClassifier(link='exp4', max_leaves=9)
+    LabelTreeClassifier(max_leaves=9)
     """
     return read_consistently(path, verify, lambda stored: open_model(stored, cls, **options))
 

@@ -55,6 +55,7 @@ def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = N
     ...     load(f"{folder}/pets.labeltree").predict([[1.0, 0.0]])
     [['cat']]
     """
+    model = getattr(model, "classifier_", model)  # a Tagger is saved as its classifier
     # Everything that can be refused is refused before the directory is touched.
     draft_of(model, **options).write(path, lock, check=partial(check_readable, type(model)))
 

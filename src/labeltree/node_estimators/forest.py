@@ -124,6 +124,8 @@ class EstimatorForest(LabelForest):
         evaluations: NDArray[np.int64] | None,
     ) -> RowAnswer:
         """Return the answers for all rows, batch by batch; fill `evaluations` with the number of calls per row."""
+        if features.n_rows == 0:
+            return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
         parts = []
         for begin in range(0, features.n_rows, ROWS_PER_BATCH):
             rows = slice(begin, begin + ROWS_PER_BATCH)

@@ -20,7 +20,7 @@ from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees import LabelTree
-from labeltree.validation import is_pair
+from labeltree.validation import is_empty, is_pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,17 @@ class EstimatorReader(FeatureReader):
             return X
         if is_pair(X):
             X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
-        X = validate_data(self.checked, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64])
-        return EstimatorFeatures(normalize_rows(X) if self.normalize else X)
+        if is_empty(X):
+            X = np.empty((0, self.n_features), dtype=np.float32)
+        X = validate_data(
+            self.checked,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float32, np.float64],
+            ensure_min_samples=0,
+        )
+        return EstimatorFeatures(normalize_rows(X) if self.normalize and X.shape[0] > 0 else X)
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.model.feature_reader import feature_checker
-from labeltree.validation import check_features, is_pair, is_rows_of_names
+from labeltree.validation import check_features, is_empty, is_pair, is_rows_of_names
 
 #: Number of values of the hash function for names.
 N_HASHED_NAMES = 2**24
@@ -78,7 +78,7 @@ class FeatureSpace:
 
     def read(self, X: Any, *, normalize: bool, learning: bool) -> FeatureRows:
         """Read X for the kernel. The result has the new names only if `learning`."""
-        if is_rows_of_names(X):
+        if is_rows_of_names(X) or (self.has_names and not learning and is_empty(X)):
             if self.n_features > 0 and not self.has_names:
                 raise ValueError(
                     "X has names of features, but learning began with numbered features: keep to one form"
@@ -94,7 +94,7 @@ class FeatureSpace:
                 "X is a pair of sparse and dense features, which online trees do not support: join them with "
                 "scipy.sparse.hstack"
             )
-        return self._read_matrix(X, normalize)
+        return self._read_matrix(X, normalize, learning)
 
     def adopt(self, rows: FeatureRows) -> None:
         """Remember the features of rows that are being learned."""
@@ -115,14 +115,21 @@ class FeatureSpace:
         self._number = dict(islice(self._number.items(), max(n_before, n_used)))
         self.n_features = len(self._number)
 
-    def _read_matrix(self, X: Any, normalize: bool) -> FeatureRows:
+    def _read_matrix(self, X: Any, normalize: bool, learning: bool) -> FeatureRows:
         reset = self.n_features == 0
         # A new checker for every X: scikit-learn records the features in it, and `adopt` remembers them later.
         checker = feature_checker(OWNER, None if reset else self.n_features, self.column_names)
         if sp.issparse(X) and X.ndim == 2 and X.shape[1] > 0 and self.column_names is None:
             checker.n_features_in_ = X.shape[1]  # a sparse matrix may have any number of columns
             reset = False
-        matrix = check_features(checker, X, normalize=normalize, reset=reset, dense_features=(0, 0))
+        matrix = check_features(
+            checker,
+            X,
+            normalize=normalize,
+            reset=reset,
+            dense_features=(0, 0),
+            min_rows=1 if learning or reset else 0,
+        )
         return FeatureRows(matrix, matrix.n_features, getattr(checker, "feature_names_in_", None))
 
     def _read_names(self, rows: Sequence[Mapping[str, Any]], normalize: bool, learning: bool) -> FeatureRows:

@@ -26,7 +26,7 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         shape, arrays = model.forest.freeze(prune)
         counts, n_examples, decision = model.label_counts, model.n_samples_fit, model.decision
         n_features, names = model.n_features, model.features.names
-        column_names = model.feature_names
+        column_names, label_names = model.feature_names, model.label_names
     frozen = LabelTreeClassifier(
         tree=shape,
         loss=settings.loss,
@@ -46,7 +46,17 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
     forest = LinearForest([BlockWeights.from_training(shape, arrays)], reader.n_features, settings.link)
     record = TrainingRecord([{}], frozen.kept_parameters())
     return frozen.adopt(
-        Model(forest, reader, LabelIndex(classes), kind, counts, n_examples, record, decision)
+        Model(
+            forest,
+            reader,
+            LabelIndex(classes),
+            kind,
+            counts,
+            n_examples,
+            record,
+            decision,
+            label_names=label_names,
+        )
     )
 
 
@@ -71,4 +81,5 @@ def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
         columns = range(len(classes)) if classes.dtype.kind == "i" else classes.tolist()
     labels = LabelTable(trained.label_kind, classes.tolist(), columns)
     features = FeatureSpace(False, trained.n_features, column_names=trained.feature_names)
-    return GrowingModel(settings, tree, labels, features).deciding(trained.decision)
+    model = GrowingModel(settings, tree, labels, features, label_names=trained.label_names)
+    return model.deciding(trained.decision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from labeltree import _native
 from labeltree.data.words import word_counts
 from labeltree.decisions.decision import HALF, Decision
 from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind, LabelRows
 from labeltree.model.forest import empty_answer
 from labeltree.model.model import Model, TrainingRecord
@@ -46,6 +47,7 @@ class GrowingModel:
         features: FeatureSpace | None = None,
         stream_start: int = 0,
         decided: tuple[Decision, NDArray[Any] | None] = (HALF, None),
+        label_names: Mapping[Any, str] | None = None,
     ) -> None:
         self.settings = settings
         self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
@@ -53,6 +55,7 @@ class GrowingModel:
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
         self.stream_start = stream_start  # the number of examples before the current stream
         self.lock = ReadersWriterLock()
+        self.label_names = label_names
         self._decided = decided  # a decision and its labels
 
     # -- the attributes of a model ---------------------------------------------------------------------------------
@@ -108,6 +111,13 @@ class GrowingModel:
     def deciding(self, decision: Decision, classes: NDArray[Any] | None = None) -> GrowingModel:
         """Replace the decision, which was made for these classes, by default those of now; return this model."""
         self._decided = decision, self.labels.classes if classes is None else classes
+        return self
+
+    def naming(self, names: Mapping[Any, str] | None) -> GrowingModel:
+        """Replace the names of labels; names for labels that the model does not have yet are ignored."""
+        with self.reading():
+            labels = list(self.labels.labels)
+        self.label_names = check_label_names(names, labels)
         return self
 
     @property
@@ -202,6 +212,10 @@ class GrowingModel:
                 kept = ~np.isin(self.labels.position, removed)
             self.tree.forget(kept.astype(np.uint8))
             self.labels.keep(kept)
+            if self.label_names is not None:
+                remaining = set(self.labels.labels)
+                names = {label: name for label, name in self.label_names.items() if label in remaining}
+                self.label_names = names or None
         return int((~kept).sum())
 
     def memory(self) -> dict[str, int]:
@@ -218,10 +232,11 @@ class GrowingModel:
                 "features": self.features,
                 "stream_start": self.stream_start,
                 "decided": self._decided,
+                "label_names": self.label_names,
             }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
         tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
-        others = (state[name] for name in ("labels", "features", "stream_start", "decided"))
+        others = (state[name] for name in ("labels", "features", "stream_start", "decided", "label_names"))
         GrowingModel.__init__(self, settings, tree, *others)

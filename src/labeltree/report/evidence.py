@@ -92,8 +92,8 @@ def marked(text: str, highlights: Sequence[Highlight], longest: int = LONGEST_TE
 Piece(text='sea', strength=-2)]
     """
     amounts = np.zeros(len(text))
-    for begin, end, amount in highlights:
-        amounts[begin:end] += amount
+    for highlight in highlights:
+        amounts[highlight.begin : highlight.end] += highlight.amount
     begin, end = _window(text, np.abs(amounts), longest)
     largest = np.abs(amounts).max(initial=0.0)
     share = np.abs(amounts) / largest if largest > 0 else amounts

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree.model.texts import Text, as_texts
 from labeltree.text.scripts import warn_of_unspaced
 from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
 from labeltree.text.tokenizers import OwnWords, allow_import
 from labeltree.validation import LARGEST_INTEGER
-
-#: A text, or the texts of its fields by name.
-Text: TypeAlias = str | Mapping[str, str | None]
 
 #: A map of words to their stems that has more words than this is replaced, so that it does not grow for ever.
 _LARGEST_MAP = 2**20
@@ -168,7 +166,7 @@ def learn_features(
     count_texts = hashes and settings.use_idf
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
     if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
-        texts = warn_of_unspaced(several(texts))
+        texts = warn_of_unspaced(as_texts(texts))
     words = settings.new_words()
     count(counter, texts, settings, words, settings.own_words())
     terms: list[Terms] = []
@@ -192,18 +190,10 @@ def count(
     own_words: OwnWords | None,
 ) -> None:
     """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
-    texts = several(texts)
+    texts = as_texts(texts)
     if own_words is not None:
         texts = own_words.split(texts)
     counter.add(texts, *settings.characters(), settings.fields, words)
-
-
-def several(texts: Iterable[Text]) -> Iterable[Text]:
-    """Return texts; raise `ValueError` if they are a single one."""
-    # Lists first: it takes long to find out that one is no mapping.
-    if not isinstance(texts, list) and isinstance(texts, str | bytes | Mapping):
-        raise ValueError("expected a sequence of texts, got a single one: put it into a list")
-    return texts
 
 
 def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:
@@ -214,6 +204,8 @@ def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:
     """Keep the terms that the settings allow, and return the number of texts with each."""
+    if counter.n_texts == 0:
+        raise ValueError("there are no texts to learn from: pass at least one")
     most, fewest = (
         limit if isinstance(limit, int) else limit * counter.n_texts
         for limit in (settings.max_df, settings.min_df)

@@ -12,6 +12,8 @@ _Text = TypeVar("_Text")
 
 #: This many texts are looked at, and this many characters of each.
 _N_TEXTS, _N_CHARACTERS = 100, 500
+#: Fewer letters of such scripts than this do not count.
+_FEWEST = 20
 #: Han, Hiragana, Katakana, Thai, Lao, Burmese and Khmer.
 _UNSPACED = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff"
@@ -41,7 +43,7 @@ def warn_of_unspaced(texts: Iterable[_Text]) -> Iterable[_Text]:
         if isinstance(piece, str)
     ]
     n_unspaced = sum(len(_UNSPACED.findall(piece)) for piece in pieces if not piece.isascii())
-    if n_unspaced and 2 * n_unspaced > sum(len(_LETTER.findall(piece)) for piece in pieces):
+    if n_unspaced >= _FEWEST and 2 * n_unspaced > sum(len(_LETTER.findall(piece)) for piece in pieces):
         warnings.warn(
             "most of these texts are in a script without spaces between words, such as Chinese, Japanese or Thai, so "
             "that whole phrases count as words: analyzer='char' with ngram_range=(1, 2), or a tokenizer, does better",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 
+from labeltree.calibration.level_maps import Calibration
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.estimator import Estimator
-from labeltree.metrics.names import Metric
-from labeltree.model.top_labels import TopLabels
+from labeltree.model.block_weights import BlockWeights
+from labeltree.model.forest import Search
+from labeltree.model.model import Model
+from labeltree.model.texts import Text, as_texts
 from labeltree.text.text_explanation import TextExplanation, explain_text
 from labeltree.text.vectorizer import TextVectorizer
+from labeltree.trees import LabelTree
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
 
@@ -26,10 +31,11 @@ class Tag(NamedTuple):
     probability: float
 
 
-class Tagger(BaseEstimator):
+class Tagger(Estimator):
     """Tags texts with a few labels out of very many.
 
-    A vectorizer and a classifier in one, which are trained together and saved together.
+    A vectorizer and a classifier in one, which are trained together and saved together. All methods of the classifier
+    take texts as X: a list or tuple of strings, an array, or a column of pandas, polars or Arrow.
 
     Parameters
     ----------
@@ -44,6 +50,8 @@ class Tagger(BaseEstimator):
         The trained classifier and vectorizer.
     classes_ : array of shape (n_labels,)
         The labels.
+    decision_, label_counts_, trees_, calibration_, fit_seconds_ and others
+        The fitted attributes of the classifier.
 
     Examples
     --------
@@ -54,47 +62,70 @@ class Tagger(BaseEstimator):
     ['sea']
     """
 
-    def __init__(self, classifier: Any = None, vectorizer: TextVectorizer | None = None) -> None:
-        self.classifier = classifier
-        self.vectorizer = vectorizer
-
     classifier_: Any
-    vectorizer_: TextVectorizer
 
-    def fit(
-        self: _Tagger, texts: Sequence[str], labels: Sequence[Collection[Any]], sample_weight: Any = None
-    ) -> _Tagger:
+    # Fitted attributes that only some classifiers have: see __getattr__.
+    tree_: LabelTree
+    trees_: list[LabelTree]
+    weights_: list[BlockWeights]
+    dense_features_: tuple[int, int]
+    loss_: str
+    C_: float | list[float]
+    C_scores_: dict[float, Any] | None
+
+    def __init__(self, classifier: Any = None, vectorizer: TextVectorizer | None = None) -> None:
+        # Not None: a grid search sets parameters of both, such as classifier__C.
+        self.classifier = LabelTreeClassifier() if classifier is None else classifier
+        self.vectorizer = TextVectorizer() if vectorizer is None else vectorizer
+
+    def check_parameters(self, training: bool = True) -> None:
+        classifier, vectorizer = self.classifier, self.vectorizer
+        if not isinstance(classifier, Estimator) or isinstance(classifier, Tagger) or _learns(classifier):
+            raise ValueError(
+                "classifier must be one of this library's that is trained on matrices, such as "
+                f"LabelTreeClassifier(); got {type(classifier).__name__}"
+            )
+        if not isinstance(vectorizer, TextVectorizer):
+            raise ValueError(
+                f"vectorizer must be a labeltree.text.TextVectorizer, which can be saved, got a "
+                f"{type(vectorizer).__name__}; TextVectorizer has the parameters of scikit-learn's TfidfVectorizer. To "
+                "train on the features of another vectorizer, fit a classifier on them"
+            )
+        classifier.check_parameters(training)
+        vectorizer.check_parameters()
+
+    def fit(self: _Tagger, texts: Iterable[Text], labels: Any, sample_weight: Any = None) -> _Tagger:
         """Train on texts with their labels.
 
         Parameters
         ----------
-        texts : sequence of str
+        texts : sequence of str, or a column of a frame
         labels : sequence of collections of labels
             One collection for each text; labels are strings, or anything hashable. A matrix, or one label for each
             text, is also accepted, as in `LabelTreeClassifier.fit`.
         sample_weight : array of shape (n_texts,), optional
             The weight of each text, 1 by default.
         """
-        classifier = LabelTreeClassifier() if self.classifier is None else clone(self.classifier)
-        if not isinstance(classifier, Estimator) or hasattr(classifier, "partial_fit"):
-            raise ValueError(
-                "classifier must be one of this library's that is trained on matrices, such as "
-                f"LabelTreeClassifier(); got {type(classifier).__name__}"
-            )
-        vectorizer = TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
-        fitted: Any = classifier
-        fitted.fit(vectorizer.fit_transform(texts), labels, sample_weight)
-        fitted.vectorizer_ = vectorizer
-        self.vectorizer_, self.classifier_ = vectorizer, fitted
+        self.check_parameters()
+        classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
+        classifier.fit(vectorizer.fit_transform(as_texts(texts)), labels, sample_weight)
+        classifier.vectorizer_ = vectorizer
+        self.classifier_ = classifier
         return self
 
-    @property
-    def classes_(self) -> Any:
-        """The labels."""
-        check_is_fitted(self)
-        return self.classifier_.classes_
+    # -- questions: those of the classifier, whose model reads texts -----------------------------------------------
 
-    def tag(self, text: str | Sequence[str], k: int = 5, threshold: float = 0.0) -> Any:
+    @overload  # a string is also an iterable of strings, and the first signature fits
+    def tag(  # type: ignore[overload-overlap]
+        self, text: Text, k: int = 5, threshold: float = 0.0
+    ) -> list[Tag]: ...
+
+    @overload
+    def tag(self, text: Iterable[Text], k: int = 5, threshold: float = 0.0) -> list[list[Tag]]: ...
+
+    def tag(
+        self, text: Text | Iterable[Text], k: int = 5, threshold: float = 0.0
+    ) -> list[Tag] | list[list[Tag]]:
         """Return the most probable labels of a text, best first; for several texts, a list for each.
 
         Parameters
@@ -106,44 +137,16 @@ class Tagger(BaseEstimator):
             The minimum probability of a label.
         """
         is_one = isinstance(text, str | Mapping)
-        texts: Any = [text] if is_one else text
-        top = self.predict_topk(texts, k, threshold=threshold)
+        top = self.predict_topk([text] if is_one else text, k, threshold=threshold)
         tags = [
             [Tag(*pair) for pair in zip(*row, strict=True) if pair[1] > 0]
             for row in zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
         ]
         return tags[0] if is_one else tags
 
-    def predict_topk(self, texts: Sequence[str], k: int = 5, **options: Any) -> TopLabels:
-        """Return the k most probable labels of every text; options are those of the classifier's `predict_topk`."""
-        X = self._features(texts)  # which raises NotFittedError before the classifier is needed
-        found: TopLabels = self.classifier_.predict_topk(X, k, **options)
-        return found
-
-    def predict(self, texts: Sequence[str]) -> Any:
-        """Return the labels of every text: as set by `decide_for`, or with a probability of at least 0.5."""
-        X = self._features(texts)
-        return self.classifier_.predict(X)
-
-    def predict_proba(self, texts: Sequence[str], **options: Any) -> Any:
-        """Return the probabilities of the best labels; options are those of the classifier's `predict_proba`."""
-        X = self._features(texts)
-        return self.classifier_.predict_proba(X, **options)
-
-    def decide_for(
-        self: _Tagger,
-        metric: str | Metric,
-        texts: Sequence[str] | None = None,
-        labels: Any = None,
-        **options: Any,
-    ) -> _Tagger:
-        """Let `predict` maximise a metric; options are those of the classifier's `decide_for`."""
-        check_is_fitted(self)
-        rows = () if texts is None else (self._features(texts), labels)
-        self.classifier_.decide_for(metric, *rows, **options)
-        return self
-
-    def explain(self, text: str, label: Any, *, n_features: int = 10) -> TextExplanation:
+    def explain(  # type: ignore[override] # words are their own names
+        self, text: Text, label: Any, *, n_features: int = 10
+    ) -> TextExplanation:
         """Explain a label of a text: its path through the tree, and the words with the most weight at every node.
 
         Examples
@@ -157,13 +160,109 @@ class Tagger(BaseEstimator):
         """
         if not isinstance(text, str | Mapping):
             raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
-        check_is_fitted(self)
+        self.model_  # noqa: B018 # raises NotFittedError
         return explain_text(self.classifier_, text, label, n_features)
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the tagger to a directory, atomically; options are those of the classifier's `save`."""
-        check_is_fitted(self)
-        self.classifier_.save(path, **options)
+    # -- the trained classifier, which has the model ---------------------------------------------------------------
+
+    @property
+    def model_(self) -> Model:
+        """The trained model: its forest, labels, features, vectorizer and decision."""
+        trained: Model = self._trained().model_
+        return trained
+
+    @property
+    def _model(self) -> Any:
+        return self._trained()._model
+
+    @_model.setter
+    def _model(self, model: Any) -> None:
+        self._trained()._model = model
+
+    def _trained(self) -> Any:
+        if "classifier_" not in vars(self):
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet: call 'fit' before asking it, or load a saved tagger"
+            )
+        return self.classifier_
+
+    def make_search(self, k: int = 1, **wanted: Any) -> Search:
+        search: Search = self._trained().make_search(k, **wanted)
+        return search
+
+    def calibrate(
+        self: _Tagger, texts: Iterable[Text], labels: Any, *, method: str = "isotonic", random_state: int = 0
+    ) -> _Tagger:
+        """Calibrate the probabilities on texts that the tagger was not trained on: see `LabelTreeClassifier`."""
+        self._having("calibrate")(as_texts(texts), labels, method=method, random_state=random_state)
+        return self
+
+    @property
+    def calibration_(self) -> Calibration:
+        """The maps that replace the link, after `calibrate`."""
+        calibration: Calibration = self._trained().calibration_
+        return calibration
+
+    @calibration_.deleter
+    def calibration_(self) -> None:
+        del self._trained().calibration_
+
+    def add_trees(
+        self: _Tagger,
+        texts: Iterable[Text],
+        labels: Any,
+        n_trees: int = 1,
+        *,
+        tree: Any = None,
+        sample_weight: Any = None,
+    ) -> _Tagger:
+        """Train more trees and add them: see `LabelTreeClassifier`."""
+        self._having("add_trees")(as_texts(texts), labels, n_trees, tree=tree, sample_weight=sample_weight)
+        return self
+
+    def _having(self, method: str) -> Any:
+        """Return a method that only some classifiers have."""
+        found = getattr(self._trained(), method, None)
+        if found is None:
+            raise AttributeError(f"a {type(self.classifier_).__name__} has no method {method!r}")
+        return found
+
+    if not TYPE_CHECKING:  # a type checker then finds misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.endswith("_") or name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return getattr(self._trained(), name)
+
+    # -- parameters and files --------------------------------------------------------------------------------------
+
+    @property
+    def random_state(self) -> Any:
+        """The seed of the classifier; `fit_for` draws held-out texts by it."""
+        return self.classifier.random_state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "classifier_" in vars(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # For a classifier, cross-validation would look for classes in y and refuse lists of labels.
+        tags.estimator_type = None
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def save(self, path: str | os.PathLike[str], *, weights: str | None = None) -> None:
+        """Write the tagger to a directory, atomically: a reader sees the old one or the new one.
+
+        Parameters
+        ----------
+        path : path of a directory
+            Made if it does not exist. A directory that holds anything but a model is refused.
+        weights : {"float32", "bfloat16", "int8"}, optional
+            The type of the stored weights of label trees, as in `LabelTreeClassifier.save`.
+        """
+        self._trained().save(path, **({} if weights is None else {"weights": weights}))
 
     @classmethod
     def load(cls: type[_Tagger], path: str | os.PathLike[str], *, verify: bool = False) -> _Tagger:
@@ -187,11 +286,9 @@ class Tagger(BaseEstimator):
             name = type(classifier).__name__
             raise ModelFileError(f"{path}: this model {fault}; open it with {name}.load")
         tagger = cls(clone(classifier), clone(classifier.vectorizer_))
-        tagger.classifier_, tagger.vectorizer_ = classifier, classifier.vectorizer_
+        tagger.classifier_ = classifier
         return tagger
 
-    def _features(self, texts: Sequence[str]) -> Any:
-        check_is_fitted(self)
-        if isinstance(texts, str):
-            raise ValueError("texts must be a sequence of strings, got one string: put it into a list")
-        return self.vectorizer_.transform(texts)
+
+def _learns(classifier: Any) -> bool:
+    return hasattr(classifier, "partial_fit")

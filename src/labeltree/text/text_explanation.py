@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labeltree.model.explanation import Explanation, Step
-from labeltree.text.features import Text
+from labeltree.model.texts import Text
 from labeltree.text.vectorizer import TextVectorizer
 
 

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from labeltree.text.features import Span, Text, TextFeatures, learn_features
+from labeltree.model.texts import Text
+from labeltree.text.features import Span, TextFeatures, learn_features
 from labeltree.text.languages import stemmer_of, stored_stemmer
 from labeltree.text.settings import TextSettings
 from labeltree.text.tokenizers import allow_import

@@ -15,7 +15,7 @@ from labeltree.trees.concept_forest import text_of
 def read_concept_table(path: str | os.PathLike[str]) -> list[tuple[str, str, str, int]]:
     """Return the id, the parent, the name and the line of each concept in a file; see ``Taxonomy.from_csv``."""
     concepts = []
-    rows = _rows(path)
+    rows = table_rows(path)
     header_line, header = next(rows, (1, []))
     columns = {text_of(column).lower(): i for i, column in reversed(list(enumerate(header)))}
     if not {"id", "parent"} <= columns.keys():
@@ -40,7 +40,7 @@ def read_concept_table(path: str | os.PathLike[str]) -> list[tuple[str, str, str
     return concepts
 
 
-def _rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not empty, each after the number of its first line."""
     lines = (f"{line}\n" for _, line in read_lines(path))
     if re.search(r"\.tsv(\.(gz|xz|zst))?$", os.fspath(path).lower()):

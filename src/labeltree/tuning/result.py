@@ -102,10 +102,11 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """The smallest of the finalists whose score is within two standard errors of the best."""
-        finalists = self.finalists
+        """The smallest of the finalists within two standard errors of the best score, and not below the start's."""
+        finalists, start = self.finalists, self.start
         best = max(finalists, key=lambda trial: trial.score)
-        good = [trial for trial in finalists if trial.is_as_good_as(best)]
+        least = -math.inf if start is None else start.score
+        good = [trial for trial in finalists if trial.is_as_good_as(best) and trial.score >= least]
         return min(good, key=lambda trial: (trial.model_bytes, -trial.score))
 
     @property

@@ -13,7 +13,7 @@ from labeltree.model_file import label_tensors
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import LARGEST_COUNT
-from labeltree.model_file.sections import decision, parameters, text
+from labeltree.model_file.sections import decision, label_names, parameters, text
 from labeltree.model_file.tensors import Tensor
 
 
@@ -41,6 +41,7 @@ def write(draft: Draft, estimator: Any, model: Model) -> None:
     )
     decision.write(draft, model.decision)
     text.write(draft, model.vectorizer)
+    label_names.write(draft, model.label_names, model.label_index.classes.tolist())
 
 
 class Batch:
@@ -60,6 +61,7 @@ class Batch:
         self.name_file = files.optional_file("feature_names", "feature-names")
         self._decision = decision.take(stored)
         self._text = text.take(stored)
+        self.label_names = label_names.take(stored)
 
     def estimator(self, cls: type[Any], trees: list[Any]) -> Any:
         """Return the untrained estimator."""
@@ -90,6 +92,7 @@ class Batch:
             TrainingRecord(self.reports, kept),
             self._decision.read(self.n_labels),
             self._text.read(self.n_features),
+            self.label_names.read(classes.tolist()),
         )
 
     def describe(self) -> dict[str, Any]:
@@ -100,5 +103,6 @@ class Batch:
             "n_labels": self.n_labels,
             "label_kind": self.label_kind,
             "has_feature_names": self.name_file is not None,
+            "has_label_names": self.label_names.file is not None,
             "training_report": self.reports,
         }

@@ -16,7 +16,7 @@ from labeltree.rivals.fastxml.forest import ExampleForest
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "example_trees"
-#: The version of the format of such models, whatever other sections of versions 1 to 6 they have.
+#: The version of the format of such models, whatever other sections of versions 1 to 7 they have.
 VERSION = 5
 
 
@@ -33,7 +33,7 @@ def write(draft: Draft, estimator: Any) -> None:
 
 
 def _version(other_sections: int) -> int:
-    return VERSION if other_sections <= 6 else other_sections
+    return VERSION if other_sections <= 7 else other_sections
 
 
 class _ExampleTrees:

@@ -144,7 +144,20 @@ def read(cls: type[Any], stored: Stored) -> Any:
     if section.calibration is not None:
         with blaming(section.calibration.file.name):
             forest = forest.calibrated(section.calibration.read(trees))
-    return estimator.adopt(section.batch.model(estimator, forest, section.dense_features))
+    estimator.adopt(section.batch.model(estimator, forest, section.dense_features))
+    if "loss" in section.batch.parameters:
+        _restore_link(estimator, section.batch.parameters.get("link", "auto"))
+    return estimator
+
+
+def _restore_link(estimator: Any, stored: str) -> None:
+    """Set the parameter `link` to "auto" if it stands for the stored link: other losses have other links.
+
+    A file has the link by name, so that the model answers the same whatever "auto" means later.
+    """
+    link, estimator.link = estimator.link, "auto"
+    if stored not in ("auto", estimator.link_of(estimator.loss)):
+        estimator.link = link
 
 
 def _forest(

@@ -8,7 +8,7 @@ from labeltree.errors import ModelFileError
 from labeltree.kinds import kind_named
 from labeltree.mixing.mixed_model import check_number
 from labeltree.model_file.document import FORMAT_VERSIONS, Draft, Stored
-from labeltree.model_file.sections import decision
+from labeltree.model_file.sections import decision, label_names
 
 #: The field by which such a model is recognised.
 FILES = "members"
@@ -36,6 +36,7 @@ def write(draft: Draft, model: Any) -> None:
             raise ValueError(f"model {number} of the mix: {error}") from error
         members.append({"weight": weight, "format_version": own.version, **own.ordered()})
     decision.write(draft, model.decision_)
+    label_names.write(draft, model.model_.label_names, model.classes_.tolist())
     # A mix is not older than its members.
     draft.add(max(VERSION, *(member["format_version"] for member in members)), members=members)
 
@@ -62,12 +63,13 @@ def read(cls: type[Any], stored: Stored) -> Any:
     from labeltree.model_file.loading import open_model
 
     members, weights = _members(stored)
-    decided = decision.take(stored)
+    decided, named = decision.take(stored), label_names.take(stored)
     stored.needs(max(VERSION, *(member.version for member in members)))
     stored.finish()
     mixed = cls([open_model(member) for member in members], weights)
     if decided.is_there:
         mixed.decision_ = decided.read(len(mixed.classes_))
+    mixed.label_names_ = named.read(mixed.classes_.tolist())
     return mixed
 
 
@@ -77,6 +79,7 @@ def describe(stored: Stored) -> dict[str, Any]:
 
     members, weights = _members(stored)
     decision.take(stored)
+    named = label_names.take(stored)
     stored.needs(max(VERSION, *(member.version for member in members)))
     stored.finish()
     described = [section_in(member).describe(member) for member in members]
@@ -88,4 +91,5 @@ def describe(stored: Stored) -> dict[str, Any]:
         "trees": [tree for entry in described for tree in entry["trees"]],
         "training_report": [report for entry in described for report in entry["training_report"]],
         "calibration": None,
+        "has_label_names": named.file is not None,
     }

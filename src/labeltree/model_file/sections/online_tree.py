@@ -16,7 +16,7 @@ from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import LARGEST_COUNT
 from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts
-from labeltree.model_file.sections import decision, parameters
+from labeltree.model_file.sections import decision, label_names, parameters
 from labeltree.model_file.tensors import Tensor
 from labeltree.online.feature_space import FeatureSpace
 from labeltree.online.growing_model import GrowingModel
@@ -45,7 +45,7 @@ def write(draft: Draft, estimator: Any) -> None:
     model: GrowingModel = estimator.growing_model()
     with model.reading():
         state = model.tree.state()
-        labels = as_class_array(model.labels.labels)
+        labels, readable = as_class_array(model.labels.labels), model.label_names
         columns, kind, decided = model.labels.columns, model.label_kind, model.decision
         stream_start = model.stream_start
         n_features, has_names = model.n_features, model.features.has_names
@@ -78,6 +78,7 @@ def write(draft: Draft, estimator: Any) -> None:
     draft.files["columns"] = TensorPart("columns", column_tensors) if column_tensors else None
     draft.files["feature_names"] = None if name_tensors is None else TensorPart("feature-names", name_tensors)
     decision.write(draft, decided)
+    label_names.write(draft, readable, labels.tolist())
 
 
 def _check_finite(state: Mapping[str, Any]) -> None:
@@ -111,6 +112,7 @@ class _OnlineTree:
         self.n_columns = fields.count("n_columns", 0, MAX_COLUMNS)
         self.columns = fields.take("columns", str)
         self.decision = decision.take(stored)
+        self.label_names = label_names.take(stored)
         self.file = files.file(FILES, "online-tree")
         self.label_file = files.file("labels", "labels")
         self.column_file = files.optional_file("columns", "columns")
@@ -134,7 +136,9 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
         if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
             raise ValueError("the tree has other numbers of labels or examples than model.json says")
     features = _features(stored, section, settings.hashes_names)
-    model = GrowingModel(settings, tree, _labels(stored, section), features, section.stream_start)
+    labels = _labels(stored, section)
+    names = section.label_names.read(labels.labels)
+    model = GrowingModel(settings, tree, labels, features, section.stream_start, label_names=names)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.label_index)))
     return estimator.adopt(model)
@@ -145,6 +149,7 @@ def check(cls: type[Any], stored: Stored) -> None:
     section = _OnlineTree(stored)
     labels = _labels(stored, section)
     section.decision.read(len(labels.classes))
+    section.label_names.read(labels.labels)
     _features(stored, section, section.settings.get("weights") in ("hashed", "shared"))
 
 
@@ -249,6 +254,7 @@ def describe(stored: Stored) -> dict[str, Any]:
         "n_labels": section.n_labels,
         "label_kind": section.label_kind,
         "has_feature_names": section.name_file is not None,
+        "has_label_names": section.label_names.file is not None,
         "weights": "float32",
         "trees": [tree],
         "training_report": [{"n_examples": section.n_examples}],

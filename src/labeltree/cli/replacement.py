@@ -1,0 +1,38 @@
+"""Which model a command may replace by another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from labeltree.errors import ModelFileError
+from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable, read_document
+from labeltree.model_file.waiting import check_nothing_waits
+
+
+def check_may_replace(
+    directory: Path, estimator: str, overwrite: bool, are_texts: bool | None = None
+) -> None:
+    """Raise `ModelFileError` if a directory has a model that the user may not want to lose, unless `overwrite`.
+
+    A new model of the same kind may replace an old one: the same estimator, and the same kind of rows (`are_texts`,
+    None if that is not known yet). What waits in a journal is never lost.
+    """
+    check_replaceable(directory)
+    check_nothing_waits(directory)
+    if overwrite or not (directory / DOCUMENT_NAME).exists():
+        return
+    fields: dict[str, Any] = json.loads(read_document(directory))
+    found = fields.get("estimator")
+    if found != estimator:
+        n_examples = fields.get("n_examples")
+        learned = f" that has learned {n_examples:,} examples" if isinstance(n_examples, int) else ""
+        fault = f"has a model of another kind, {found}{learned}"
+    elif are_texts is not None and are_texts != ("text" in fields):
+        fault = f"has a model of {'numbers' if are_texts else 'texts'}"
+    else:
+        return
+    raise ModelFileError(
+        f"{directory} {fault}; nothing was written: choose another directory, or add --overwrite to replace the model"
+    )
