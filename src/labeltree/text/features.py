@@ -19,9 +19,6 @@ from labeltree.text.terms import Terms, unpack_terms
 from labeltree.text.tokenizers import OwnWords, allow_import
 from labeltree.validation import LARGEST_INTEGER
 
-#: A map of words to their stems that has more words than this is replaced, so that it does not grow for ever.
-_LARGEST_MAP = 2**20
-
 #: A column, and the begin and end of one of its terms in a text.
 Span: TypeAlias = tuple[int, int, int]
 
@@ -40,8 +37,6 @@ class TextFeatures:
         if terms are hashed.
     idf : array of float64, optional
         The factor of each column.
-    words : LearnedWords, optional
-        The stems of words that are known already, if words are stemmed.
     """
 
     def __init__(
@@ -49,11 +44,9 @@ class TextFeatures:
         settings: TextSettings,
         terms: Sequence[Terms] = (),
         idf: NDArray[np.float64] | None = None,
-        words: _native.LearnedWords | None = None,
     ) -> None:
         self.settings, self.terms, self.idf = settings, terms, idf
         self._own_words = settings.own_words()
-        self._words = settings.new_words() if words is None else words
         if settings.n_features is not None:
             self._parts = settings.new_parts()
             self.n_columns = settings.n_parts * settings.n_features
@@ -77,13 +70,8 @@ class TextFeatures:
     def csr_arrays(self, texts: Iterable[Text], n_threads: int) -> tuple[NDArray[Any], ...]:
         """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
         counter = _native.TextCounter(self._parts, self.settings.binary, True, False, n_threads)
-        count(counter, texts, self.settings, self._known_words(), self._own_words)
+        count(counter, texts, self.settings, self._own_words)
         return self._counted(counter)
-
-    def _known_words(self) -> _native.LearnedWords | None:
-        if self._words is not None and len(self._words) > _LARGEST_MAP:
-            self._words = self.settings.new_words()
-        return self._words
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
         """Return the rows of all texts that were counted."""
@@ -105,7 +93,7 @@ class TextFeatures:
     def spans(self, text: str) -> list[Span]:
         """Return column, begin and end of every known term, as positions in the original text."""
         given = text if self._own_words is None else self._own_words.joined(text)
-        spans = _native.text_spans(self._parts, given, *self.settings.characters(), self._known_words())
+        spans = _native.text_spans(self._parts, given, *self.settings.characters(), self.settings.stems())
         if self._own_words is not None:
             spans = self._own_words.places(text, spans)
         if self.settings.strip_accents is None or text.isascii():
@@ -167,8 +155,7 @@ def learn_features(
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
     if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
         texts = warn_of_unspaced(as_texts(texts))
-    words = settings.new_words()
-    count(counter, texts, settings, words, settings.own_words())
+    count(counter, texts, settings, settings.own_words())
     terms: list[Terms] = []
     if hashes:
         n_texts = counter.hashed_texts()
@@ -179,21 +166,20 @@ def learn_features(
     if settings.use_idf:
         smooth = float(settings.smooth_idf)
         idf = np.log((counter.n_texts + smooth) / (n_texts + smooth)) + 1
-    return TextFeatures(settings, terms, idf, words), counter
+    return TextFeatures(settings, terms, idf), counter
 
 
 def count(
     counter: _native.TextCounter,
     texts: Iterable[Text],
     settings: TextSettings,
-    words: _native.LearnedWords | None,
     own_words: OwnWords | None,
 ) -> None:
     """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
     texts = as_texts(texts)
     if own_words is not None:
         texts = own_words.split(texts)
-    counter.add(texts, *settings.characters(), settings.fields, words)
+    counter.add(texts, *settings.characters(), settings.fields, settings.stems())
 
 
 def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:

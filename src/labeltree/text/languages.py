@@ -13,6 +13,12 @@ from typing import Any
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from labeltree import _native
+
+#: A map of words to their stems that has more words than this is replaced, so that it does not grow for ever.
+_LARGEST_MAP = 2**20
+_stems: dict[str, _native.LearnedWords] = {}
+
 #: The package that has the stemmers. Its name and version are in the models that need it.
 STEMMERS = "snowballstemmer"
 
@@ -30,7 +36,15 @@ def stop_words_of(language: str) -> frozenset[str]:
     return frozenset(lists.get_stop_words(language))
 
 
-def stemming(language: str) -> Callable[[Sequence[str]], list[str]]:
+def stems_of(language: str) -> _native.LearnedWords:
+    """Return the map of words to their stems, which all vectorizers of a language share."""
+    known = _stems.get(language)
+    if known is None or len(known) > _LARGEST_MAP:
+        known = _stems[language] = _native.LearnedWords(_stemming(language))
+    return known
+
+
+def _stemming(language: str) -> Callable[[Sequence[str]], list[str]]:
     """Return a function that stems words by Snowball's algorithm for a language. Threads may share it."""
     package = _package(STEMMERS, f"stemmer={language!r}")
     if language not in stemmed_languages():

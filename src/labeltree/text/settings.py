@@ -143,7 +143,7 @@ class TextSettings:
                 f"{owner}: char_ngram_range goes with words that are split by spaces, not by a tokenizer"
             )
         if self.stemmer is not None:
-            languages.stemming(self.stemmer)
+            languages.stems_of(self.stemmer)
         if self.n_features is None:
             return
         if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None) or isinstance(self.max_df, int):
@@ -173,9 +173,9 @@ class TextSettings:
             return character_functions(False, None)
         return character_functions(self.lowercase, self.strip_accents)
 
-    def new_words(self) -> _native.LearnedWords | None:
-        """Return an empty map of words to their stems, if words are stemmed."""
-        return None if self.stemmer is None else _native.LearnedWords(languages.stemming(self.stemmer))
+    def stems(self) -> _native.LearnedWords | None:
+        """Return the map of words to their stems, if words are stemmed."""
+        return None if self.stemmer is None else languages.stems_of(self.stemmer)
 
     def own_words(self) -> tokenizers.OwnWords | None:
         """Return the function that splits texts, if it is not the kernel that does."""
