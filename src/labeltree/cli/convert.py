@@ -11,6 +11,7 @@ from labeltree.cli import options
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import argument, option
+from labeltree.wording import with_article
 
 
 @reads_data(sizes=True)
@@ -80,7 +81,8 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
         )
     if kind_of(type(model)).section != "linear_trees":
         raise ValueError(
-            f"{source} is a {type(model).__name__}, whose weights have one type only; models of label-tree, softmax "
+            f"{source} is {with_article(type(model).__name__)}, whose weights have one type only; models of "
+            "label-tree, softmax "
             "and one-vs-rest can be converted"
         )
     save(model, target, weights=weights)

@@ -184,7 +184,7 @@ def train(
     console.print(
         rows.describe(n_labels, stopwatch.seconds["reading"] + stopwatch.seconds.get("vectorizing", 0))
     )
-    for line in describe_matching(tree, n_labels):
+    for line in describe_matching(tree, classifier.classes_.tolist()):
         console.print(line)
     console.print(describe_training(classifier))
     if isinstance(getattr(classifier, "C", None), str):

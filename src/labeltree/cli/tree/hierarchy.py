@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import typer
+
+from labeltree.wording import count_text
 
 _TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
 _SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
@@ -69,9 +72,12 @@ def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: 
     return tree.for_columns(column_names(labels, n_labels, first_label)) if _taxonomies(tree) else tree
 
 
-def describe_matching(tree: Any, n_labels: int) -> list[str]:
-    """Return a line for each taxonomy in the value of ``--tree``: how many labels are in it."""
-    return [matching_text(_matching(taxonomy, range(n_labels)), n_labels) for taxonomy in _taxonomies(tree)]
+def describe_matching(tree: Any, labels: Sequence[Any]) -> list[str]:
+    """Return a line for each taxonomy in the value of ``--tree``: how many labels are in it.
+
+    Labels are the ``classes_`` of a model: texts, or the numbers of columns for a taxonomy that knows their names.
+    """
+    return [matching_text(_matching(taxonomy, labels), len(labels)) for taxonomy in _taxonomies(tree)]
 
 
 def _taxonomies(tree: Any) -> list[Any]:
@@ -145,7 +151,8 @@ def hierarchy_of_taxonomy(taxonomy: Any, labels: list[str]) -> Hierarchy:
 def matching_text(found: dict[str, Any], n_labels: int) -> str:
     """Return how many labels are in a taxonomy, for people."""
     return (
-        f"{found['labels_found']:,} of {n_labels:,} labels are among {found['concepts']:,} concepts, "
+        f"{found['labels_found']:,} of {count_text(n_labels, 'label')} {'is' if n_labels == 1 else 'are'} among "
+        f"{count_text(found['concepts'], 'concept')}, "
         f"by {found['found_by']}"
     )
 
