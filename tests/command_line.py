@@ -63,3 +63,15 @@ def write_rows(
         lines.append(" ".join([",".join(map(str, labels)), *pairs]))
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def write_texts(path: Path, n_rows: int, seed: int) -> Path:
+    """Write JSON lines of texts whose labels are two words of each, one after the other."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for _ in range(n_rows):
+        left, right = f"left{rng.integers(3)}", f"right{rng.integers(3)}"
+        text = f"{left} {right} and right{rng.integers(3)} left{rng.integers(3)}"
+        lines.append(json.dumps({"text": text, "labels": [f"{left} {right}", left]}))
+    path.write_text("\n".join(lines) + "\n")
+    return path

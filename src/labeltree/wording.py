@@ -21,7 +21,8 @@ def with_article(noun: str) -> str:
 
     Examples
     --------
-    >>> with_article("LabelTreeClassifier"), with_article("OnlineLabelTreeClassifier")
-    ('a LabelTreeClassifier', 'an OnlineLabelTreeClassifier')
+    >>> with_article("LabelTreeClassifier"), with_article("OnlineLabelTreeClassifier"), with_article("OneVsRest")
+    ('a LabelTreeClassifier', 'an OnlineLabelTreeClassifier', 'a OneVsRest')
     """
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+    begins_with_vowel = noun[:1].lower() in "aeiou" and not noun.startswith("One")
+    return f"{'an' if begins_with_vowel else 'a'} {noun}"

@@ -138,11 +138,7 @@ def test_help_without_a_method_names_all_of_them() -> None:
         ),
         ("softmax", "--loss", "--loss is an option of label-tree and one-vs-rest, not of softmax"),
         ("softmax", "--preset", "--preset is an option of label-tree, not of softmax"),
-        (
-            "one-vs-rest",
-            "--label-names",
-            "--label-names is an option of label-tree and softmax, not of one-vs-rest",
-        ),
+        ("one-vs-rest", "--tree", "--tree is an option of label-tree and softmax, not of one-vs-rest"),
         ("fastxml", "--weights", "of label-tree and softmax and one-vs-rest, not of fastxml"),
         ("pfastrexml", "--leaf", "No such option"),
     ],

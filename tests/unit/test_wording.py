@@ -23,7 +23,7 @@ def test_articles(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="model 1, an OnlineLabelTreeClassifier, goes on learning"):
         labeltree.mix([online, online])
     OneVsRestClassifier().fit(X, Y).save(tmp_path / "model")
-    with pytest.raises(labeltree.ModelFileError, match="is an OneVsRestClassifier, not an OnlineLabelTree"):
+    with pytest.raises(labeltree.ModelFileError, match="is a OneVsRestClassifier, not an OnlineLabelTree"):
         load(tmp_path / "model", False, OnlineLabelTreeClassifier)
 
 

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import labeltree
+from labeltree.cli.calibrate import calibrate
 from labeltree.cli.compare import compare
 from labeltree.cli.console import print_error
 from labeltree.cli.convert import convert
@@ -22,6 +23,7 @@ from labeltree.cli.explain import explain
 from labeltree.cli.help_page import long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
+from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
@@ -77,53 +79,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 #: The options on the short help pages of commands that have many.
-_BASIC: dict[Any, tuple[str, ...]] = {
-    tune: (
-        *("budget", "out", "valid", "metric", "text", "labels", "separator", "format"),
-        *("loss", "C", "n_trees", "ngram_range", "n_jobs", "random_state", "json"),
-    ),
-    learn: (
-        *(
-            "model",
-            "fresh",
-            "new_stream",
-            "skip_bad_lines",
-            "checkpoint_every",
-            "report_every",
-            "k",
-            "text",
-            "labels",
-        ),
-        *(
-            "separator",
-            "format",
-            "policy",
-            "memory_mb",
-            "loss",
-            "learning_rate",
-            "n_jobs",
-            "random_state",
-            "json",
-        ),
-    ),
-    serve: (
-        *(
-            "host",
-            "port",
-            "workers",
-            "token_file",
-            "token_for_all",
-            "cors_origin",
-            "allowed_host",
-            "watch",
-            "learn",
-        ),
-        *("max_body_mb", "max_rows", "max_seconds", "max_in_flight", "grace", "quiet"),
-    ),
+_BASIC = {
+    tune: "budget out valid metric text labels separator format loss C n_trees ngram_range n_jobs random_state json",
+    learn: "model fresh new_stream skip_bad_lines checkpoint_every report_every k text labels separator format policy "
+    "memory_mb loss learning_rate n_jobs random_state json",
+    serve: "host port workers token_file token_for_all cors_origin allowed_host watch learn max_body_mb max_rows "
+    "max_seconds max_in_flight grace quiet",
 }
 add_train(app)
-for command in (tune, learn, evaluate, compare, decide, predict, tag, explain, info, convert, serve, demo):
-    cls = long_command(*_BASIC[command]) if command in _BASIC else None
+for command in (  # in the order of the overview
+    *(tune, learn, evaluate, compare, calibrate, decide),
+    *(predict, tag, explain, name, info, convert, serve, demo),
+):
+    cls = long_command(_BASIC[command]) if command in _BASIC else None
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)

@@ -70,9 +70,9 @@ class LongCommand(TyperCommand):
             ctx.exit()
 
 
-def long_command(*basic: str) -> type[LongCommand]:
-    """Return a class of commands that show these options on the short page."""
-    return type("LongCommand", (LongCommand,), {"basic": basic})
+def long_command(basic: str) -> type[LongCommand]:
+    """Return a class of commands that show these options, with spaces between them, on the short page."""
+    return type("LongCommand", (LongCommand,), {"basic": tuple(basic.split())})
 
 
 def _short_text(help: str) -> str:

@@ -80,6 +80,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "stop_words": {"type": Literal["english"] | None, "note": "Here: english."},
     "min_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "max_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
+    "sublinear_tf": {"has_no": True},  # to exclude it from a search
     "checkpoint": {"type": str | None, "metavar": "DIR"},
     "n_jobs": {"default": -1},
     "random_state": {
@@ -225,7 +226,7 @@ def _option(parameter: Parameter, panel: str, optional: bool) -> inspect.Paramet
     default = here.get("default", parameter.default)
     flag = option_name(name)
     option = typer.Option(
-        f"{flag}/--no-{flag[2:]}" if parameter.default is True else flag,
+        f"{flag}/--no-{flag[2:]}" if parameter.default is True or "has_no" in here else flag,
         help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
         metavar=here.get("metavar"),
         parser=here.get("parser"),

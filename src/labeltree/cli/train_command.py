@@ -80,8 +80,6 @@ def _has_option(kind: Kind, name: str) -> bool:
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"
-    if name == "label_names":  # the names of the leaves of --tree
-        return any("tree" in names for names in kind.panels.values())
     return True
 
 
