@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from labeltree.cli.options import argument, count, option
+from labeltree.wording import count_text
 
 _access = partial(option, rich_help_panel="Access")
 _models = partial(option, rich_help_panel="New versions, and learning")
@@ -186,6 +187,7 @@ def serve(
             console = standard_output()
             console.print(f"http://{place}:{address[1]}")
             for name, info in described.items():
-                console.print(titled(name, f": {info.estimator}, {info.n_labels:,} labels"), soft_wrap=True)
+                labels = count_text(info.n_labels, "label")
+                console.print(titled(name, f": {info.estimator}, {labels}"), soft_wrap=True)
 
         run(settings, listener, announce)
