@@ -28,6 +28,7 @@ COMMANDS = (
     "learn",
     "evaluate",
     "compare",
+    "calibrate",
     "decide",
     "predict",
     "tag",

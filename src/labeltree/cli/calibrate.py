@@ -42,12 +42,12 @@ def calibrate(
 ) -> None:
     """Calibrate the probabilities of a model: of all labels with probability 0.8, four out of five should be true.
 
-    For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model. Rankings
-    hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for other
+    For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model.
+    Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for other
     probabilities: tune them again.
 
-    The figures before and after are measured by cross-fitting: each half of VALID with maps that were fitted on the other
-    half. The maps that are saved are fitted on all of VALID.
+    The figures before and after are measured by cross-fitting: each half of VALID with maps that were fitted on the
+    other half. The maps that are saved are fitted on all of VALID.
 
     [bold]Examples[/bold]
 
@@ -87,7 +87,9 @@ def calibrate(
         )
         return
     console = standard_output()
-    console.print(titled(model, f": calibrated with {method} maps on {count_text(len(y), 'row')}"), soft_wrap=True)
+    console.print(
+        titled(model, f": calibrated with {method} maps on {count_text(len(y), 'row')}"), soft_wrap=True
+    )
     for name, title, unit in (
         ("error_per_row", "calibration error", "labels per row too many or too few"),
         ("log_loss_per_row", "log loss", "nats per row"),
@@ -98,7 +100,8 @@ def calibrate(
         console.print("  measured by cross-fitting: each half with maps of the other half")
     else:
         console.print(
-            "  measured on the rows of calibration, because they are few: expect less of other rows", soft_wrap=True
+            "  measured on the rows of calibration, because they are few: expect less of other rows",
+            soft_wrap=True,
         )
     if dropped is not None:
         console.print(f"The thresholds for {dropped} are dropped: tune them again.")
