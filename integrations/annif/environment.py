@@ -22,8 +22,8 @@ def annif_environment() -> Path:
     if not stamp.exists():
         venv.create(folder, with_pip=True, clear=True)
         # labeltree itself is not installed there: it would be compiled again. It needs rich and typer.
-        pip = [programs / "python", "-m", "pip", "install", "-qq"]
-        subprocess.run([*pip, f"annif[omikuji]=={ANNIF}", "pytest>=9", "rich>=13", "typer>=0.19"], check=True)
+        packages = [f"annif[omikuji]=={ANNIF}", "pytest>=9", "rich>=13", "typer>=0.19"]
+        subprocess.run([programs / "python", "-m", "pip", "install", "-qq", *packages], check=True)
         stamp.touch()
     return programs
 

@@ -3,143 +3,69 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
 
-from labeltree.decisions.decision import HALF, Decision, Tuning, decide, read_truth
+from labeltree.decisions.decision import Tuning, decide
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.decisions.validation_pairs import ValidationPairs
+from labeltree.fitted import Fitted
 from labeltree.labels.reading import plain_labels
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.model.explanation import Explanation, FeatureNames
-from labeltree.model.forest import Features, Search, TopAnswer
-from labeltree.model.model import Model
+from labeltree.model.label_matrix import as_matrix, decided_labels, validation_pairs
 from labeltree.model.top_labels import TopLabels
-from labeltree.validation import check_count, check_same_rows, check_threshold, n_threads
+from labeltree.validation import check_count, check_same_rows, check_threshold
 
-#: Maximum number of labels for which `predict_proba` returns a dense array (if y was dense or 1-d).
-DENSE_CLASSES = 1000
+#: Maximum size of the array that `predict_proba` returns after training on a 1-d y.
+DENSE_BYTES = 2**32
 
 #: With several trees, `predict` finds the best class on average among this many of the best classes of each tree.
 POOLED_CLASSES = 100
 
+#: A sparse matrix; an array after training on a 1-d y.
+Probabilities: TypeAlias = sp.csr_matrix | NDArray[np.float32]
+
+#: Labels in the form of the y of the training: lists, a sparse matrix, or an array.
+Predicted: TypeAlias = list[list[Any]] | sp.csr_matrix | NDArray[Any]
+
 _Self = TypeVar("_Self", bound="Questions")
 
 
-class Questions:
-    """A base class with all questions. A subclass has the parameter `n_jobs`, and its trained model in `_model`."""
+class Questions(Fitted):
+    """A base class with all questions."""
 
-    n_jobs: int | None
-    _model: Any
+    @overload
+    def predict_topk(
+        self,
+        X: Any,
+        k: int = ...,
+        *,
+        label_weight: Any = ...,
+        threshold: float = ...,
+        allow: Collection[Any] | None = ...,
+        deny: Collection[Any] | None = ...,
+        return_evaluations: Literal[False] = False,
+    ) -> TopLabels: ...
 
-    @property
-    def model_(self) -> Model:
-        """The trained model: its forest, labels, features and decision."""
-        model: Model | None = vars(self).get("_model")
-        if model is None:
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet: call 'fit' before asking it, or load a saved model"
-            )
-        return model
-
-    def adopt(self: _Self, model: Any) -> _Self:
-        """Take over a trained model, as if `fit` had made it; return this object."""
-        self._model = model
-        return self
-
-    def make_search(self, k: int = 1, **wanted: Any) -> Search:
-        """Return a `Search` for k labels with the options that the parameters set; `wanted` has other options."""
-        return Search(k, n_threads=n_threads(self.n_jobs), **wanted)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in vars(self)
-
-    # -- what the model knows --------------------------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in the order of their positions."""
-        model = self.model_
-        with model.reading():
-            return model.label_index.classes
-
-    @property
-    def label_kind_(self) -> str:
-        """The form of the y that the model was trained on."""
-        return self.model_.label_kind
-
-    @property
-    def label_counts_(self) -> NDArray[np.int64]:
-        """The number of training rows with each label."""
-        model = self.model_
-        with model.reading():
-            return model.label_counts
-
-    @property
-    def n_samples_fit_(self) -> int:
-        """The number of training rows."""
-        return self.model_.n_samples_fit
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features."""
-        return self.model_.n_features
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, if X was a frame."""
-        names = self.model_.feature_names
-        if names is None:
-            raise AttributeError(f"the features of this {type(self).__name__} have no names")
-        return names
-
-    @property
-    def label_names_(self) -> Mapping[Any, str] | None:
-        """Readable names by label, for labels that are codes or URIs; None if there are none.
-
-        Set it to a mapping from label to name, such as that of `labeltree.labels.read_label_names`. Names of labels
-        that the model does not have are ignored. The names are saved with the model. Training drops them.
-
-        Examples
-        --------
-        >>> from labeltree import LabelTreeClassifier
-        >>> model = LabelTreeClassifier().fit([[1.0, 0.0], [0.0, 1.0]], [["T1"], ["T2"]])
-        >>> model.label_names_ = {"T1": "cats", "T2": "dogs", "T3": "birds"}
-        >>> best = model.predict_topk([[1.0, 0.0]], k=1).labels[0, 0]
-        >>> best, model.label_names_[best]
-        ('T1', 'cats')
-        """
-        names: Any = self.model_.label_names
-        return None if names is None else MappingProxyType(names)
-
-    @label_names_.setter
-    def label_names_(self, names: Mapping[Any, str] | None) -> None:
-        self._model = self.model_.naming(names)
-
-    @property
-    def decision_(self) -> Decision:
-        """Which labels `predict` returns."""
-        model = self.model_
-        with model.reading():
-            return model.decision
-
-    @decision_.setter
-    def decision_(self, decision: Decision) -> None:
-        self._model = self.model_.deciding(decision)
-
-    @decision_.deleter
-    def decision_(self) -> None:
-        self.decision_ = HALF
-
-    # -- questions -------------------------------------------------------------------------------------------------
+    @overload
+    def predict_topk(
+        self,
+        X: Any,
+        k: int = ...,
+        *,
+        label_weight: Any = ...,
+        threshold: float = ...,
+        allow: Collection[Any] | None = ...,
+        deny: Collection[Any] | None = ...,
+        return_evaluations: Literal[True],
+    ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.int64]]: ...
 
     def predict_topk(
         self,
@@ -151,12 +77,13 @@ class Questions:
         allow: Collection[Any] | None = None,
         deny: Collection[Any] | None = None,
         return_evaluations: bool = False,
-    ) -> Any:
+    ) -> TopLabels | tuple[NDArray[Any], NDArray[np.float32], NDArray[np.int64]]:
         """Return the k best labels of every row: by probability, or by weight times probability.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
+            Or texts, if the model was trained on texts; so everywhere.
         k : int
             Number of labels for each row; all labels if there are fewer than k.
         label_weight : {"propensity"}, array of shape (n_labels,), dict or None
@@ -203,7 +130,31 @@ class Questions:
             )
             indices, probabilities = model.forest.top_k(features, search, evaluations)
             top = TopLabels(model.label_index.at(indices), probabilities)
-        return (*top, evaluations) if return_evaluations else top
+        return top if evaluations is None else (*top, evaluations)
+
+    @overload
+    def predict_proba(
+        self,
+        X: Any,
+        top_k: int | None = ...,
+        threshold: float | ArrayLike = ...,
+        *,
+        allow: Collection[Any] | None = ...,
+        deny: Collection[Any] | None = ...,
+        return_evaluations: Literal[False] = False,
+    ) -> Probabilities: ...
+
+    @overload
+    def predict_proba(
+        self,
+        X: Any,
+        top_k: int | None = ...,
+        threshold: float | ArrayLike = ...,
+        *,
+        allow: Collection[Any] | None = ...,
+        deny: Collection[Any] | None = ...,
+        return_evaluations: Literal[True],
+    ) -> tuple[Probabilities, NDArray[np.int64]]: ...
 
     def predict_proba(
         self,
@@ -214,18 +165,19 @@ class Questions:
         allow: Collection[Any] | None = None,
         deny: Collection[Any] | None = None,
         return_evaluations: bool = False,
-    ) -> Any:
-        """Return the probabilities of the most probable labels, as a sparse matrix.
+    ) -> Probabilities | tuple[Probabilities, NDArray[np.int64]]:
+        """Return the probabilities of the most probable labels as a sparse matrix, or those of all classes as an array.
 
-        After training on a 1-d y, classes exclude each other and rows are scaled to sum to 1; `predict_topk` and
-        `explain` return the probabilities before that. After training on a 1-d y or a dense matrix with at most 1000
-        labels the result is a dense array with all of them, as scikit-learn's tools expect.
+        After training on a matrix or on lists, the result is sparse. After training on a 1-d y it is an array, as
+        scikit-learn's tools expect: classes exclude each other, and rows are scaled to sum to 1. `predict_topk` and
+        `explain` return the probabilities before that.
 
         Parameters
         ----------
         X : sparse matrix, array or frame of shape (n_rows, n_features), or a pair as in `fit`
         top_k : int or None
-            The maximum number of labels for each row of a sparse result; None for all that reach the threshold.
+            The maximum number of labels for each row of a sparse result; None for all that reach the threshold. An
+            array has all classes.
         threshold : float or array of shape (n_labels,)
             Leave out labels with a probability below their threshold.
         allow, deny : collections of labels, optional
@@ -237,14 +189,20 @@ class Questions:
         -------
         scipy.sparse.csr_matrix or array of shape (n_rows, n_labels), float32
             With `return_evaluations`, a tuple of this and the counts.
+
+        Raises
+        ------
+        ValueError
+            If an array would have more than 4 GiB: `predict_topk` returns the k best classes only.
         """
         model = self.model_
         if top_k is not None:
             check_count("top_k", top_k, " or None")
         with model.reading():
-            n_labels, is_multiclass = len(model.label_index), model.label_kind == "multiclass"
-            dense = model.label_kind in ("multiclass", "dense") and n_labels <= DENSE_CLASSES
+            n_labels, dense = len(model.label_index), model.label_kind == "multiclass"
             features = model.read(X)
+            if dense:
+                _check_fits(features.n_rows, n_labels)
             evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
             bound, label_threshold = _check_thresholds(threshold, n_labels)
             search = self.make_search(
@@ -257,20 +215,18 @@ class Questions:
                 indptr, labels, values = model.forest.above(features, search, evaluations)
                 found = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
             else:
-                found = _as_matrix(model.forest.top_k(features, search, evaluations), n_labels)
+                found = as_matrix(model.forest.top_k(features, search, evaluations), n_labels)
         found.sort_indices()
-        if is_multiclass:
+        if dense:
             sums = np.asarray(found.sum(axis=1)).ravel()
             found.data /= np.repeat(np.where(sums > 0, sums, 1), np.diff(found.indptr))
-        if dense:
             found = found.toarray()
-            if is_multiclass:
-                found[found.sum(axis=1) == 0] = 1 / n_labels
-        return (found, evaluations) if return_evaluations else found
+            found[found.sum(axis=1) == 0] = 1 / n_labels
+        return found if evaluations is None else (found, evaluations)
 
     def predict(
         self, X: Any, *, allow: Collection[Any] | None = None, deny: Collection[Any] | None = None
-    ) -> Any:
+    ) -> Predicted:
         """Return the labels of every row, in the form of the y of the training.
 
         After training on a matrix or on lists, these are the labels that `decision_` chooses: by default those with a
@@ -473,42 +429,15 @@ class Questions:
         return model
 
 
-def decided_labels(model: Model, features: Features, search: Search) -> Any:
-    """Return the labels that the model's decision chooses, as a sparse matrix, its rows best first.
-
-    `search` has the allowed labels and the parameters of the search; k and thresholds come from the decision.
-    """
-    decision, n_labels = model.decision, len(model.label_index)
-    if decision.k is not None:
-        weight = decision.label_weight
-        wanted = search.replace(
-            k=min(decision.k, n_labels),
-            label_weight=None if weight is None else ranking_weight(weight, model, search.allowed),
+def _check_fits(n_rows: int, n_labels: int) -> None:
+    """Raise `ValueError` if an array with the probabilities of all classes would be too large."""
+    n_bytes = n_rows * n_labels * np.dtype(np.float32).itemsize
+    if n_bytes > DENSE_BYTES:
+        raise ValueError(
+            f"an array with the probabilities of {n_rows:,} rows and {n_labels:,} classes has {n_bytes / 2**30:.1f} "
+            f"GiB, more than {DENSE_BYTES / 2**30:g} GiB: use predict_topk(X, k), which returns the top k classes of "
+            "each row, or ask for fewer rows at a time"
         )
-        return _as_matrix(model.forest.top_k(features, wanted), n_labels)
-    threshold, label_threshold = decision.bounds()
-    wanted = search.replace(k=n_labels, threshold=threshold, label_threshold=label_threshold)
-    indptr, labels, values = model.forest.above(features, wanted)
-    return sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
-
-
-def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float) -> ValidationPairs:
-    """Return the labels of each row with at least the probability `floor`, beside the true ones."""
-    features = model.read(X)
-    truth, n_unknown = read_truth(y, model.label_index)
-    check_same_rows(features.n_rows, truth.n_rows)
-    n_labels = len(model.label_index)
-    indptr, labels, values = model.forest.above(features, search.replace(k=n_labels, threshold=floor))
-    scores = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
-    return ValidationPairs.of(scores, truth, n_unknown, floor)
-
-
-def _as_matrix(answer: TopAnswer, n_labels: int) -> Any:
-    """The k best labels of every row as a sparse matrix, its rows best first."""
-    indices, probabilities = answer
-    found = indices >= 0
-    indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-    return sp.csr_matrix((probabilities[found], indices[found], indptr), shape=(len(indices), n_labels))
 
 
 def _check_thresholds(threshold: Any, n_labels: int) -> tuple[float, NDArray[np.float32] | None]:

@@ -16,7 +16,6 @@ from tests.fuzz.mutation import NUMBERS, mutate_bytes, random_text
 from tests.fuzz.target import Case, Target, is_refusal, pattern
 
 from labeltree import LabelTree
-from labeltree.cli.label_names import read_names
 from labeltree.data import (
     read_fasttext,
     read_jsonl,
@@ -28,6 +27,7 @@ from labeltree.data import (
     write_word_vectors,
     write_xmlc,
 )
+from labeltree.labels.name_file import NameFile
 from labeltree.trees import Taxonomy
 from labeltree.tuning import read_parameters
 
@@ -73,6 +73,8 @@ SEEDS = {
     "nested.json": b"[[0, 1], [2, [3, 4]], 5]",
     "parameters.json": PARAMETERS,
     "names.txt": "sea\nboat\n\nété\n".encode(),
+    "names.csv": b'label,name\n0,sea\n1,"boat, big"\n',
+    "names.tsv": "<0>\tété\tA.1\n1\tboat\n".encode(),
 }
 #: Parts of lines that readers must tell from each other.
 FRAGMENTS = [
@@ -194,7 +196,7 @@ def readers_for(name: str) -> list[Callable[[Path, dict[str, Any]], str]]:
     if stem in ("rows", "texts", "features"):
         return [rows, libsvm_rows, texts, fasttext, stream, names]
     if stem == "concepts":
-        return [taxonomy]
+        return [taxonomy, names]
     if stem == "vectors":
         return [word_vectors]
     return {"tree": [tree], "nested": [tree], "parameters": [parameters]}.get(stem, [names])
@@ -258,7 +260,7 @@ def stream(path: Path, options: dict[str, Any]) -> str:
 
 
 def names(path: Path, options: dict[str, Any]) -> str:
-    read_names(path, "label", 2)
+    NameFile.read(path).names_of(range(2))
     return "well"
 
 

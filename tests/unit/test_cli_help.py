@@ -33,6 +33,7 @@ COMMANDS = (
     "predict",
     "tag",
     "explain",
+    "name",
     "info",
     "convert",
     "serve",

@@ -131,9 +131,6 @@ class TestTrain:
         train = ["train", folder / "train.txt", "--model", tmp_path / "model", "--tree"]
         text = text_of(*train, folder / "taxonomy.csv", exit_code=1)
         assert "none of the labels ('0', '1', '2', …) is a concept of the taxonomy" in text
-        assert "--label-names" in text_of(
-            *train, "kmeans", "--label-names", folder / "labels.txt", exit_code=2
-        )
         (tmp_path / "few.txt").write_text("L0\n")
         assert "expected 12 names of labels" in text_of(
             *train, folder / "taxonomy.csv", "--label-names", tmp_path / "few.txt", exit_code=1

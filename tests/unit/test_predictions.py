@@ -83,11 +83,33 @@ def test_masks_and_counts_in_every_question() -> None:
     assert model.predict(X, allow=[3])[:, [j for j in range(12) if j != 3]].nnz == 0
 
 
-def test_a_dense_result_has_all_labels() -> None:
-    X, y = documents(300, 80, 150, seed=2)
-    model = LabelTreeClassifier(random_state=0).fit(X, y.toarray())
-    assert (model.predict_proba(X[:5]) > 0).sum() > 5 * 100
-    assert model.predict_proba(X[:5], threshold=0.5).min(initial=1.0) == 0
+@pytest.mark.parametrize("n_classes", [150, 1200])
+def test_probabilities_of_classes_are_an_array_with_all_of_them(n_classes: int) -> None:
+    X, _ = documents(2 * n_classes, 80, 10, seed=2)
+    model = LabelTreeClassifier(random_state=0).fit(X, np.arange(2 * n_classes) % n_classes)
+    found = model.predict_proba(X[:5])
+    assert isinstance(found, np.ndarray)
+    assert found.shape == (5, n_classes)
+    assert ((found > 0).sum(axis=1) > 100).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["array", "csr", "lists"])
+def test_probabilities_of_labels_are_a_sparse_matrix(form: str) -> None:
+    X, y = documents(100, 60, 30, seed=2)
+    rows = {"array": y.toarray(), "csr": y, "lists": [y[i].indices.tolist() for i in range(100)]}
+    found = LabelTreeClassifier(random_state=0).fit(X, rows[form]).predict_proba(X)
+    assert sp.issparse(found)
+    assert found.format == "csr"
+
+
+def test_an_array_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = documents(100, 60, 30, seed=2)
+    model = LabelTreeClassifier(random_state=0).fit(X, np.arange(100) % 50)
+    monkeypatch.setattr("labeltree.questions.DENSE_BYTES", 100 * 50 * 4 - 1)
+    with pytest.raises(ValueError, match=r"100 rows and 50 classes .* use predict_topk\(X, k\)"):
+        model.predict_proba(X)
+    assert model.predict_proba(X[:99]).shape == (99, 50)
 
 
 def test_thresholds_for_each_label_are_cut_to_the_best() -> None:

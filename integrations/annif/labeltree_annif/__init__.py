@@ -22,3 +22,10 @@ class Config(AnnifConfig):
 
     # As Annif decides without ANNIF_CONFIG: a server loads its projects at once, a command only the one it needs.
     INITIALIZE_PROJECTS = os.environ.get("FLASK_RUN_FROM_CLI") != "true"
+
+
+def main() -> None:
+    """Run Annif's command line. Processes that it starts have the backend on every system: they import its script."""
+    from annif.cli import cli
+
+    cli(prog_name="annif")

@@ -101,11 +101,12 @@ class LabelTreeBackend(
 
     def _load(self) -> Classifier:
         try:
-            model: Classifier = load(self._model_path)
+            model: Any = load(self._model_path)
         except LabelTreeError as error:
             raise OperationFailedException(str(error), backend_id=self.backend_id) from error
-        # Annif runs several processes where there are many documents.
-        return model.set_params(n_jobs=1)
+        model.set_params(n_jobs=1)  # Annif runs several processes where there are many documents
+        loaded: Classifier = model
+        return loaded
 
     def _keep(self, vectorizer: Any, model: Classifier, version: tuple[int, int]) -> None:
         n_words = len(vectorizer.vocabulary_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from annif.backend.hyperopt import HPRecommendation, HyperparameterOptimizer, TrialWriter
 from annif.exception import ConfigurationException, NotSupportedException
@@ -12,7 +12,6 @@ from labeltree.tuning import Trial, Tuning, tune
 
 if TYPE_CHECKING:
     from annif.corpus import DocumentCorpus
-    from click.utils import LazyFile
 
 #: Annif's metrics that the tuner has too, by another name.
 _METRICS = {
@@ -30,7 +29,7 @@ class _Enough(Exception):  # noqa: N818 - nothing is wrong
     """Ends the search."""
 
 
-class LabelTreeOptimizer(HyperparameterOptimizer):  # type: ignore[misc]
+class LabelTreeOptimizer(HyperparameterOptimizer):
     """Searches parameters by successive halving: many on few documents, the best of them on more.
 
     A trial trains and measures one model. Trials run one after another, and each may use several threads.
@@ -46,7 +45,7 @@ class LabelTreeOptimizer(HyperparameterOptimizer):  # type: ignore[misc]
             )
         self._tuned_metric = metrics[metric]
 
-    def optimize(self, n_trials: int, n_jobs: int, results_file: LazyFile | None) -> HPRecommendation:
+    def optimize(self, n_trials: int, n_jobs: int, results_file: TextIO | None) -> HPRecommendation:
         project_id = self._backend.project.project_id
         classifier = self._backend.classifier(self._backend.params, n_jobs)
         if not isinstance(classifier, LabelTreeClassifier):

@@ -23,6 +23,7 @@ from labeltree.cli.explain import explain
 from labeltree.cli.help_page import long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
+from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
@@ -88,7 +89,7 @@ _BASIC = {
 add_train(app)
 for command in (  # in the order of the overview
     *(tune, learn, evaluate, compare, calibrate, decide),
-    *(predict, tag, explain, info, convert, serve, demo),
+    *(predict, tag, explain, name, info, convert, serve, demo),
 ):
     cls = long_command(_BASIC[command]) if command in _BASIC else None
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)

@@ -43,8 +43,8 @@ def calibrate(
     """Calibrate the probabilities of a model: of all labels with probability 0.8, four out of five should be true.
 
     For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model.
-    Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for other
-    probabilities: tune them again.
+    Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for
+    other probabilities: tune them again.
 
     The figures before and after are measured by cross-fitting: each half of VALID with maps that were fitted on the
     other half. The maps that are saved are fitted on all of VALID.

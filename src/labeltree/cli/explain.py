@@ -38,19 +38,19 @@ def explain(
         labeltree explain tags.labeltree test.txt --feature-names words.txt
     """
     from labeltree.cli.console import print_json, standard_output, titled
-    from labeltree.cli.label_names import LabelNames, read_names
+    from labeltree.cli.label_names import LabelNames, read_feature_names
     from labeltree.cli.trained_model import open_model
 
     classifier = open_model(model)
     names = LabelNames(classifier, label_names)
     features = None
     if feature_names is not None:
-        features = read_names(feature_names, "feature", classifier.n_features_in_)
+        features = read_feature_names(feature_names, classifier.n_features_in_)
     elif classifier.model_.vectorizer is not None:
         features = classifier.model_.vectorizer.get_feature_names_out().tolist()
     x = _row(data, classifier, row)
     best = classifier.predict_topk(x, 1).labels.tolist()[0][0]
-    chosen = best if label is None else _known(classifier, label)
+    chosen = best if label is None else _known(classifier, label, names)
     explanation = classifier.explain(x, chosen, n_features=top, feature_names=features)
     if json:
         print_json(
@@ -66,8 +66,9 @@ def explain(
         )
         return
     console = standard_output()
-    name = f"{chosen} ({names[chosen]})" if names.known else str(chosen)
-    console.print(titled(f"label {name}", f" of row {row}: probability {explanation.probability:.4f}"))
+    console.print(
+        titled(f"label {names.beside(chosen)}", f" of row {row}: probability {explanation.probability:.4f}")
+    )
     for number, path in enumerate(explanation.paths, start=1):
         console.print()
         if len(explanation.paths) > 1:
@@ -86,11 +87,13 @@ def _row(source: DataFile, classifier: Any, row: int) -> Any:
     raise typer.BadParameter(f"{source.path} has {first} rows, counted from 0", param_hint="--row")
 
 
-def _known(classifier: Any, text: str) -> Any:
-    """Return the label of the model that `text` names."""
-    for label in classifier.classes_.tolist():
-        if str(label) == text:
-            return label
+def _known(classifier: Any, text: str, names: Any) -> Any:
+    """Return the label of the model that `text` is, or is the name of."""
+    labels = classifier.classes_.tolist()
+    for text_of in (str, names.get):
+        for label in labels:
+            if text_of(label) == text:
+                return label
     raise typer.BadParameter(f"{text!r} is not a label of this model", param_hint="--label")
 
 

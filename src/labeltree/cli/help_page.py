@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 #: On short pages, a longer sentence is cut, and more examples are left out.
-_LONG_SENTENCE = 55
+_LONG_SENTENCE = 60
 _MOST_EXAMPLES = 5
 
 

@@ -84,6 +84,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "features": stored.n_features,
         "dense_features": list(stored.dense_features),
         "labels": stored.n_labels,
+        "label_names": len(classifier.label_names_ or ()),
         "weights": stored.weights,
         "calibration": stored.calibration,
         "model_bytes": stored.n_bytes,
@@ -159,7 +160,12 @@ def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
 
 def _labels(classifier: Any) -> str:
     classes, counts = classifier.classes_, classifier.label_counts_
-    examples = ", ".join(str(label) for label in classes[:3].tolist())
+    names = classifier.label_names_
+    examples = ", ".join(
+        str(label) if names is None or label not in names else f"{label}: {names[label]}"
+        for label in classes[:3].tolist()
+    )
     unseen = int((counts == 0).sum())
     without = f", {unseen:,} of them without any" if unseen else ""
-    return f"{len(classes):,} ({examples}, …), with {counts.mean():,.1f} training rows on average{without}"
+    named = "" if names is None else f", {len(names):,} with names"
+    return f"{len(classes):,} ({examples}, …){named}, with {counts.mean():,.1f} training rows on average{without}"

@@ -1,4 +1,4 @@
-"""Names of labels and features: numbers as in data files, or the lines of a file."""
+"""Names of labels and features on the command line: those of a file, those of the model, or numbers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from labeltree.data.sources import read_lines
 from labeltree.errors import DataFormatError
 
 
-def read_names(path: Path, noun: str, at_least: int) -> list[str]:
+def read_feature_names(path: Path, n_features: int) -> list[str]:
     """Return the lines of a file; raise `DataFormatError` if there are too few."""
     names = [line.strip() for _, line in read_lines(path)]
-    if len(names) < at_least:
+    if len(names) < n_features:
         raise DataFormatError(
-            f"expected {at_least} names of {noun}s, one per line, as the model has {noun}s from 0 to {at_least - 1}; "
-            f"got {len(names)}",
+            f"expected {n_features} names of features, one per line, as the model has features from 0 to "
+            f"{n_features - 1}; got {len(names)}",
             str(path),
         )
     return names
@@ -30,26 +30,43 @@ def are_ids(labels: NDArray[Any]) -> bool:
 
 
 class LabelNames:
-    """The names of a model's labels: the lines of a file, if there is one, else the labels themselves."""
+    """The names of a model's labels: those of a file if there is one, else those that the model has.
+
+    `names[label]` is the name of a label, or the label itself if it has none.
+    """
 
     def __init__(self, model: Any, path: Path | None) -> None:
-        self._names: list[str] | None = None
-        self.may_have_blanks = path is not None or model.classes_.dtype.kind not in "iu"
+        self.are_from_file = path is not None
+        self._names = model.label_names_
         if path is not None:
-            if not are_ids(model.classes_):
-                first = model.classes_.tolist()[0]
-                raise ValueError(
-                    f"the labels of this model are names already, such as {first!r}; leave --label-names out"
-                )
-            self._names = read_names(path, "label", int(model.classes_.max()) + 1)
+            from labeltree.labels import read_label_names
+
+            try:
+                self._names = read_label_names(path, model.classes_.tolist())
+            except DataFormatError:
+                raise
+            except ValueError as error:
+                raise ValueError(f"{error}; leave --label-names out, or give another file") from None
+        self.may_have_blanks = self.known or model.classes_.dtype.kind not in "iu"
 
     @property
     def known(self) -> bool:
+        """Whether there are names other than the labels."""
         return self._names is not None
 
+    def get(self, label: Any) -> str | None:
+        """Return the name of a label, if it has one."""
+        return None if self._names is None else self._names.get(label)
+
     def __getitem__(self, label: Any) -> str:
-        return str(label) if self._names is None else self._names[label]
+        return self.get(label) or str(label)
+
+    def beside(self, label: Any) -> str:
+        """Return the label with its name beside it."""
+        name = self.get(label)
+        return str(label) if name is None else f"{label} ({name})"
 
     def to_json(self, label: Any) -> dict[str, str]:
-        """Return the name of a label for a JSON object, if there is a file of names."""
-        return {"name": self[label]} if self.known else {}
+        """Return the name of a label for a JSON object, if it has one."""
+        name = self.get(label)
+        return {} if name is None else {"name": name}

@@ -29,8 +29,12 @@ file_option = partial(option, metavar="FILE")
 Model = Annotated[Path, argument("MODEL", "The directory of a trained model.")]
 LabelNames = Annotated[
     Path | None,
-    file_option("A file with the names of the labels, one per line, from label 0 on."),
+    file_option(
+        "A file with readable names of labels: a table (.csv, .tsv) of labels and names, a SKOS vocabulary (.ttl, "
+        ".rdf, …), or a list of names, one per line, from label 0 on. By default the names that the model has."
+    ),
 ]
+Language = Annotated[str, option("The language of the names in a SKOS vocabulary.", metavar="CODE")]
 LabelWeight = Annotated[
     str | None,
     option(

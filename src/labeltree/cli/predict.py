@@ -60,7 +60,8 @@ def predict(
     """Predict the most probable labels of rows, with their probabilities.
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
-    DATA are ignored. With [bold]--label-names[/bold], lines have names instead of numbers, separated by tabs.
+    DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
+    [bold]--label-names[/bold], they have the names of the file instead of labels.
 
     [bold]Examples[/bold]
 
@@ -80,7 +81,7 @@ def predict(
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier)
     write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
-    if write is _as_rows and (names.known or not are_ids(classifier.classes_)):
+    if write is _as_rows and (names.are_from_file or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
     # A ranking by weights has its own purpose: it ignores the decision.
     is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
@@ -115,8 +116,9 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
 
 def _as_lines(X: Any, found: Any, names: Any, first_row: int) -> bytes:
     separator = "\t" if names.may_have_blanks else " "
+    text_of = names.__getitem__ if names.are_from_file else names.beside
     return "".join(
-        separator.join(f"{names[label]}:{probability:.6g}" for label, probability in row) + "\n"
+        separator.join(f"{text_of(label)}:{probability:.6g}" for label, probability in row) + "\n"
         for row in found.rows()
     ).encode()
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.questions import decided_labels
+from labeltree.model.label_matrix import decided_labels
 
 
 class PredictedLabels(NamedTuple):

@@ -46,7 +46,7 @@ def train(
     ] = False,
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option("The method to train. Add --help-all to see its options.", metavar="METHOD"),
+        option(f"{', '.join(METHODS)}. Add --help-all to see the options of a method.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
     tune: Annotated[
         float | None,
@@ -59,7 +59,15 @@ def train(
     ] = None,
     valid: Valid = None,
     metric: Metric = DEFAULT_METRIC,
-    label_names: options.LabelNames = None,
+    label_names: Annotated[
+        Path | None,
+        file_option(
+            "A file with readable names of labels, which the model keeps: a table (.csv, .tsv) of labels and names, a "
+            "SKOS vocabulary (.ttl, .rdf, …), or a list of names, one per line, from label 0 on. By default the names "
+            "in the taxonomy that the tree is made of, if it has names."
+        ),
+    ] = None,
+    language: options.Language = "en",
     preset: Annotated[
         Literal["parabel", "bonsai", "napkinxc"] | None,
         option("Use the settings of a published system. Options that you give override them."),
@@ -97,6 +105,7 @@ def train(
         labeltree train train.txt --model tags.labeltree --n-trees 3
         zcat part*.gz | labeltree train - --model tags.labeltree --preset parabel
         labeltree train train.txt --model tags --tree topics.csv --label-names labels.txt
+        labeltree train texts.jsonl --model tags --label-names eurovoc.ttl --language fr
         labeltree train texts.jsonl --model tags --parameters parameters.json
     """
     import time
@@ -107,7 +116,8 @@ def train(
     from labeltree.cli.parameter_search import describe_search, run_search, search_to_json
     from labeltree.cli.replacement import check_may_replace
     from labeltree.cli.training_rows import read_training_rows, read_validation_rows
-    from labeltree.cli.tree.hierarchy import check_names_are_used, describe_matching, fit_for_columns
+    from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
+    from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
 
     kind = METHODS[method]
@@ -123,13 +133,17 @@ def train(
     tree, told = getattr(classifier, "tree", None), {}
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
-    check_names_are_used(tree, label_names)
+    name_file = None if label_names is None else NameFile.read(label_names, language)
     check_may_replace(model, kind.estimator, overwrite)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
         rows = read_training_rows(data, for_texts)
         valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
     check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
+    labels = rows.labels
+    names = (
+        None if name_file is None else name_file.names_of(labels)
+    )  # refuses a wrong file before hours of training
     found = None
     if tune is not None:
         with stopwatch.phase("tuning"):
@@ -151,7 +165,10 @@ def train(
             rows = rows.vectorized(vectorizer)
     if tree is not None and rows.vectorizer is None:
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
+    if names is None:
+        names = label_names_in(tree, labels)
     rows.fit(classifier)
+    classifier.label_names_ = names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
@@ -168,6 +185,7 @@ def train(
                 "rows": rows.X.shape[0],
                 "features": rows.X.shape[1],
                 "labels": n_labels,
+                "label_names": len(classifier.label_names_ or ()),
                 "parameters": {**classifier.get_params(), **told},
                 "tuning": None if found is None else search_to_json(found),
                 "C": getattr(classifier, "C_", None),
@@ -184,8 +202,10 @@ def train(
     console.print(
         rows.describe(n_labels, stopwatch.seconds["reading"] + stopwatch.seconds.get("vectorizing", 0))
     )
-    for line in describe_matching(tree, n_labels):
+    for line in describe_matching(tree, labels):
         console.print(line)
+    if classifier.label_names_:
+        console.print(f"{len(classifier.label_names_):,} of {n_labels:,} labels have names")
     console.print(describe_training(classifier))
     if isinstance(getattr(classifier, "C", None), str):
         chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]

@@ -80,8 +80,6 @@ def _has_option(kind: Kind, name: str) -> bool:
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"
-    if name == "label_names":  # the names of the leaves of --tree
-        return any("tree" in names for names in kind.panels.values())
     return True
 
 
@@ -114,4 +112,4 @@ def _help_page(kind: Kind) -> str:
         return reflowed("\n\n".join([page, title, *methods]))
     summary = page.partition("\n\n")[0]
     example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"
-    return reflowed("\n\n".join([summary, kind.help, "[bold]Examples[/bold]", example]))
+    return reflowed("\n\n".join([f"{summary} {kind.help}", "[bold]Examples[/bold]", example]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from labeltree.cli.data_file import DataFile, format_of
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
+from labeltree.labels.reading import label_order
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class TrainingRows:
         if not self.are_texts:
             return self
         return replace(self, X=vectorizer.fit_transform(self.X), vectorizer=vectorizer)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels, as a classifier that is trained on these rows will have them."""
+        return label_order({*chain(*self.y)}) if self.are_texts else list(range(self.y.shape[1]))
 
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these were read."""

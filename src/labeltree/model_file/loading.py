@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from labeltree.kinds import KINDS, kind_named, kind_of
 from labeltree.model_file.document import Stored, read_consistently
 from labeltree.model_file.saving import section_of
+
+if TYPE_CHECKING:
+    from labeltree.questions import Questions
+
+_Model = TypeVar("_Model")
+
+
+@overload
+def load(
+    path: str | os.PathLike[str], verify: bool = False, cls: None = None, **options: Any
+) -> Questions: ...
+
+
+@overload
+def load(path: str | os.PathLike[str], verify: bool, cls: type[_Model], **options: Any) -> _Model: ...
 
 
 def load(

@@ -16,8 +16,9 @@ from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes, count_outcomes
 from labeltree.model.explanation import FeatureNames
 from labeltree.model.forest import Search
+from labeltree.model.label_matrix import decided_labels, validation_pairs
 from labeltree.model.model import Model
-from labeltree.questions import Questions, decided_labels, validation_pairs
+from labeltree.questions import Questions
 from labeltree.report.curves import THRESHOLDS, RankCurve, ThresholdCurve, rank_curve, threshold_curve
 from labeltree.report.evidence import EvidenceFinder
 from labeltree.report.frequency import FrequencyBand, frequency_bands

@@ -16,19 +16,36 @@ from labeltree.serving.client_errors import ServiceError, ServiceUnavailableErro
 _Result = TypeVar("_Result")
 
 
-class Tag(NamedTuple):
-    """A label and its probability."""
-
+class _Pair(NamedTuple):
     label: Any
     probability: float
 
 
+class Tag(_Pair):
+    """A label and its probability: a pair. `name` is the readable name of the label, or None."""
+
+    name: str | None
+
+    def __new__(cls, label: Any, probability: float, name: str | None = None) -> Tag:
+        tag = super().__new__(cls, label, probability)
+        tag.name = name
+        return tag
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (*self, self.name)
+
+    def __repr__(self) -> str:
+        named = "" if self.name is None else f", name={self.name!r}"
+        return f"Tag(label={self.label!r}, probability={self.probability!r}{named})"
+
+
 @dataclass(frozen=True)
 class LabelCount:
-    """A label and its number of training examples."""
+    """A label, its number of training examples, and its readable name if it has one."""
 
     label: Any
     count: int
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +151,10 @@ class Calls:
         }
 
         def read(answer: Any) -> list[list[Tag]]:
-            return [[Tag(tag["label"], tag["probability"]) for tag in row] for row in answer["predictions"]]
+            return [
+                [Tag(tag["label"], tag["probability"], tag.get("name")) for tag in row]
+                for row in answer["predictions"]
+            ]
 
         return Call("POST", _path(model, "predict"), read, _given(body))
 
@@ -155,7 +175,7 @@ class Calls:
     def labels(
         self, model: str, query: str = "", *, limit: int = 20, offset: int = 0
     ) -> Call[list[LabelCount]]:
-        """Return labels with `query` in their name."""
+        """Return labels with `query` in their text or name."""
         parameters = {"query": query, "limit": limit, "offset": offset}
         return Call("GET", _path(model, "labels"), _list_of(LabelCount, "labels"), query=parameters)
 
@@ -195,7 +215,8 @@ def _path(model: str, action: str) -> str:
 
 def _object(kind: type[_Result], answer: Any) -> _Result:
     """Return an object of a dataclass; fields of the answer that only a newer server has are ignored."""
-    return kind(**{field.name: answer[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: answer[name] for name in known if name in answer})
 
 
 def _list_of(kind: type[_Result], key: str) -> Callable[[Any], list[_Result]]:

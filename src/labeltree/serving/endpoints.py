@@ -41,7 +41,9 @@ Running = Annotated[Service, Depends(_service)]
 Current = Annotated[Exchange, Depends(_exchange)]
 Served = Annotated[ServedModel, Depends(_served)]
 
-NamePart = Annotated[str, Query(max_length=1000, description="Part of the name; ignores case and accents.")]
+NamePart = Annotated[
+    str, Query(max_length=1000, description="Part of the label or of its name; ignores case and accents.")
+]
 Limit = Annotated[int, Query(ge=1, le=2**53, description="Maximum number of items.")]
 Offset = Annotated[int, Query(ge=0, le=2**53, description="Number of items to skip.")]
 NodeNumber = Annotated[int, Query(ge=0, le=2**31, description="Number of the node; the root is 0.")]
@@ -137,7 +139,13 @@ async def describe(served: Served) -> schemas.ModelAnswer:
     return served.describe()
 
 
-@model_router.get("/labels", response_model=schemas.LabelsAnswer, tags=["labels"], summary="Search labels")
+@model_router.get(
+    "/labels",
+    response_model=schemas.LabelsAnswer,
+    response_model_exclude_unset=True,
+    tags=["labels"],
+    summary="Search labels",
+)
 async def labels(
     service: Running,
     exchange: Current,
@@ -146,13 +154,17 @@ async def labels(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> Any:
-    """Find labels by a part of their name: first those that begin with it, then the most frequent."""
+    """Find labels by a part of their text or name: first those that begin with it, then the most frequent."""
     service.settings.limits.check_count("limit", limit)
     return await service.ask(exchange, served, 0, lambda model: model.labels.find(query, limit, offset))
 
 
 @model_router.get(
-    "/tree", response_model=schemas.TreeAnswer, tags=["labels"], summary="Show a node of a tree"
+    "/tree",
+    response_model=schemas.TreeAnswer,
+    response_model_exclude_unset=True,
+    tags=["labels"],
+    summary="Show a node of a tree",
 )
 async def tree(
     service: Running,
@@ -173,13 +185,17 @@ async def tree(
 
 
 @model_router.get(
-    "/tree/path", response_model=schemas.PathAnswer, tags=["labels"], summary="Find a label in a tree"
+    "/tree/path",
+    response_model=schemas.PathAnswer,
+    response_model_exclude_unset=True,
+    tags=["labels"],
+    summary="Find a label in a tree",
 )
 async def path(
     service: Running,
     exchange: Current,
     served: Served,
-    label: Annotated[str, Query(max_length=100_000, description="The full name of the label.")],
+    label: Annotated[str, Query(max_length=100_000, description="The label as a text.")],
     tree: TreeNumber = 0,
 ) -> Any:
     """Return the nodes from the root to the leaf of a label."""

@@ -42,6 +42,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
         "model": served.name,
         "version": version,
         "label": request.label,
+        **_name(served, request.label),
         "probability": explanation.probability,
         "paths": [
             [_step(step, request.label if step is path[-1] else None) for step in path]
@@ -49,6 +50,11 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
         ],
         "highlights": _highlights(explanation, str(request.text or "")),
     }
+
+
+def _name(served: ServedModel, label: Any) -> dict[str, str]:
+    names = served.model.model_.label_names or {}
+    return {"name": names[label]} if label in names else {}
 
 
 def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:

@@ -1,10 +1,10 @@
-"""Search for labels by a part of their name, without regard to case and accents."""
+"""Search for labels by a part of their text or name, without regard to case and accents."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ class LabelSearch:
 
     labels: Sequence[Any]
     counts: NDArray[np.int64]
+    names: Mapping[Any, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Any) -> LabelSearch:
@@ -34,29 +35,38 @@ class LabelSearch:
             classes = model.classes_
             counts = np.asarray(model.label_counts_)
             if len(counts) == len(classes) and model.classes_ is classes:
-                return cls(classes.tolist(), counts)
+                return cls(classes.tolist(), counts, model.model_.label_names or {})
 
     def find(self, query: str, limit: int, offset: int) -> dict[str, Any]:
-        """Return the content of a `LabelsAnswer`: a page of the labels with `query` in their name.
+        """Return the content of a `LabelsAnswer`: a page of the labels with `query` in their text or name.
 
         Labels that begin with the query come first, then the most frequent.
         """
         wanted, found = folded(query), self._by_count
         if wanted:
-            names = self._names
-            found = [i for i in found if wanted in names[i]]
-            found.sort(key=lambda i: not names[i].startswith(wanted))
+            texts = self._texts
+            found = [i for i in found if wanted in texts[i]]
+            found.sort(key=lambda i: not (texts[i].startswith(wanted) or f"\n{wanted}" in texts[i]))
         page = found[offset : offset + limit]
-        labels = [{"label": self.labels[i], "count": int(self.counts[i])} for i in page]
+        labels = [{**self.named(self.labels[i]), "count": int(self.counts[i])} for i in page]
         return {"labels": labels, "total": len(found)}
+
+    def named(self, label: Any) -> dict[str, Any]:
+        """Return a label, with its name if it has one."""
+        return {"label": label, "name": self.names[label]} if label in self.names else {"label": label}
 
     def by_text(self, text: str) -> Any | None:
         """Return the label with this text, as in a key of a JSON object, or None."""
         return self._by_text.get(text)
 
     @cached_property
-    def _names(self) -> list[str]:
-        return [folded(_text(label)) for label in self.labels]
+    def _texts(self) -> list[str]:
+        """The text of each label and, on a line of its own, its name."""
+        names = self.names
+        return [
+            folded(f"{_text(label)}\n{names[label]}" if label in names else _text(label))
+            for label in self.labels
+        ]
 
     @cached_property
     def _by_count(self) -> list[int]:

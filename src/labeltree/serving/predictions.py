@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import to_json
@@ -52,18 +53,26 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | by
     except ValueError as error:
         raise rows.bad_features(request.features, error) from None
     tops = zip(top.labels.tolist(), top.probabilities.tolist(), strict=True)
+    names = served.model.model_.label_names
     answer: dict[str, Any] = {"model": served.name, "version": version}
     if len(top.labels) == 1:
-        answer["predictions"] = [_labels(*row) for row in tops]
+        answer["predictions"] = [_labels(*row, names) for row in tops]
         return answer
-    rows_of_json = [to_json(_labels(*row)) for row in tops]
+    rows_of_json = [to_json(_labels(*row, names)) for row in tops]
     return to_json(answer)[:-1] + b',"predictions":[' + b",".join(rows_of_json) + b"]}"
 
 
-def _labels(labels: list[Label], probabilities: list[float]) -> list[dict[str, Any]]:
-    return [
+def _labels(
+    labels: list[Label], probabilities: list[float], names: Mapping[Any, str] | None
+) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
         {"label": label, "probability": p} for label, p in zip(labels, probabilities, strict=True) if p > 0
     ]
+    if names is not None:
+        for prediction in found:
+            if (name := names.get(prediction["label"])) is not None:
+                prediction["name"] = name
+    return found
 
 
 def _features(served: ServedModel, request: PredictRequest) -> Any:

@@ -88,6 +88,7 @@ class ServedModel:
             n_features=int(self.model.n_features_in_),
             n_trees=self.model.model_.forest.n_trees,
             has_label_trees=self.has_label_trees,
+            has_label_names=self.model.model_.label_names is not None,
             takes_text=self.takes_text,
             takes_features=self.takes_features,
             learns=self.learns,

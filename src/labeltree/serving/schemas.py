@@ -93,10 +93,15 @@ class PredictRequest(
         return self
 
 
+#: The readable name of a label. It is left out if the label has none.
+Name = Annotated[str | None, Field(description="The readable name of the label, if it has one.")]
+
+
 class Prediction(BaseModel):
     """A label and its probability."""
 
     label: Label = Field(examples=["sea"])
+    name: Name = None
     probability: float = Field(examples=[0.83])
 
 
@@ -167,6 +172,7 @@ class ExplainAnswer(BaseModel):
     model: str
     version: str
     label: Label
+    name: Name = None
     probability: float
     paths: list[list[Step]]
     highlights: list[Highlight]
@@ -176,6 +182,7 @@ class LabelCount(BaseModel):
     """A label and its number of training examples."""
 
     label: Label
+    name: Name = None
     count: int
 
 
@@ -193,7 +200,9 @@ class TreeChild(BaseModel):
     n_labels: int
     count: int
     label: Label | None = None
+    name: Name = None
     examples: list[Label] = []
+    example_names: list[str] = Field([], description="The names of the examples, if labels have names.")
 
 
 class TreeAnswer(BaseModel):
@@ -206,6 +215,7 @@ class TreeAnswer(BaseModel):
     n_labels: int
     count: int = Field(description="How often labels below this node occur in the training examples.")
     label: Label | None = None
+    name: Name = None
     children: list[TreeChild]
     total: int = Field(description="The total number of children.")
 
@@ -215,6 +225,7 @@ class PathAnswer(BaseModel):
 
     tree: int
     label: Label
+    name: Name = None
     nodes: list[int]
 
 
@@ -228,6 +239,7 @@ class ModelAnswer(BaseModel):
     n_features: int
     n_trees: int
     has_label_trees: bool = Field(description="Whether the trees divide labels and can be browsed.")
+    has_label_names: bool = Field(description="Whether labels have readable names.")
     takes_text: bool
     takes_features: bool = Field(description="Whether features have names rather than numbers.")
     learns: bool

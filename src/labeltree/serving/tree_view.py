@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from labeltree.cached import cached_property
 from labeltree.serving.errors import Refusal
+from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.registry import ServedModel
 from labeltree.trees import LabelTree
 
@@ -20,13 +21,20 @@ N_EXAMPLES = 5
 
 @dataclass(frozen=True)
 class TreeView:
-    """One tree of a model, with the number of training examples of each label."""
+    """One tree of a model, and its labels with their names and numbers of training examples."""
 
     number: int
     n_trees: int
     tree: LabelTree
-    labels: Sequence[Any]
-    counts: NDArray[np.int64]
+    search: LabelSearch
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        return self.search.labels
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return self.search.counts
 
     @classmethod
     def of(cls, served: ServedModel, number: int) -> TreeView:
@@ -40,7 +48,7 @@ class TreeView:
             search, trees = served.labels, served.model.trees_
             if not 0 <= number < len(trees):
                 raise Refusal(404, f"tree: the model {name} has trees 0 to {len(trees) - 1}", "no_such_tree")
-            view = cls(number, len(trees), trees[number], search.labels, search.counts)
+            view = cls(number, len(trees), trees[number], search)
             if not served.learns:
                 served.tree_views[number] = view
                 return view
@@ -67,7 +75,7 @@ class TreeView:
     def path(self, label: Any) -> dict[str, Any]:
         """Return the content of a `PathAnswer`."""
         nodes = self.tree.path(self.labels.index(label)).tolist()
-        return {"tree": self.number, "label": label, "nodes": nodes}
+        return {"tree": self.number, **self.search.named(label), "nodes": nodes}
 
     def _describe(self, node: int) -> dict[str, Any]:
         position = int(self.tree.label[node])
@@ -75,7 +83,7 @@ class TreeView:
             "node": node,
             "n_labels": int(self.tree.n_labels_of_node[node]),
             "count": int(self._counts_of_nodes[node]),
-            "label": None if position < 0 else self.labels[position],
+            **({"label": None} if position < 0 else self.search.named(self.labels[position])),
         }
 
     def _child(self, node: int) -> dict[str, Any]:
@@ -83,7 +91,10 @@ class TreeView:
             return {**self._describe(node), "examples": []}
         below = self.tree.labels_under(node)
         most_frequent = below[np.argsort(-self.counts[below], kind="stable")[:N_EXAMPLES]]
-        return {**self._describe(node), "examples": [self.labels[i] for i in most_frequent.tolist()]}
+        examples = [self.labels[i] for i in most_frequent.tolist()]
+        names = self.search.names
+        named = {"example_names": [names.get(label, str(label)) for label in examples]} if names else {}
+        return {**self._describe(node), "examples": examples, **named}
 
     @cached_property
     def _counts_of_nodes(self) -> NDArray[np.int64]:

@@ -81,7 +81,7 @@ def build(
         return
     console = standard_output()
     console.print(titled(out, f": built in {seconds_text(stopwatch.seconds['building'])}"))
-    for line in hierarchy.describe_matching(classifier.tree, built.n_labels):
+    for line in hierarchy.describe_matching(classifier.tree, range(built.n_labels)):
         console.print(line)
     console.print(shape_table(built, [], cost, data.path))
     print_next(f"labeltree train {data.path} --tree {out} --model MODEL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -69,9 +70,16 @@ def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: 
     return tree.for_columns(column_names(labels, n_labels, first_label)) if _taxonomies(tree) else tree
 
 
-def describe_matching(tree: Any, n_labels: int) -> list[str]:
+def describe_matching(tree: Any, labels: Sequence[Any]) -> list[str]:
     """Return a line for each taxonomy in the value of ``--tree``: how many labels are in it."""
-    return [matching_text(_matching(taxonomy, range(n_labels)), n_labels) for taxonomy in _taxonomies(tree)]
+    return [matching_text(_matching(taxonomy, labels), len(labels)) for taxonomy in _taxonomies(tree)]
+
+
+def label_names_in(tree: Any, labels: Sequence[Any]) -> dict[Any, str] | None:
+    """Return the names of labels in the first taxonomy in the value of ``--tree``, if there is one."""
+    from labeltree.labels.name_file import names_in
+
+    return next((names_in(taxonomy, list(labels)) for taxonomy in _taxonomies(tree)), None)
 
 
 def _taxonomies(tree: Any) -> list[Any]:
@@ -81,13 +89,14 @@ def _taxonomies(tree: Any) -> list[Any]:
 
 
 def column_names(labels: Path | None, n_labels: int = 0, first_label: int = 0) -> list[str]:
-    """Return the names of labels: the lines of a file (all of them if `n_labels` is 0), or numbers."""
-    from labeltree.cli.label_names import read_names
+    """Return the names of labels: those of a file (all of them if `n_labels` is 0), or numbers."""
+    from labeltree.labels.name_file import NameFile
 
     if labels is None:
         return [str(first_label + label) for label in range(n_labels)]
-    names = read_names(labels, "label", max(n_labels, 1))
-    return names[: n_labels or len(names)]
+    file = NameFile.read(labels)
+    names = file.names_of(range(n_labels or len(file.concepts)))
+    return [names.get(label, str(first_label + label)) for label in range(n_labels or len(file.concepts))]
 
 
 def lowest_concepts(taxonomy: Any) -> list[str]:
