@@ -6,7 +6,7 @@ from benchmarks import inputs
 from benchmarks.inputs import FORMS, Inputs
 from sklearn.preprocessing import normalize
 
-from labeltree.data import read_fasttext, read_xmlc
+from labeltree.data import read_texts, read_xmlc
 
 TRAIN = "5 4 6\n0,5 1:0.5 3:2\n2 0:1.25\n 2:3\n1:1 2:1\n4\n"
 TEST = "1 4 6\n5 3:1\n"
@@ -38,9 +38,9 @@ def test_vowpal_wabbit_gets_labels_and_weighted_features(files):
 
 
 def test_fasttext_gets_labels_and_words(files):
-    texts, labels = read_fasttext(files.path("fasttext"))
-    assert labels == [["0", "5"], ["2"], [], [], ["4"]]
-    assert [text.split() for text in texts] == [["1", "3"], ["0"], ["2"], ["1", "2"], []]
+    read = read_texts(files.path("fasttext"), format="fasttext")
+    assert read.labels == [["0", "5"], ["2"], [], [], ["4"]]
+    assert [text.split() for text in read.texts] == [["1", "3"], ["0"], ["2"], ["1", "2"], []]
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -17,16 +17,16 @@ from tests.fuzz.target import Case, Target, is_refusal, pattern
 
 from labeltree import LabelTree
 from labeltree.data import (
-    read_fasttext,
-    read_jsonl,
     read_libsvm,
     read_stream,
+    read_texts,
     read_word_vectors,
     read_xmlc,
     write_libsvm,
     write_word_vectors,
     write_xmlc,
 )
+from labeltree.data.formats import FORMATS
 from labeltree.labels.name_file import NameFile
 from labeltree.trees import Taxonomy
 from labeltree.tuning import read_parameters
@@ -237,19 +237,19 @@ def check_rows(X: Any, y: Any) -> None:
 
 
 def texts(path: Path, options: dict[str, Any]) -> str:
-    read_jsonl(path, labels=None if options["one_based"] else "labels")
+    read_texts(path, labels=None if options["one_based"] else "labels", separator=";", id=None)
     return "well"
 
 
 def fasttext(path: Path, options: dict[str, Any]) -> str:
-    read_fasttext(path, options["label_prefix"])
+    read_texts(path, format="fasttext", label_prefix=options["label_prefix"])
     return "well"
 
 
 def stream(path: Path, options: dict[str, Any]) -> str:
     chosen = {key: options[key] for key in ("batch_size", "label_prefix", "skip_bad_lines")}
     if options["skip_bad_lines"]:
-        chosen["format"] = random.Random(str(options)).choice(["auto", "jsonl", "xmlc", "libsvm", "fasttext"])
+        chosen["format"] = random.Random(str(options)).choice(["auto", *FORMATS])
     examples = read_stream(path, **chosen)
     n = 0
     for X, y in examples:

@@ -246,7 +246,7 @@ class TestMistakes:
     def test_labels_that_no_data_file_has(self, tmp_path: Path, labels: list[Any]) -> None:
         LabelTreeClassifier().fit(np.eye(2), [[label] for label in labels]).save(tmp_path / "model")
         result = run("evaluate", tmp_path / "model", "-", input="0 0:1\n", exit_code=1)
-        assert f"names such as {labels[0]!r}, but data files have numbers from 0" in result.stderr
+        assert f"names such as {labels[0]!r}, but - has rows whose labels are numbers from 0" in result.stderr
 
     def test_no_rows(self, folder: Path) -> None:
         result = run("evaluate", folder / "model", "-", input="0 30 12\n", exit_code=1)

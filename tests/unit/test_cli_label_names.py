@@ -153,6 +153,14 @@ class TestShown:
         lines = run(*predict, "--label-names", tmp_path / "other.csv").stdout.splitlines()
         assert [line.rpartition(":")[0] for line in lines] == ["ships", "T2", "ships", "T2"]
 
+    def test_tag(self, folder: Path) -> None:
+        assert run("tag", folder / "named", "a boat", "-k", 1).stdout.endswith("%  shipping  T1\n")
+        assert run("tag", folder / "plain", "a boat", "-k", 1).stdout.endswith("%  T1\n")
+        (found,) = run_json("tag", folder / "named", "a boat", "-k", 1, "--json")["labels"]
+        assert (found["label"], found["name"]) == ("T1", "shipping")
+        other = run("tag", folder / "plain", "a boat", "-k", 1, "--label-names", folder / "names.csv").stdout
+        assert other.endswith("%  shipping  T1\n")
+
     def test_explain(self, folder: Path) -> None:
         explain = ["explain", folder / "named", folder / "texts.jsonl"]
         text = run(*explain, "--row", 0).stdout

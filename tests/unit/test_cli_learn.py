@@ -243,7 +243,7 @@ class TestMistakes:
             (["--k", "0,1"], "must be numbers from 1 with commas, such as 1,3,5; got '0,1'"),
             (["--k", "few"], "got 'few'"),
             (["--window", 0], "--window"),
-            (["--format", "csv"], "csv"),
+            (["--format", "xls"], "xls"),
         ],
     )
     def test_wrong_options_are_told_before_anything_is_read(

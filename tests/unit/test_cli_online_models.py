@@ -113,8 +113,10 @@ def test_info(folder: Path) -> None:
 def test_names_for_numbers_and_numbers_for_names(folder: Path) -> None:
     model, _, _ = opened(folder)
     wrong = b" 3:1\n" if model.named_features_ else b'{"text": "boat"}\n'
-    wanted, found = ("names", "numbers") if model.named_features_ else ("numbers", "names")
-    message = f"<stdin>: expected features that are {wanted}, as the model has learned, got {found}\n"
+    wanted, found = "texts or named features", "rows of numbers"
+    if not model.named_features_:
+        wanted, found = found, f"{wanted} (jsonl)"
+    message = f"<stdin>: expected {wanted}, as the model has learned, got {found}\n"
     for command in ("predict", "evaluate", "explain"):
         text = wrong if command != "evaluate" else wrong.replace(b'"boat"', b'"boat", "labels": []')
         assert message in run(command, folder / "model", "-", input=text, exit_code=1).stderr
@@ -130,6 +132,7 @@ def test_named_features_are_not_for_batch_models(tmp_path: Path) -> None:
     LabelTreeClassifier(random_state=0).fit(np.eye(4), [[0], [1], [2], [3]]).save(tmp_path / "model")
     for command in ("predict", "explain"):
         result = run(command, tmp_path / "model", "-", input='{"text": "boat"}\n', exit_code=1)
-        assert "expected features that are numbers, as the model has learned, got names" in result.stderr
-    result = run("evaluate", tmp_path / "model", "-", "--format", "jsonl", input="", exit_code=2)
-    assert "was trained on rows of numbers" in " ".join(result.stderr.replace("│", " ").split())
+        assert "expected rows of numbers, as the model has learned, got texts" in result.stderr
+    for options in ([], ["--format", "jsonl"]):
+        result = run("evaluate", tmp_path / "model", "-", *options, input='{"text": "boat"}\n', exit_code=1)
+        assert "was trained on rows of numbers, but - has texts (jsonl)" in result.stderr

@@ -1,4 +1,4 @@
-"""read_fasttext."""
+"""read_texts of fastText lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labeltree.data import DataFormatError, read_fasttext
+from labeltree.data import DataFormatError, Texts, read_texts
 
 
 def test_lines() -> None:
@@ -34,37 +34,35 @@ def test_lines() -> None:
     ]
     for end in ("\n", "\r\n"):
         for last in ("", end):
-            texts, labels = read_fasttext(io.BytesIO((end.join(lines) + last).encode()))
-            assert list(zip(texts, labels, strict=True)) == expected
+            read = read_texts(io.BytesIO((end.join(lines) + last).encode()))
+            assert list(zip(read.texts, read.labels, strict=True)) == expected
 
 
 def test_other_prefix() -> None:
-    assert read_fasttext(io.BytesIO(b"#sea #boat __label__x\n"), label_prefix="#") == (
-        ["__label__x"],
-        [["sea", "boat"]],
-    )
+    read = read_texts(io.BytesIO(b"#sea #boat __label__x\n"), label_prefix="#")
+    assert read == Texts(["__label__x"], [["sea", "boat"]])
     with pytest.raises(ValueError, match="expected a label_prefix of at least one character"):
-        read_fasttext(io.BytesIO(b"x"), label_prefix="")
+        read_texts(io.BytesIO(b"x"), label_prefix="")
 
 
 def test_file(tmp_path: Path) -> None:
     path = tmp_path / "train.txt.gz"
     path.write_bytes(gzip.compress("\ufeff__label__sea boat\n".encode()))
-    assert read_fasttext(path) == (["boat"], [["sea"]])
+    assert read_texts(path) == Texts(["boat"], [["sea"]])
 
 
 def test_empty_file(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
-    assert read_fasttext(tmp_path / "empty.txt") == ([], [])
+    assert read_texts(tmp_path / "empty.txt") == Texts([], [])
 
 
 def test_errors(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_bytes(b"__label__sea boat\n__label__ boat\n")
     with pytest.raises(DataFormatError, match=r"train.txt:2: expected the name of a label after '__label__'"):
-        read_fasttext(path)
+        read_texts(path)
     path.write_bytes(b"__label__sea boat\n\nna\xefve\n")
     with pytest.raises(
         DataFormatError, match=r"train.txt:3: expected UTF-8 text, got the byte 0xef as byte 3 of"
     ):
-        read_fasttext(path)
+        read_texts(path)

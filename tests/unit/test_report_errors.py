@@ -19,7 +19,7 @@ from labeltree.report import Report, measure_report, report_page
 from labeltree.report.cures import find_cures, miscalibrated
 from labeltree.report.evidence import Piece, marked
 from labeltree.report.row_errors import LISTED_ROWS, SAME_LABEL
-from labeltree.text import Tagger
+from labeltree.text import Tagger, TextVectorizer
 from labeltree.text.text_explanation import Highlight
 
 K = 2
@@ -106,6 +106,19 @@ def test_texts_mean_nothing_to_a_browser(tagger: Tagger) -> None:
     assert "&lt;script&gt;alert" in page
     assert "&lt;i&gt;" in page
     assert "<u>" not in page
+
+
+def test_fields_of_texts_are_joined() -> None:
+    words, labels = labelled_texts(60)
+    rows = [{"title": text[:20], "body": text[20:], "other": "?"} for text in words]
+    tagger = Tagger(LabelTreeClassifier(random_state=0), TextVectorizer(fields={"title": 2.0, "body": 1.0}))
+    tagger.fit(rows, labels)
+    X = tagger.vectorizer_.transform(rows)
+    report = measure_report(tagger.classifier_, X, labels[::-1], k=K, texts=rows)
+    pieces = report.false_alarms[0].evidence.pieces
+    row = rows[report.false_alarms[0].row]
+    assert "".join(piece.text for piece in pieces) == f"{row['title']} · {row['body']} · ?"
+    assert any(piece.strength for piece in pieces)
 
 
 def test_features_with_names_are_listed() -> None:

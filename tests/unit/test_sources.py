@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from labeltree.data import DataFormatError, read_fasttext, read_jsonl, read_libsvm, read_xmlc
+from labeltree.data import DataFormatError, read_libsvm, read_texts, read_xmlc
 
 TEXT = b"2 4 3\n0,2 1:0.5 3:1.5\n 0:2\n"
 COMPRESS: dict[str, Any] = {
@@ -114,7 +114,7 @@ def test_named_pipe(tmp_path: Path) -> None:
     writer.join()
 
 
-@pytest.mark.parametrize("read", [read_xmlc, read_libsvm, read_fasttext, read_jsonl])
+@pytest.mark.parametrize("read", [read_xmlc, read_libsvm, read_texts])
 def test_missing_file_and_folder(read: Any, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none.txt")

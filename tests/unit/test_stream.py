@@ -22,10 +22,9 @@ from tests.command_line import make_rows, write_rows
 
 from labeltree.data import (
     DataFormatError,
-    read_fasttext,
-    read_jsonl,
     read_libsvm,
     read_stream,
+    read_texts,
     read_xmlc,
     word_counts,
 )
@@ -137,23 +136,23 @@ def test_json_lines(examples: list[tuple[Any, list[str]]], size: int, ensure_asc
     assert found == (expected, [labels for _, labels in examples])
 
 
-def test_json_lines_are_those_of_read_jsonl() -> None:
+def test_json_lines_are_those_of_read_texts() -> None:
     text = b'{"text": "A boat, a Boat!", "labels": ["sea", "boat"]}\r\n\n{"labels": [], "text": ""}'
-    texts, labels = read_jsonl(io.BytesIO(text))
-    assert collect(in_pieces(text, 5)) == ([word_counts(text) for text in texts], labels)
+    read = read_texts(io.BytesIO(text))
+    assert collect(in_pieces(text, 5)) == ([word_counts(text) for text in read.texts], read.labels)
 
 
 def test_labels_that_are_not_wanted_need_not_be_there() -> None:
     text = b'{"text": "boats"}\n{"features": {"a": 1}, "labels": 3}\n'
-    assert collect(io.BytesIO(text), labelled=False) == ([{"boats": 1.0}, {"a": 1}], [[], []])
+    assert collect(io.BytesIO(text), labels=None) == ([{"boats": 1.0}, {"a": 1}], [[], []])
 
 
-def test_fasttext_lines_are_those_of_read_fasttext() -> None:
+def test_fasttext_lines_are_those_of_read_texts() -> None:
     text = "__label__sea __label__größe A  boat a\tboat\n\nno label\n__label__x\r\n".encode()
-    texts, labels = read_fasttext(io.BytesIO(text))
+    read = read_texts(io.BytesIO(text))
     rows, found = collect(in_pieces(text, 3), format="fasttext")
-    assert rows == [{word: text.split().count(word) for word in text.split()} for text in texts]
-    assert found == labels
+    assert rows == [{word: text.split().count(word) for word in text.split()} for text in read.texts]
+    assert found == read.labels
     assert collect(io.BytesIO(b"#a b\n"), format="fasttext", label_prefix="#") == ([{"b": 1.0}], [["a"]])
 
 
@@ -253,7 +252,7 @@ GOOD = b'{"features": {"a": 1}, "labels": ["x"]}'
         ("jsonl", GOOD, b'{"text": "a", "features": {}, "labels": []}', "got both"),
         ("jsonl", GOOD, b'{"text": "a"}', "expected an object with the key 'labels', got the keys 'text'"),
         ("jsonl", GOOD, b'{"text": 1, "labels": []}', "expected a string as 'text', got a number"),
-        ("jsonl", GOOD, b'{"text": "", "labels": [1]}', "as 'labels', got a list with a number"),
+        ("jsonl", GOOD, b'{"text": "", "labels": [1.5]}', "as 'labels', got a list with a number"),
         ("jsonl", GOOD, b'{"features": [1], "labels": []}', "names and values as 'features', got a list"),
         ("jsonl", GOOD, b'{"features": {"a": [1]}, "labels": []}', "the feature 'a', got a list"),
         (
@@ -329,7 +328,7 @@ def test_closing_closes_the_file(tmp_path: Path, xmlc_text: bytes) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "csv"}, "expected format to be one of auto, jsonl, xmlc, libsvm, fasttext, got 'csv'"),
+        ({"format": "xls"}, "expected format to be one of auto, jsonl, csv, .*, got 'xls'"),
         ({"batch_size": 0}, "expected a batch_size of at least 1, got 0"),
         ({"label_prefix": ""}, "expected a label_prefix of at least one character"),
         ({"label_prefix": "\ud800"}, "expected a label_prefix of valid Unicode"),

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from labeltree.data import ExampleStream
     from labeltree.data.columns import Columns
 
-DataFormat: TypeAlias = Literal["auto", "jsonl", "fasttext", "xmlc", "libsvm"]
+#: The formats of `labeltree.data.formats`, which a help page need not import.
+DataFormat: TypeAlias = Literal[
+    "auto", "jsonl", "csv", "tsv", "parquet", "arrow", "fasttext", "xmlc", "libsvm"
+]
 
 BLOCK_BYTES = 1 << 23
-
-
-def format_of(path: str, format: DataFormat) -> DataFormat:
-    """Return the format of a file: for ``auto`` by its name."""
-    if format != "auto":
-        return format
-    name = re.sub(r"\.(gz|xz|zst)$", "", path.lower())
-    if name.endswith((".jsonl", ".ndjson")):
-        return "jsonl"
-    return "libsvm" if name.endswith((".svm", ".libsvm")) else "xmlc"
 
 
 def reads_whole_texts(model: Any) -> bool:
@@ -49,7 +43,7 @@ class DataFile:
     """A file named on the command line, or standard input (``-``), and how to read it.
 
     Columns that are not given have their usual names. With `one_based` None, ids count as usual in the format: in XMLC
-    files from 0, features of libsvm files from 1. Only reading in blocks detects the format for ``auto``.
+    files from 0, features of libsvm files from 1.
     """
 
     path: str
@@ -61,25 +55,70 @@ class DataFile:
     one_based: bool | None = None
     n_features: int | None = None
     n_labels: int | None = None
+    #: What is read: the file, or a pipe whose first lines were looked at.
+    source: Any = field(default=None, repr=False)
 
     def alike(self, path: str) -> DataFile:
         """Return another file that is read in the same way."""
-        return replace(self, path=path)
+        return replace(self, path=path, source=None)
+
+    @contextmanager
+    def recognised(self) -> Iterator[DataFile]:
+        """Open the file to look at its first line, and yield it with its format."""
+        from labeltree.data.fasttext import LABEL_PREFIX
+        from labeltree.data.formats import format_of_content, format_of_name
+        from labeltree.data.lines import LineError
+        from labeltree.data.sources import open_peeked, source_name
+        from labeltree.errors import DataFormatError
+
+        format = format_of_name(self.path) if self.format == "auto" else self.format
+        if format is not None:
+            yield replace(self, format=format)
+            return
+        with open_peeked(self.path) as (head, source):
+            try:
+                format = format_of_content(head, self.columns(), LABEL_PREFIX)
+            except LineError as error:
+                raise DataFormatError(error.reason, source_name(self.path), error.line) from None
+            yield replace(self, format=format, source=source)
 
     @property
-    def columns(self) -> Columns:
-        """The columns of the text, the labels and the id."""
+    def has_numbers(self) -> bool:
+        """Whether the format, once recognised, is one of rows of numbers."""
+        return self.format in ("xmlc", "libsvm")
+
+    @property
+    def fields(self) -> dict[str, float] | None:
+        """The columns of ``--text`` and their weights, 1 by default; None without the option."""
+        found = [re.fullmatch(r"(.+?)(?:=(\d+\.?\d*|\.\d+))?", column) for column in self.text]
+        return {column[1]: float(column[2] or 1) for column in found if column is not None} or None
+
+    def columns(self, labelled: bool = True, fields: Collection[str] = ()) -> Columns:
+        """Return the columns of the text, the labels and the id.
+
+        `fields` are the columns that a model has learned as fields: they are read unless others were chosen.
+        """
         from labeltree.data.columns import Columns
 
-        return Columns(self.text or ("text",), self.labels or "labels", self.separator, self.id)
+        text = tuple(self.fields or fields or ("text",))
+        labels = (self.labels or "labels") if labelled else None
+        return Columns(text, labels, self.separator, self.id, are_fields=set(text) <= set(fields))
 
     def read(self) -> tuple[Any, Any]:
-        """Return X and y of a file of numbers."""
+        """Return X and y of a file of numbers, whose format is recognised."""
         from labeltree.data import read_libsvm, read_xmlc
+        from labeltree.data.sources import source_name
+        from labeltree.errors import DataFormatError
 
-        read = read_libsvm if format_of(self.path, self.format) == "libsvm" else read_xmlc
+        if not self.has_numbers:
+            raise DataFormatError(
+                f"expected rows of numbers (xmlc or libsvm), got texts ({self.format})",
+                source_name(self.path),
+            )
+        self._check_no_columns()
+        read = read_libsvm if self.format == "libsvm" else read_xmlc
         return read(
-            self.path,
+            self.source or self.path,
             one_based=bool(self._first_feature),
             n_features=self.n_features,
             n_labels=self.n_labels,
@@ -92,26 +131,32 @@ class DataFile:
         self._resize(y, int(model.classes_.max()) + 1, "label", self.first_label)
         return self._for_model(X, model), y
 
-    def stream(self, source: Any = None, **settings: Any) -> ExampleStream:
+    def stream(
+        self,
+        source: Any = None,
+        *,
+        labelled: bool = True,
+        fields: Collection[str] = (),
+        **settings: Any,
+    ) -> ExampleStream:
         """Return batches of examples, from the file itself or from `source`, an open file."""
         from labeltree.data import ExampleStream
 
         return ExampleStream(
-            self.path if source is None else source,
+            source or self.source or self.path,
             self.format,
-            columns=self.columns,
+            columns=self.columns(labelled, fields),
             one_based=self.one_based,
             **settings,
         )
 
     def blocks_for(self, model: Any, labelled: bool = False) -> Iterator[Rows]:
         """Return blocks of rows as they come, so that a file or a pipe need not fit in memory."""
-        from labeltree.data.sources import source_name
-        from labeltree.errors import DataFormatError
         from labeltree.validation import n_threads
 
         stream = self.stream(
             labelled=labelled,
+            fields=model.model_.text_fields if reads_whole_texts(model) else (),
             whole_texts=reads_whole_texts(model),
             block_bytes=BLOCK_BYTES,
             n_threads=n_threads(-1),
@@ -122,18 +167,26 @@ class DataFile:
             X = replace(self, format=stream.format)._for_model(X, model, n_rows)
             yield Rows(X, y, texts, None if self.id is None else stream.ids)
             n_rows = stream.n_examples
-        if n_rows == 0 and stream.header_rows is None:
-            raise DataFormatError("expected at least one row, got an empty file", source_name(self.path), 1)
 
     @property
     def _first_feature(self) -> int:
-        is_libsvm = format_of(self.path, self.format) == "libsvm"
-        return int(is_libsvm if self.one_based is None else self.one_based)
+        return int(self.format == "libsvm" if self.one_based is None else self.one_based)
 
     @property
     def first_label(self) -> int:
-        """The number that the label of column 0 has in the file."""
-        return int(format_of(self.path, self.format) == "xmlc" and bool(self.one_based))
+        """The number that the label of column 0 has in the file, whose format is recognised."""
+        return int(self.format == "xmlc" and bool(self.one_based))
+
+    def _check_no_columns(self) -> None:
+        import typer
+
+        given = {"--text": self.text, "--labels": self.labels, "--separator": self.separator, "--id": self.id}
+        for flag, value in given.items():
+            if value:
+                raise typer.BadParameter(
+                    f"is an option for files with columns, but {self.path} has rows of numbers",
+                    param_hint=flag,
+                )
 
     def _for_model(self, X: Any, model: Any, first_row: int = 0) -> Any:
         from labeltree.data.sources import source_name
@@ -143,10 +196,11 @@ class DataFile:
             return model.model_.text_rows(X)
         expects_names = _has_named_features(model)
         if isinstance(X, list) != expects_names:
-            expected, found = ("names", "numbers") if expects_names else ("numbers", "names")
+            expected, found = ("texts or named features", "rows of numbers")
+            if not expects_names:
+                expected, found = "rows of numbers", f"texts or named features ({self.format})"
             raise DataFormatError(
-                f"expected features that are {expected}, as the model has learned, got {found}",
-                source_name(self.path),
+                f"expected {expected}, as the model has learned, got {found}", source_name(self.path)
             )
         if not model.model_.learns:  # an online model may get new features
             self._resize(X, model.n_features_in_, "feature", self._first_feature, first_row)

@@ -29,7 +29,11 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
     "text": (
         list[str] | None,
-        _column("The column or JSON key of the text; 'text' by default. Several are joined."),
+        data_option(
+            "The column or JSON key of the text; 'text' by default. Give it several times to read several columns, "
+            "with weights if you like: --text title=2 --text abstract. A model remembers its columns.",
+            metavar="COLUMN[=WEIGHT]",
+        ),
     ),
     "labels": (str | None, _column("The column or JSON key of the labels; 'labels' by default.")),
     "separator": (

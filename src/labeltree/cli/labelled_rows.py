@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
 from scipy.sparse import vstack
 
-from labeltree.cli.data_file import DataFile, Rows, format_of, reads_whole_texts
+from labeltree.cli.data_file import DataFile, Rows, reads_whole_texts
 from labeltree.cli.label_names import are_ids
 
 
@@ -18,26 +17,34 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
     y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
     model's largest label.
     """
-    detected = format_of(source.path, source.format)
-    if (detected == "jsonl" and reads_whole_texts(model)) or model.model_.learns:
-        return _examples(model, source)
-    if source.format in ("jsonl", "fasttext"):
-        raise typer.BadParameter(f"{path} was trained on rows of numbers", param_hint="--format")
-    if not are_ids(model.classes_):
-        raise ValueError(
-            f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but data files have numbers "
-            "from 0; evaluate it in Python with labeltree.metrics"
-        )
-    X, y = source.read_for(model)
-    if X.shape[0] == 0:
+    with source.recognised() as file:
+        if model.model_.learns or (reads_whole_texts(model) and not file.has_numbers):
+            rows = _examples(model, file)
+        elif not file.has_numbers:
+            raise ValueError(
+                f"{path} was trained on rows of numbers, but {source.path} has texts ({file.format})"
+            )
+        elif not are_ids(model.classes_):
+            raise ValueError(
+                f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but {source.path} has rows "
+                "whose labels are numbers from 0; evaluate it in Python with labeltree.metrics"
+            )
+        else:
+            rows = Rows(*file.read_for(model))
+    n_rows = len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0]
+    if n_rows == 0:
         raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
-    return Rows(X, y)
+    return rows
 
 
 def _examples(model: Any, source: DataFile) -> Rows:
     """Read all rows for a model of texts or an online model, with lists of their labels, known or not."""
     blocks = list(source.blocks_for(model, labelled=True))
+    if not blocks:
+        return Rows([], [])
     y = [labels for block in blocks for labels in block.y]
+    if model.classes_.dtype.kind in "iu":  # tables and fastText lines have labels that are strings
+        y = [[int(label) if str(label).isdecimal() else label for label in labels] for labels in y]
     texts = [text for block in blocks for text in block.texts or ()] or None
     ids = [identifier for block in blocks for identifier in block.ids or ()] or None
     matrices: list[Any] = [block.X for block in blocks]

@@ -49,7 +49,7 @@ def predict(
     output_format: Annotated[
         Literal["lines", "jsonl", "xmlc"],
         option(
-            "lines: 'label:probability …', best first. jsonl: a JSON object per row. "
+            "lines: 'label:probability …', best first, after the id with --id. jsonl: a JSON object per row. "
             "xmlc: a data file with the rows of DATA and the predicted labels."
         ),
     ] = "lines",
@@ -61,11 +61,13 @@ def predict(
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
     DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
-    [bold]--label-names[/bold], they have the names of the file instead of labels.
+    [bold]--label-names[/bold], they have the names of the file instead of labels. A tab, a newline or a backslash in a
+    label, a name or an id is written as [bold]\\\\t[/bold], [bold]\\\\n[/bold] or [bold]\\\\\\\\[/bold].
 
     [bold]Examples[/bold]
 
         labeltree predict tags.labeltree test.txt
+        labeltree predict tags.labeltree new.csv --text title --id nr
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
         labeltree predict tags.labeltree test.txt --label-weight propensity
         tail -n 3 test.txt | labeltree predict tags.labeltree - --label-names labels.txt
@@ -93,7 +95,7 @@ def predict(
                 found = chosen_labels(classifier, X)
             else:
                 found = best_labels(classifier, X, k or 5, threshold or 0.0, weight)
-            file.write(write(X, found, names, n_rows))
+            file.write(write(X, found, names, n_rows, rows.ids))
             file.flush()
             n_rows += len(found.indptr) - 1
 
@@ -114,28 +116,38 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
 
 
-def _as_lines(X: Any, found: Any, names: Any, first_row: int) -> bytes:
+#: What would break a line or a column is written as in Python, JSON and C.
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+
+
+def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
-    return "".join(
-        separator.join(f"{text_of(label)}:{probability:.6g}" for label, probability in row) + "\n"
+    lines = (
+        separator.join(
+            f"{text_of(label).translate(_ESCAPES)}:{probability:.6g}" for label, probability in row
+        )
         for row in found.rows()
-    ).encode()
+    )
+    if ids is not None:
+        lines = (f"{str(id).translate(_ESCAPES)}\t{line}" for id, line in zip(ids, lines, strict=True))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _as_json(X: Any, found: Any, names: Any, first_row: int) -> bytes:
+def _as_json(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
     import json
 
     from labeltree.cli.predicted_labels import label_to_json
 
     lines = []
-    for number, row in enumerate(found.rows(), start=first_row):
+    for place, row in enumerate(found.rows()):
+        number = {"row": first_row + place} | ({} if ids is None else {"id": ids[place]})
         labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in row]
-        lines.append(json.dumps({"row": number, "labels": labels}, ensure_ascii=False) + "\n")
+        lines.append(json.dumps({**number, "labels": labels}, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
 
 
-def _as_rows(X: Any, found: Any, names: Any, first_row: int) -> bytes:
+def _as_rows(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
     import numpy as np
 
     from labeltree._native import format_text_rows

@@ -32,12 +32,14 @@ def tag(
     threshold: Annotated[
         float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
     ] = None,
+    label_names: options.LabelNames = None,
     json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
     """Tag texts: print the most probable labels of each, with their probabilities.
 
     The model is one that 'labeltree train' has trained on texts, or 'labeltree learn' on a stream of texts. It prints
-    the 5 most probable labels, or those that it chooses after [bold]labeltree decide[/bold].
+    the 5 most probable labels, or those that it chooses after [bold]labeltree decide[/bold]. If labels have names, the
+    name comes first and the label beside it.
 
     [bold]Examples[/bold]
 
@@ -45,6 +47,7 @@ def tag(
         labeltree tag tags.labeltree -k 3 --threshold 0.2 "A fishing boat" "A cat"
         labeltree tag tags.labeltree --json < texts.txt
     """
+    from labeltree.cli.label_names import LabelNames
     from labeltree.cli.predicted_labels import best_labels, chosen_labels
     from labeltree.cli.trained_model import open_model
     from labeltree.decisions.decision import HALF
@@ -59,7 +62,7 @@ def tag(
     is_ranked = k is not None or threshold is not None or classifier.decision_ is HALF
     best = partial(best_labels, k=k or 5, threshold=threshold or 0.0)
     ask = best if is_ranked else chosen_labels
-    show = _print_json if json else _print
+    show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
     if not texts and sys.stdin.isatty():
         print("Type a text and press Enter; Ctrl+D ends.", file=sys.stderr)
@@ -78,14 +81,19 @@ def _is_empty(X: Any, row: int) -> bool:
     return hasattr(X, "indptr") and bool(X.indptr[row] == X.indptr[row + 1])
 
 
-def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool) -> None:
+def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any) -> None:
+    from rich.text import Text
+
     from labeltree.cli.console import printable, standard_output
 
     console = standard_output()
     if has_several:
         console.print(printable(text), style="bold", no_wrap=True, overflow="ellipsis")
     for label, probability in tags:
-        console.print(f"{probability:6.1%}  {printable(label)}", soft_wrap=True)
+        name = names.get(label)
+        line = f"{probability:6.1%}  {printable(label if name is None else name)}"
+        beside = "" if name is None else f"  {printable(label)}"
+        console.print(Text.assemble(line, (beside, "dim")), soft_wrap=True)
     if not tags:
         console.print("no label is probable enough", style="dim")
     if is_empty:
@@ -93,9 +101,11 @@ def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty
         console.print(f"{known}: these are frequent labels" if tags else known, style="dim")
 
 
-def _print_json(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool) -> None:
+def _print_json(
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any
+) -> None:
     from labeltree.cli.console import json_text
     from labeltree.cli.predicted_labels import label_to_json
 
-    labels = [label_to_json(*pair) for pair in tags]
+    labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in tags]
     print(json_text({"text": text, "labels": labels}), flush=True)

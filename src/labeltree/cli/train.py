@@ -242,13 +242,10 @@ def _vectorizer(
     parameters: dict[str, Any], given: set[str], read: dict[str, Any], data: DataFile
 ) -> tuple[Any, set[str]]:
     """Return a vectorizer, not yet trained, for the parameters `given` and those `read`; and the names of both."""
-    from labeltree.cli.trained_model import untrained
-    from labeltree.text import TextVectorizer
+    from labeltree.cli.training_rows import untrained_vectorizer
 
     made = {**parameters, **{name: value for name, value in read.items() if name not in given}}
-    if data.n_features is not None:
-        made["n_features"] = data.n_features
-    return untrained(TextVectorizer, {**made, "n_jobs": -1}), given | read.keys()
+    return untrained_vectorizer(made, data), given | read.keys()
 
 
 def _untrained(

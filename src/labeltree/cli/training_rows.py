@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import typer
+from scipy.sparse import csr_matrix
 
-from labeltree.cli.data_file import DataFile, format_of
+from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
-from labeltree.labels.reading import label_order
+from labeltree.labels.reading import label_order, read_labels
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,14 @@ class TrainingRows:
         if self.vectorizer is not None:
             classifier.vectorizer_ = self.vectorizer
 
+    def label_matrix(self) -> Any:
+        """Return y as a matrix with a column for each label."""
+        if self.vectorizer is None:
+            return self.y
+        labels = read_labels(self.y)
+        ones = np.ones(len(labels.indices), dtype=np.float32)
+        return csr_matrix((ones, labels.indices, labels.indptr), shape=(labels.n_rows, labels.n_labels))
+
     def describe(self, n_labels: int, seconds: float) -> str:
         """Return the number of rows, features and labels in one line."""
         n_rows, n_features = self.X.shape
@@ -60,16 +70,19 @@ class TrainingRows:
 
 def read_training_rows(source: DataFile, text_options: Collection[str] = ()) -> TrainingRows:
     """Read a file of rows or of texts; `text_options` are the options for texts that were given."""
-    if format_of(source.path, source.format) in ("jsonl", "fasttext"):
-        if source.one_based is not None or source.n_labels is not None:
-            raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
-        return _read_texts(source)
-    if text_options:
-        raise typer.BadParameter(
-            f"is an option for texts, but {source.path} has rows of numbers",
-            param_hint=option_name(min(text_options)),
-        )
-    return TrainingRows(*source.read(), source.first_label)
+    with source.recognised() as file:
+        if not file.has_numbers:
+            if source.one_based is not None or source.n_labels is not None:
+                raise typer.BadParameter(
+                    "the labels of texts are names: leave out --one-based and --n-labels"
+                )
+            return _read_texts(file)
+        if text_options:
+            raise typer.BadParameter(
+                f"is an option for texts, but {source.path} has rows of numbers",
+                param_hint=option_name(min(text_options)),
+            )
+        return TrainingRows(*file.read(), file.first_label)
 
 
 def _read_texts(source: DataFile) -> TrainingRows:
@@ -77,12 +90,23 @@ def _read_texts(source: DataFile) -> TrainingRows:
 
     texts: list[Any] = []
     labels: list[tuple[Any, ...]] = []
-    for X, y in source.stream(whole_texts=True):
+    for X, y in source.stream(whole_texts=True, fields=source.fields or ()):
         texts += X
         labels += map(tuple, y)
     if not texts:
         raise ValueError(f"{source_name(source.path)}: expected at least one text, got none")
     return TrainingRows(texts, labels)
+
+
+def untrained_vectorizer(parameters: dict[str, Any], source: DataFile) -> Any:
+    """Return a vectorizer for the texts of a file; wrong parameters raise `BadParameter`."""
+    from labeltree.cli.trained_model import untrained
+    from labeltree.text import TextVectorizer
+
+    made = {**parameters, "fields": source.fields, "n_jobs": -1}
+    if source.n_features is not None:
+        made["n_features"] = source.n_features
+    return untrained(TextVectorizer, made)
 
 
 def read_validation_rows(source: DataFile, rows: TrainingRows) -> TrainingRows:

@@ -86,9 +86,12 @@ def tune(
     from labeltree.cli.figures import count_text
     from labeltree.cli.parameter_search import StoppedSearch, run_search
     from labeltree.cli.trained_model import refuse_wrong
-    from labeltree.cli.training_rows import read_training_rows, read_validation_rows
+    from labeltree.cli.training_rows import (
+        read_training_rows,
+        read_validation_rows,
+        untrained_vectorizer,
+    )
     from labeltree.cli.tuning_display import WIDTH, front_table, summary
-    from labeltree.text import TextVectorizer
     from labeltree.tuning import SearchSpace
     from labeltree.tuning.checks import check_search
     from labeltree.tuning.space import TEXT_SEARCHED
@@ -98,11 +101,8 @@ def tune(
     for_texts = {option.name for option in text_options()} & given.keys()
     fixed = {name: value for name, value in given.items() if name in (*_SEARCHED, *TEXT_SEARCHED)}
     estimator = LabelTreeClassifier(**{name: value for name, value in given.items() if name in _SHARED})
-    vectorizer = TextVectorizer(
-        **{name: given[name] for name in for_texts}, n_features=data.n_features, n_jobs=-1
-    )
+    vectorizer = untrained_vectorizer({name: given[name] for name in for_texts}, data)
     refuse_wrong(lambda: check_search(estimator, SearchSpace().fixed(**fixed), metric))
-    refuse_wrong(vectorizer.check_parameters)
     # An error at the very end would cost the whole search.
     if out.is_dir():
         raise ValueError(f"{out}: expected the name of a file to write, got a directory")

@@ -2,10 +2,9 @@
 
 from labeltree.errors import DataFormatError
 
-from .fasttext import read_fasttext
-from .jsonl import read_jsonl
 from .libsvm import read_libsvm, write_libsvm
 from .stream import ExampleStream, read_stream
+from .texts import Texts, read_texts
 from .word_vector_file import WordVectors, read_word_vectors, write_word_vectors
 from .words import word_counts
 from .xmlc import read_xmlc, write_xmlc
@@ -13,11 +12,11 @@ from .xmlc import read_xmlc, write_xmlc
 __all__ = [
     "DataFormatError",
     "ExampleStream",
+    "Texts",
     "WordVectors",
-    "read_fasttext",
-    "read_jsonl",
     "read_libsvm",
     "read_stream",
+    "read_texts",
     "read_word_vectors",
     "read_xmlc",
     "word_counts",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .lines import LineError
@@ -22,65 +22,106 @@ class Columns:
     labels : str or None
         The column of the labels; None ignores them.
     separator : str or None
-        Splits a string of labels.
+        Splits a string of labels. Without it, a string is one label.
     id : str or None
         The column of the id.
+    are_fields : bool
+        Whether a text is a mapping of columns to their texts, for a vectorizer with fields.
     """
 
     text: tuple[str, ...] = ("text",)
     labels: str | None = "labels"
     separator: str | None = None
     id: str | None = None
+    are_fields: bool = False
 
-    def text_of(self, record: Mapping[str, Any]) -> str:
-        """Return the text of a record: its columns, joined by a newline. Null is an empty text."""
-        if len(self.text) == 1:
-            return _text(self._member(record, self.text[0]), self.text[0])
+    def __post_init__(self) -> None:
+        if not self.text or not all(self.text):
+            raise ValueError(f"expected the names of one or more columns of text, got {self.text!r}")
+        if self.separator == "":
+            raise ValueError("expected a separator of at least one character, got ''")
+
+    def among(self, names: Collection[str]) -> Columns:
+        """Return the columns to read from a table with these columns; `LineError` if it lacks one."""
+        columns = self.of_repository() if "target_ind" in names and "text" not in names else self
+        wanted = [*columns.text, *(name for name in (columns.labels, columns.id) if name is not None)]
+        if columns is not self:  # short texts of the repository have titles only
+            columns = replace(columns, text=tuple(name for name in columns.text if name in names))
+            wanted = wanted[len(self.text) :]
+        missing = next((name for name in wanted if name not in names), None)
+        if missing is not None:
+            option = {columns.labels: "labels", columns.id: "id"}.get(missing, "text")
+            raise LineError(
+                f"expected a column {missing!r}, got {shown(names, 'columns')}; choose another with "
+                f"{option} (on the command line --{option})"
+            )
+        return columns
+
+    def of_repository(self) -> Columns:
+        """Return the columns of the raw texts of the Extreme Classification Repository, unless others were chosen."""
+        return replace(
+            self,
+            text=("title", "content") if self.text == ("text",) else self.text,
+            labels="target_ind" if self.labels == "labels" else self.labels,
+        )
+
+    def text_of(self, record: Mapping[str, Any]) -> Any:
+        """Return the text of a record: its columns that are not empty, joined by a newline. Null is an empty text."""
+        if len(self.text) == 1 and not self.are_fields:
+            return _text(_member(record, self.text[0]), self.text[0])
         if not any(name in record for name in self.text):
-            self._member(record, self.text[0])  # raises
-        return "\n".join(_text(record.get(name), name) for name in self.text)
+            _member(record, self.text[0])  # raises
+        texts = {name: _text(record.get(name), name) for name in self.text}
+        return texts if self.are_fields else "\n".join(filter(None, texts.values()))
 
     def labels_of(self, record: Mapping[str, Any]) -> list[Any]:
         """Return the labels of a record; an empty list if they are ignored."""
         if self.labels is None:
             return []
-        value = self._member(record, self.labels)
+        value = _member(record, self.labels)
+        if type(value) is list:
+            for label in value:
+                if type(label) is not str and type(label) is not int:
+                    raise LineError(
+                        f"expected a list of strings as {self.labels!r}, got a list with {kind_of(label)}"
+                    )
+            return value
+        if isinstance(value, str):
+            parts = [value] if self.separator is None else value.split(self.separator)
+            return [label for label in map(str.strip, parts) if label]
         if value is None:
             return []
-        if isinstance(value, str) and self.separator is not None:
-            return [label for label in map(str.strip, value.split(self.separator)) if label]
-        if not isinstance(value, list):
-            raise LineError(f"expected a list of strings as {self.labels!r}, got {kind_of(value)}")
-        for label in value:
-            if not isinstance(label, str):
-                raise LineError(
-                    f"expected a list of strings as {self.labels!r}, got a list with {kind_of(label)}"
-                )
-        return value
+        if type(value) is int:
+            return [value]
+        raise LineError(f"expected a list of strings as {self.labels!r}, got {kind_of(value)}")
 
     def id_of(self, record: Mapping[str, Any]) -> str | int | None:
         """Return the id of a record; None if no column has it."""
         if self.id is None:
             return None
-        value = self._member(record, self.id)
-        if not isinstance(value, str | int) or isinstance(value, bool):
+        value = _member(record, self.id)
+        if type(value) is not str and type(value) is not int:
             raise LineError(f"expected a string or an integer as {self.id!r}, got {kind_of(value)}")
         return value
 
-    def _member(self, record: Mapping[str, Any], name: str) -> Any:
-        if name not in record:
-            raise LineError(f"expected an object with the key {name!r}, got {names_of(record)}")
-        return record[name]
 
-
-def names_of(record: Mapping[str, Any]) -> str:
-    """Return the keys of an object for an error message."""
-    return f"the keys {', '.join(map(repr, list(record)[:10])) or 'none'}"
+def shown(names: Collection[str], noun: str) -> str:
+    """Return the names of columns or keys for an error message."""
+    some = ", ".join(map(repr, list(names)[:10]))
+    return f"the {noun} {some or 'none'}{', …' if len(names) > 10 else ''}"
 
 
 def kind_of(value: object) -> str:
     """Return the kind of a value for an error message."""
-    return _KINDS.get(type(value), "a number")
+    return _KINDS.get(
+        type(value), "a number" if isinstance(value, int | float) else f"a {type(value).__name__}"
+    )
+
+
+def _member(record: Mapping[str, Any], name: str) -> Any:
+    if name not in record:
+        raise LineError(f"expected an object with the key {name!r}, got {shown(record, 'keys')}")
+    return record[name]
 
 
 def _text(value: Any, name: str) -> str:

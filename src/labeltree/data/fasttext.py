@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
+from .examples import Example
 from .lines import LineError
-from .sources import Source, read_lines
+from .words import counted
+
+#: The prefix of labels in files that fastText itself makes.
+LABEL_PREFIX = "__label__"
 
 _BLANKS = re.compile(r"[ \t]+")
 
 
-def read_fasttext(path: Source, label_prefix: str = "__label__") -> tuple[list[str], list[list[str]]]:
-    """Read lines such as ``__label__sea __label__boat A fishing boat in the harbour``.
+def parse_text(line: str, label_prefix: str) -> Example:
+    """Parse words, joined into a text, and labels."""
+    words, labels = split_words(line, label_prefix)
+    return " ".join(words), labels, None
 
-    Every line is a text, even a blank line. Each word that begins with `label_prefix` is a label, at any position.
-    The other words, joined by single spaces, are the text.
 
-    Parameters
-    ----------
-    path : str, path-like or binary file
-        The file, in UTF-8; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are
-        decompressed.
-    label_prefix : str, default="__label__"
-        Prefix of labels in the file. It is removed from the labels.
-
-    Returns
-    -------
-    texts : list of str
-    labels : list of list of str
-        The labels of each text, in the order of the line.
-
-    Raises
-    ------
-    DataFormatError
-        With file and line, if a line is not UTF-8 or has a label without a name.
-
-    Examples
-    --------
-    >>> import io
-    >>> from labeltree.data import read_fasttext
-    >>> read_fasttext(io.BytesIO(b"__label__sea __label__boat A fishing boat\\nA blank page\\n"))
-    (['A fishing boat', 'A blank page'], [['sea', 'boat'], []])
-    """
-    check_label_prefix(label_prefix)
-    texts, labels = [], []
-    for _, (words, found) in read_lines(path, partial(split_words, label_prefix=label_prefix)):
-        texts.append(" ".join(words))
-        labels.append(found)
-    return texts, labels
+def parse_words(line: str, label_prefix: str) -> Example:
+    """Parse words, as they are written, into counts, and labels."""
+    words, labels = split_words(line, label_prefix)
+    return counted(words), labels, None
 
 
 def check_label_prefix(label_prefix: str) -> None:

@@ -4,71 +4,46 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .columns import Columns, kind_of
+from .columns import Columns, kind_of, shown
+from .examples import Example, text_example, words_example
 from .lines import LineError
-from .sources import Source, read_lines
 
 _LARGEST = float(np.finfo(np.float32).max)
 #: The escape of half a surrogate pair, or of a whole pair.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read_jsonl(
-    path: Source, text: str = "text", labels: str | None = "labels"
-) -> tuple[list[str], list[list[str]]]:
-    """Read lines such as ``{"text": "A fishing boat", "labels": ["sea", "boat"]}``.
+class JsonLines:
+    """Parses lines, either into texts or into named features."""
 
-    Blank lines and other keys are ignored.
+    def __init__(self, columns: Columns, whole_texts: bool) -> None:
+        self._columns = columns
+        self._of_repository = columns.of_repository()
+        self._whole_texts = whole_texts
 
-    Parameters
-    ----------
-    path : str, path-like or binary file
-        The file, in UTF-8; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are
-        decompressed.
-    text : str, default="text"
-        Key of the text, a string.
-    labels : str or None, default="labels"
-        Key of the labels, a list of strings. Use None to read texts without labels.
-
-    Returns
-    -------
-    texts : list of str
-    labels : list of list of str
-        The labels of each text; empty lists when `labels` is None.
-
-    Raises
-    ------
-    DataFormatError
-        With file and line, if a line is not UTF-8, is not a JSON object, lacks a key, has half of a surrogate pair, or
-        has a value of another type.
-
-    Examples
-    --------
-    >>> import io
-    >>> from labeltree.data import read_jsonl
-    >>> read_jsonl(io.BytesIO(b'{"text": "A fishing boat", "labels": ["sea", "boat"]}\\n'))
-    (['A fishing boat'], [['sea', 'boat']])
-    """
-    all_texts, all_labels = [], []
-    columns = Columns((text,), labels)
-    for _, example in read_lines(path, partial(parse_text, columns=columns)):
-        if example is not None:
-            all_texts.append(example[0])
-            all_labels.append(example[1])
-    return all_texts, all_labels
-
-
-def parse_text(line: str, columns: Columns) -> tuple[str, list[Any], str | int | None] | None:
-    """Parse the text, the labels and the id of a line; return None for a blank line."""
-    record = parse_object(line)
-    if record is None:
-        return None
-    return columns.text_of(record), columns.labels_of(record), columns.id_of(record)
+    def parse(self, line: str) -> Example | None:
+        """Parse the text or the features, the labels and the id of a line; return None for a blank line."""
+        record = parse_object(line)
+        if record is None:
+            return None
+        columns = self._columns
+        if "target_ind" in record and "text" not in record:
+            columns = self._of_repository
+        if self._whole_texts:
+            return text_example(record, columns)
+        has_text = any(name in record for name in columns.text)
+        if "features" not in record and has_text:
+            return words_example(record, columns)
+        if "features" not in record:
+            found = shown(record, "keys")
+            raise LineError(f"expected an object with the key 'features' or {columns.text[0]!r}, got {found}")
+        if has_text:
+            raise LineError("expected either 'features' or 'text', got both")
+        return features_of(record, "features"), columns.labels_of(record), columns.id_of(record)
 
 
 def parse_object(line: str) -> dict[str, Any] | None:

@@ -24,7 +24,11 @@ def checked_bytes(content: object) -> bytes:
 
 def decode_line(line: bytes) -> str:
     """Decode a line from UTF-8, without the ``\\r`` that some systems put at its end."""
-    line = line.removesuffix(b"\r")
+    return decode_utf8(line.removesuffix(b"\r"))
+
+
+def decode_utf8(line: bytes) -> str:
+    """Decode a line from UTF-8."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import io
 import mmap
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from labeltree.errors import DataFormatError
 
 from .compression import open_decompressed, uncompressed_name
-from .lines import LineError, checked_bytes, decode_line
+from .lines import LineError, checked_bytes, decode_line, read_what_is_there
+
+MAX_HEAD_BYTES = 1 << 20
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, ``"-"`` for standard input, or a file opened in binary mode."""
@@ -40,18 +43,61 @@ def open_stream(source: Source) -> Iterator[BinaryIO]:
             yield file
 
 
+def is_plain_file(source: Source) -> bool:
+    """Return whether `source` is the name of a file that is not compressed, not a pipe and not a device."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = os.fspath(source)
+    return path != "-" and uncompressed_name(path) == path.lower() and os.path.isfile(path)
+
+
 @contextmanager
 def open_buffer(source: Source) -> Iterator[bytes | mmap.mmap]:
     """Open all bytes of `source`, decompressed; a plain file is mapped, not read."""
-    path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "-"
-    is_plain = path != "-" and uncompressed_name(path) == path.lower()
     with open_stream(source) as file:
-        # A pipe or a device has no size, and an empty file cannot be mapped.
-        if is_plain and os.path.isfile(path) and os.path.getsize(path) > 0:
+        if is_plain_file(source) and os.fstat(file.fileno()).st_size > 0:  # an empty file cannot be mapped
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                 yield mapped
         else:
             yield checked_bytes(file.read())
+
+
+@contextmanager
+def open_peeked(source: Source) -> Iterator[tuple[bytes, Source]]:
+    """Open `source`, and yield its first lines and a source that still has all of it.
+
+    A pipe is read once: what was read of it is given again.
+    """
+    with open_stream(source) as file:
+        head = b""
+        while b"\n" not in head.lstrip() and len(head) < MAX_HEAD_BYTES:
+            more = read_what_is_there(file, MAX_HEAD_BYTES)
+            if not more:
+                break
+            head += more
+        if isinstance(source, (str, os.PathLike)) and os.path.isfile(source):
+            yield head.removeprefix(codecs.BOM_UTF8), source
+        else:
+            again = io.BufferedReader(_Again(head, file, source_name(source)))
+            yield head.removeprefix(codecs.BOM_UTF8), cast(BinaryIO, again)
+
+
+class _Again(io.RawIOBase):
+    """A file whose beginning was read already."""
+
+    def __init__(self, head: bytes, file: BinaryIO, name: str) -> None:
+        self.name = name
+        self._head = head
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        content = self._head[: len(buffer)] or read_what_is_there(self._file, len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def read_lines(source: Source, parse: Callable[[str], Any] = str) -> Iterator[tuple[int, Any]]:

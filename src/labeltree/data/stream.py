@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, BinaryIO, Literal
 
 from labeltree.errors import DataFormatError
 
-from . import block_formats
-from .block_formats import Batch, Block, BlockParser, StreamFormat
+from . import fasttext
+from .arrow import read_arrow, seekable
 from .columns import Columns
-from .fasttext import check_label_prefix
-from .jsonl import parse_text
+from .delimited import delimiter_of, read_delimited
+from .examples import Batch, Block, Example, Parsed, read_lines_as_examples, text_example, words_example
+from .formats import COLUMN_FORMATS, FORMATS, DataFormat, format_of_content, format_of_name
+from .jsonl import JsonLines
 from .labelled_rows import RowReader
-from .lines import LineError, cut_at_line, line_blocks
-from .sources import Source, open_stream, source_name
+from .lines import LineError, line_blocks
+from .numbered_rows import read_numbered_rows
+from .sources import Source, is_plain_file, open_stream, source_name
 
 BLOCK_BYTES = 1 << 18
 
-_FORMATS = ("auto", "jsonl", "xmlc", "libsvm", "fasttext")
 _HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+\d+[ \t]+\d+[ \t]*\r?(?:\n|\Z)")
 
 
 def read_stream(
     source: Source,
-    format: Literal["auto"] | StreamFormat = "auto",
+    format: Literal["auto"] | DataFormat = "auto",
     *,
     batch_size: int = 1000,
     one_based: bool | None = None,
-    label_prefix: str = "__label__",
-    labelled: bool = True,
+    label_prefix: str = fasttext.LABEL_PREFIX,
+    text: str | Sequence[str] = "text",
+    labels: str | None = "labels",
+    separator: str | None = None,
     skip_bad_lines: bool = False,
 ) -> ExampleStream:
     """Read examples as they arrive, for models that learn from a stream.
@@ -46,12 +52,14 @@ def read_stream(
     ----------
     source : str, path-like or binary file
         The file; ``"-"`` is standard input. Names ending in ``.gz``, ``.xz`` and ``.zst`` are decompressed.
-    format : {"auto", "jsonl", "xmlc", "libsvm", "fasttext"}
-        Format of the lines.
+    format : {"auto", "jsonl", "csv", "tsv", "parquet", "arrow", "fasttext", "xmlc", "libsvm"}
+        Format of the file.
 
         - ``"jsonl"``: an object per line, either ``{"features": {"name": value}, "labels": ["sea"]}``, where values
           are numbers or texts, or ``{"text": "A boat", "labels": ["sea"]}``, which gives the features
           ``word_counts(text)``.
+        - ``"csv"``, ``"tsv"``, ``"parquet"`` and ``"arrow"``: tables with columns of texts and labels, which give the
+          features ``word_counts(text)``.
         - ``"xmlc"`` and ``"libsvm"``: numbered features and labels, as in :func:`read_xmlc` and :func:`read_libsvm`.
           The numbers are not limited, not even by a header.
         - ``"fasttext"``: ``__label__sea A boat``. The words, as they are written, are features by name, and their
@@ -63,8 +71,12 @@ def read_stream(
         Whether ids count from 1. By default only the features of libsvm files do.
     label_prefix : str
         Prefix of labels in fastText lines.
-    labelled : bool
-        Whether JSON objects must have labels. If False, labels are ignored.
+    text : str or sequence of str
+        Column or JSON key of the text. Several are joined by a newline.
+    labels : str, optional
+        Column or JSON key of the labels. None ignores labels.
+    separator : str, optional
+        Splits a string of labels. Without it, a string is one label.
     skip_bad_lines : bool
         Whether to count and skip wrong lines instead of raising an error.
 
@@ -89,20 +101,25 @@ def read_stream(
     ...     print(X, y)
     [{'boat': 1.0, 'at': 1.0, 'sea': 1.0}, {'height': 2.5}] [['sea'], []]
     """
-    if format not in _FORMATS:
-        raise ValueError(f"expected format to be one of {', '.join(_FORMATS)}, got {format!r}")
+    check_format(format)
     if batch_size < 1:
         raise ValueError(f"expected a batch_size of at least 1, got {batch_size}")
-    check_label_prefix(label_prefix)
+    fasttext.check_label_prefix(label_prefix)
     return ExampleStream(
         source,
         format,
         batch_size=batch_size,
         one_based=one_based,
         label_prefix=label_prefix,
-        labelled=labelled,
+        columns=Columns((text,) if isinstance(text, str) else tuple(text), labels, separator),
         skip_bad_lines=skip_bad_lines,
     )
+
+
+def check_format(format: str) -> None:
+    """Raise `ValueError` unless a format is known."""
+    if format not in ("auto", *FORMATS):
+        raise ValueError(f"expected format to be one of auto, {', '.join(FORMATS)}, got {format!r}")
 
 
 @dataclass(eq=False)
@@ -122,12 +139,11 @@ class ExampleStream:
     """
 
     source: Source
-    format: Literal["auto"] | StreamFormat
+    format: Literal["auto"] | DataFormat
     batch_size: int | None = None
     one_based: bool | None = None
-    label_prefix: str = "__label__"
+    label_prefix: str = fasttext.LABEL_PREFIX
     columns: Columns = field(default_factory=Columns)
-    labelled: bool = True
     whole_texts: bool = False
     skip_bad_lines: bool = False
     block_bytes: int = BLOCK_BYTES
@@ -153,72 +169,83 @@ class ExampleStream:
 
     def _read(self) -> Generator[Batch]:
         name = source_name(self.source)
-        parse = None
-        with open_stream(self.source) as file:
-            for block in line_blocks(file, self.block_bytes):
-                if parse is None:
-                    block = block.removeprefix(codecs.BOM_UTF8)
-                    if self.format == "auto":
-                        self.format = block_formats.format_of(name, block, self.label_prefix)
-                    parse = self._parser()
-                    header = _HEADER.match(block) if self.format == "xmlc" else None
-                    if header is not None:
-                        self.header_rows, self.n_lines = int(header[1]), 1
-                        block = block[header.end() :]
-                for parsed in self._parsed(block, parse):
-                    yield from self._in_small_batches(parsed)
+        try:
+            with open_stream(self.source) as file:
+                for parsed in self._parsed(file, name):
+                    if isinstance(parsed, LineError):
+                        self._count_bad_line(parsed)
+                    else:
+                        self.n_lines = parsed.n_lines
+                        yield from self._in_small_batches(parsed)
+        except LineError as error:
+            raise DataFormatError(error.reason, name, error.line or None) from None
         if self.header_rows not in (None, self.n_examples) and not self.n_bad_lines:
             raise DataFormatError(
                 f"expected {self.header_rows} rows, as the header says, got {self.n_examples}", name, 1
             )
 
-    def _parser(self) -> BlockParser:
-        parse_line: Any
+    def _parsed(self, file: BinaryIO, name: str) -> Parsed:
+        """Return the examples of a file, and the errors of its wrong lines."""
+        if self.format == "auto":
+            self.format = format_of_name(name) or "auto"
+        if self.format in ("parquet", "arrow"):
+            return self._parsed_arrow(seekable(file, is_plain_file(self.source)), name)
+        blocks = line_blocks(file, self.block_bytes)
+        first = next(blocks, b"").removeprefix(codecs.BOM_UTF8)
+        if self.format == "auto":
+            self.format = format_of_content(first, self.columns, self.label_prefix)
+        if self.format in ("parquet", "arrow"):
+            return self._parsed_arrow(io.BytesIO(b"".join([first, *blocks])), name)
+        if self.format not in COLUMN_FORMATS and self.columns not in (Columns(), Columns(labels=None)):
+            raise LineError(
+                f"{self.format} files have no columns: leave out text, labels, separator and id", 0
+            )
+        return self._parsed_lines(first, blocks)
+
+    def _parsed_arrow(self, file: BinaryIO, name: str) -> Parsed:
+        return read_arrow(file, name, self.format, self.columns, self._make)
+
+    def _parsed_lines(self, first: bytes, blocks: Iterator[bytes]) -> Parsed:
+        if self.format == "xmlc":
+            header = _HEADER.match(first)
+            if header is not None:
+                self.header_rows, first = int(header[1]), first[header.end() :]
+            return read_numbered_rows(chain([first], blocks), self._row_reader(), int(header is not None))
+        blocks = chain([first] if first else [], blocks)
+        if self.format == "libsvm":
+            return read_numbered_rows(blocks, self._row_reader(), 0)
         if self.format == "jsonl":
-            columns = self.columns if self.labelled else replace(self.columns, labels=None)
-            parse_line = parse_text if self.whole_texts else block_formats.parse_json_features
-            return partial(block_formats.parse_named_rows, parse_line=partial(parse_line, columns=columns))
+            return read_lines_as_examples(blocks, JsonLines(self.columns, self.whole_texts).parse)
         if self.format == "fasttext":
-            parse_line = (
-                block_formats.parse_fasttext_text if self.whole_texts else block_formats.parse_fasttext_words
-            )
-            return partial(
-                block_formats.parse_named_rows,
-                parse_line=partial(parse_line, label_prefix=self.label_prefix),
-            )
+            parse = fasttext.parse_text if self.whole_texts else fasttext.parse_words
+            return read_lines_as_examples(blocks, partial(parse, label_prefix=self.label_prefix))
+        delimiter = "\t" if self.format == "tsv" else delimiter_of(first.partition(b"\n")[0])
+        return read_delimited(blocks, delimiter, self.columns, self._make)
+
+    @property
+    def _make(self) -> Callable[[Mapping[str, Any], Columns], Example]:
+        return text_example if self.whole_texts else words_example
+
+    def _row_reader(self) -> RowReader:
         is_libsvm = self.format == "libsvm"
-        rows = RowReader(
+        return RowReader(
             first_feature=int(is_libsvm if self.one_based is None else self.one_based),
             first_label=int(not is_libsvm and bool(self.one_based)),
             comments=is_libsvm,
             n_threads=self.n_threads,
         )
-        return partial(block_formats.parse_numbered_rows, rows=rows)
 
-    def _parsed(self, block: bytes, parse: BlockParser) -> Iterator[Block]:
-        """Yield the batches of a block: several only if there are wrong lines between them."""
-        while block:
-            bad, good, rest = None, block, b""
-            try:
-                batch = parse(block)
-            except LineError as error:
-                bad = error
-                good, rest = cut_at_line(block, error.line)
-                batch = parse(good) if good else None
-            if batch is not None:
-                yield batch
-            self.n_lines += good.count(b"\n") + (bad is not None)
-            if bad is not None:
-                if not self.skip_bad_lines:
-                    raise DataFormatError(bad.reason, source_name(self.source), self.n_lines)
-                self.n_bad_lines += 1
-            block = rest
+    def _count_bad_line(self, error: LineError) -> None:
+        self.n_lines = error.line or self.n_lines
+        if not self.skip_bad_lines:
+            raise error
+        self.n_bad_lines += 1
 
     def _in_small_batches(self, block: Block) -> Iterator[Batch]:
         n_rows = len(block.y)
-        size = self.batch_size or n_rows
+        size = self.batch_size or n_rows or 1
         for begin in range(0, n_rows, size):
             rows = slice(begin, begin + size)
-            X, y, self.ids = block if size >= n_rows else (block.X[rows], block.y[rows], block.ids[rows])
+            X, y, self.ids = block[:3] if size >= n_rows else (block.X[rows], block.y[rows], block.ids[rows])
             self.n_examples += len(y)
             yield Batch(X, y)

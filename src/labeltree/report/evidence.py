@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from labeltree.validation import take_rows
 
 #: Longer texts are cut to the part with the most evidence.
 LONGEST_TEXT = 400
+#: Stands between two fields of a text.
+BETWEEN_FIELDS = " · "
 #: Maximum number of features in a list.
 LISTED_FEATURES = 8
 #: A word counts a little or much if its amount is at least this share of the largest.
@@ -59,14 +61,11 @@ class EvidenceFinder:
         return Evidence(features=self._features(row, name))
 
     def _pieces(self, text: Any, label: Any) -> list[Piece]:
-        if not isinstance(text, str):
-            fields = text.values() if isinstance(text, Mapping) else text
-            return marked(" · ".join(map(str, fields)), ())
         try:
             highlights = explain_text(self.model, text, label, 1).highlights
         except ValueError:  # the scores of this kind of model are not sums over words
             highlights = ()
-        return marked(text, highlights)
+        return marked(*joined(text, highlights))
 
     def _features(self, row: int, label: Any) -> list[tuple[Any, float]]:
         x = take_rows(self.X, [row])
@@ -80,6 +79,27 @@ class EvidenceFinder:
                 for contribution in step.contributions:
                     amounts[contribution.feature] += contribution.amount / len(found.paths)
         return sorted(amounts.items(), key=lambda pair: -abs(pair[1]))[:LISTED_FEATURES]
+
+
+def joined(text: Any, highlights: Sequence[Highlight] = ()) -> tuple[str, list[Highlight]]:
+    """Return the fields of a text as one text, with the highlights at their new places.
+
+    Examples
+    --------
+    >>> joined({"title": "Sea", "body": "A boat"}, [Highlight(2, 6, 1.0, "body")])
+    ('Sea · A boat', [Highlight(begin=8, end=12, amount=1.0, field=None)])
+    """
+    if isinstance(text, str):
+        return text, list(highlights)
+    begins: dict[Any, int] = {}
+    whole = ""
+    for name, value in text.items():
+        if value:
+            whole += BETWEEN_FIELDS if whole else ""
+            begins[name] = len(whole)
+            whole += str(value)
+    moved = [Highlight(begins[of] + begin, begins[of] + end, amount) for begin, end, amount, of in highlights]
+    return whole, moved
 
 
 def marked(text: str, highlights: Sequence[Highlight], longest: int = LONGEST_TEXT) -> list[Piece]:

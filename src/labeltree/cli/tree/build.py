@@ -11,7 +11,7 @@ from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import file_option
-from labeltree.cli.parameters import PANELS, with_parameters
+from labeltree.cli.parameters import PANELS, is_given, text_options, with_parameters
 
 
 def _json_file(path: Path) -> Path:
@@ -30,9 +30,11 @@ Out = Annotated[Path, file_option("The .json file to write the tree to.", "--out
     "random_state",
     "verbose",
     defaults=True,
+    texts=True,
 )
 @reads_data(sizes=True)
 def build(
+    context: typer.Context,
     data: DataFile,
     out: Out,
     label_names: options.LabelNames = None,
@@ -47,6 +49,7 @@ def build(
     [bold]Examples[/bold]
 
         labeltree tree build train.txt --out tree.json
+        labeltree tree build texts.jsonl --out tree.json
         labeltree tree build train.txt --out tree.json --tree huffman --arity 16
         labeltree tree build train.txt --out tree.json --tree topics.csv --max-arity 64
     """
@@ -54,20 +57,26 @@ def build(
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, seconds_text
     from labeltree.cli.trained_model import untrained
+    from labeltree.cli.training_rows import read_training_rows, untrained_vectorizer
     from labeltree.cli.tree import hierarchy
     from labeltree.cli.tree.shape import shape_table, shape_to_json, write_text
 
+    given_for_texts = {option.name for option in text_options() if is_given(context, option.name)}
+    text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     tree = hierarchy.tree_parameter(parameters["tree"])
     if isinstance(tree, list):
         raise typer.BadParameter(f"build makes one tree, got {len(tree)}", param_hint="--tree")
     classifier = untrained(LabelTreeClassifier, {**parameters, "tree": tree})
     hierarchy.check_names_are_used(classifier.tree, label_names)
-    X, y = data.read()
-    classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, y.shape[1], data.first_label)
+    vectorizer = untrained_vectorizer(text_parameters, data)
+    rows = read_training_rows(data, given_for_texts).vectorized(vectorizer)
+    if rows.vectorizer is None:
+        n_labels, first_label = rows.y.shape[1], rows.first_label
+        classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, n_labels, first_label)
     stopwatch = Stopwatch()
     with stopwatch.phase("building"):
-        built = classifier.build_tree(X, y)
-    cost = built.expected_cost(y, X)
+        built = classifier.build_tree(rows.X, rows.y)
+    cost = built.expected_cost(rows.label_matrix(), rows.X)
     write_text(out, built.to_json())
     if json:
         print_json(

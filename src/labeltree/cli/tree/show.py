@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -70,7 +71,8 @@ def show(
     path = None if data is None else data.path
     if taxonomy is not None and is_taxonomy(source):
         raise typer.BadParameter(f"{source} is a taxonomy itself", param_hint="--taxonomy")
-    shown, rows = _open(source, label_names, data, root, language)
+    with nullcontext() if data is None else data.recognised() as file:
+        shown, rows = _open(source, label_names, file, root, language)
     if taxonomy is not None:
         shown = named_by(read_taxonomy(taxonomy, root, language), shown)
     tree = shown.tree
