@@ -18,6 +18,7 @@ from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
 from labeltree.text.tokenizers import OwnWords, allow_import
 from labeltree.validation import LARGEST_INTEGER
+from labeltree.wording import count_text
 
 #: A column, and the begin and end of one of its terms in a text.
 Span: TypeAlias = tuple[int, int, int]
@@ -211,7 +212,8 @@ def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSetting
         n_texts = n_texts[keep.astype(bool)]
     if len(n_texts) == 0:
         raise ValueError(
-            f"no terms are left of {counter.n_texts} texts: they have none, or stop_words, min_df and max_df allow none"
+            f"no terms are left of {count_text(counter.n_texts, 'text')}: they have none, or stop_words, "
+            "min_df and max_df allow none"
         )
     return n_texts
 

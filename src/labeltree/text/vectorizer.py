@@ -19,6 +19,7 @@ from labeltree.text.languages import stemmer_of, stored_stemmer
 from labeltree.text.settings import TextSettings
 from labeltree.text.tokenizers import allow_import
 from labeltree.validation import Number, check_parameters, n_threads
+from labeltree.wording import with_article
 
 _CONSTRAINTS = {"n_jobs": Number(integer=True, optional=True)}
 
@@ -205,10 +206,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         read-only.
         """
         if not isinstance(settings, Mapping):
-            raise ValueError(f"expected the parameters of a {cls.__name__}, got {settings!r}")
+            raise ValueError(f"expected the parameters of {with_article(cls.__name__)}, got {settings!r}")
         if unknown := settings.keys() - cls().get_params().keys():
             raise ValueError(
-                f"expected the parameters of a {cls.__name__}, got also {sorted(map(str, unknown))}"
+                f"expected the parameters of {with_article(cls.__name__)}, got also {sorted(map(str, unknown))}"
             )
         parameters: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
         if "stemmer" in parameters:
