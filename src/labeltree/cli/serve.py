@@ -182,10 +182,12 @@ def serve(
     with listen(host, port) as listener:
         address = listener.getsockname()
         place = f"[{address[0]}]" if ":" in address[0] else address[0]
-        console = standard_output()
-        console.print(f"http://{place}:{address[1]}")
-        for name, info in described.items():
-            console.print(
-                titled(name, f": {info.estimator}, {count_text(info.n_labels, 'label')}"), soft_wrap=True
-            )
-        run(settings, listener)
+
+        def announce() -> None:
+            console = standard_output()
+            console.print(f"http://{place}:{address[1]}")
+            for name, info in described.items():
+                labels = count_text(info.n_labels, "label")
+                console.print(titled(name, f": {info.estimator}, {labels}"), soft_wrap=True)
+
+        run(settings, listener, announce)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Texts came with this version of the format.
 VERSION = 6
 #: Texts with one of these settings came with this one.
-LATER_VERSION, LATER_SETTINGS = 8, ("fields",)
+LATER_VERSION, LATER_SETTINGS = 8, ("fields", "stemmer", "tokenizer")
 
 
 def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
