@@ -231,7 +231,11 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("method", ["label-tree", "fastxml", "one-vs-rest"])
 def test_the_same_command_gives_the_same_bytes(data: Path, tmp_path: Path, method: str) -> None:
-    options: list[object] = ["--method", method, *(["--arity", 2, "--max-leaves", 2] if method == "label-tree" else [])]
+    options: list[object] = [
+        "--method",
+        method,
+        *(["--arity", 2, "--max-leaves", 2] if method == "label-tree" else []),
+    ]
     for name in ("one", "other"):
         run("train", data, "--model", tmp_path / name, *options)
     assert files_of(tmp_path / "one") == files_of(tmp_path / "other")

@@ -270,9 +270,10 @@ class TestTrainAndTune:
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         signal_after(monkeypatch, 2, signal.SIGINT)
-        page = run("train", data, "--model", tmp_path / "model", "--tune", "2h").stdout
-        assert page.startswith("2 trials in ")
-        assert ", interrupted:" in page
+        result = run("train", data, "--model", tmp_path / "model", "--tune", "2h")
+        assert result.stdout.startswith("2 trials in ")
+        assert ", interrupted:" in result.stdout
+        assert "search interrupted: training with the best parameters so far" in result.stderr
         LabelTreeClassifier.load(tmp_path / "model")
 
     def test_the_second_ctrl_c_ends_the_command(

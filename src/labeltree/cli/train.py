@@ -110,7 +110,7 @@ def train(
     """
     import time
 
-    from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.console import print_error, print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.parameter_search import describe_search, run_search, search_to_json
@@ -157,6 +157,10 @@ def train(
                 metric=metric,
                 started=time.monotonic(),
                 is_shown=not json,
+            )
+        if found.is_interrupted:
+            print_error(
+                "search interrupted: training with the best parameters so far; Ctrl-C again ends the command"
             )
         classifier.set_params(**searched_only(found.parameters))
         vectorizer.set_params(**searched_only(found.text_parameters or {}))

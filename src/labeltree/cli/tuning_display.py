@@ -66,7 +66,7 @@ class TuningDisplay:
             return Group(head)
         most = max(trial.n_rows for trial in trials)
         best = sorted((trial for trial in trials if trial.n_rows == most), key=lambda trial: -trial.score)
-        names = _columns(best[:_SHOWN_TRIALS])
+        names = _columns(trials)
         table = _table(self._metric, names)
         for trial in best[:_SHOWN_TRIALS]:
             table.add_row("", *_cells(trial, names))
