@@ -63,8 +63,8 @@ class DataFile:
         return replace(self, path=path, source=None)
 
     @contextmanager
-    def recognised(self) -> Iterator[DataFile]:
-        """Open the file to look at its first line, and yield it with its format."""
+    def recognised(self, fields: Collection[str] = ()) -> Iterator[DataFile]:
+        """Open the file to look at its first line, and yield it with its format; `fields` are those of a model."""
         from labeltree.data.fasttext import LABEL_PREFIX
         from labeltree.data.formats import format_of_content, format_of_name
         from labeltree.data.lines import LineError
@@ -77,7 +77,7 @@ class DataFile:
             return
         with open_peeked(self.path) as (head, source):
             try:
-                format = format_of_content(head, self.columns(), LABEL_PREFIX)
+                format = format_of_content(head, self.columns(fields=fields), LABEL_PREFIX)
             except LineError as error:
                 raise DataFormatError(error.reason, source_name(self.path), error.line) from None
             yield replace(self, format=format, source=source)

@@ -37,6 +37,7 @@ def evaluate(
     ] = 0.55,
     B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
     label_weight: options.LabelWeight = None,
+    filter_labels: options.FilterLabels = None,
     report: Annotated[
         Path | None,
         file_option(
@@ -67,6 +68,7 @@ def evaluate(
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.evaluation_report import write_report
+    from labeltree.cli.filtered_pairs import FilteredPairs
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
@@ -80,11 +82,16 @@ def evaluate(
         raise typer.BadParameter(
             "is about the most probable labels: leave --label-weight out", param_hint="--report"
         )
+    if report is not None and filter_labels is not None:
+        raise typer.BadParameter("is about all labels: leave --filter-labels out", param_hint="--report")
+    filtered = None if filter_labels is None else FilteredPairs.read(filter_labels)
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
-    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts)
+    if filtered is not None and filter_labels is not None:
+        filtered.check(len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0], filter_labels)
+    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
         write_report(report, title, classifier, model, rows, evaluation, names)

@@ -17,7 +17,7 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
     y is lists of labels for models of texts and online models, else a matrix with a column for each number up to the
     model's largest label.
     """
-    with source.recognised() as file:
+    with source.recognised(model.model_.text_fields) as file:
         if model.model_.learns or (reads_whole_texts(model) and not file.has_numbers):
             rows = _examples(model, file)
         elif not file.has_numbers:

@@ -41,6 +41,12 @@ class Columns:
         if self.separator == "":
             raise ValueError("expected a separator of at least one character, got ''")
 
+    @property
+    def are_chosen(self) -> bool:
+        """Whether columns were chosen; fields may come from a model, which reads texts without columns too."""
+        is_usual = self.labels in (None, "labels") and (self.text == ("text",) or self.are_fields)
+        return not is_usual or self.separator is not None or self.id is not None
+
     def among(self, names: Collection[str]) -> Columns:
         """Return the columns to read from a table with these columns; `LineError` if it lacks one."""
         columns = self.of_repository() if "target_ind" in names and "text" not in names else self

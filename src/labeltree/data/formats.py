@@ -83,9 +83,10 @@ def _not_understood(line: str, columns: Columns) -> str:
     shown = ascii(line[:60])[1:-1] + ("…" if len(line) > 60 else "")
     hint = ""
     if line.startswith("["):
-        hint = " A JSON array becomes JSON lines with: jq -c '.[]' FILE."
+        hint = ". Make JSON lines of a JSON array with: jq -c '.[]' FILE"
     elif "," in line or "\t" in line:
-        hint = f" For CSV or TSV, choose the columns (text is {', '.join(map(repr, columns.text))} now)."
-    return (
-        f"expected {_UNDERSTOOD}; got the first line '{shown}'.{hint} Name the format if it is one of these"
-    )
+        names = ", ".join(map(repr, columns.text))
+        hint = (
+            f". If this is the header of a table, choose columns: the text is in {names} now (option --text)"
+        )
+    return f"the first line is '{shown}', but expected {_UNDERSTOOD}{hint}"

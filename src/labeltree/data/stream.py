@@ -193,10 +193,12 @@ class ExampleStream:
         blocks = line_blocks(file, self.block_bytes)
         first = next(blocks, b"").removeprefix(codecs.BOM_UTF8)
         if self.format == "auto":
+            while not first.strip() and (more := next(blocks, b"")):
+                first += more
             self.format = format_of_content(first, self.columns, self.label_prefix)
         if self.format in ("parquet", "arrow"):
             return self._parsed_arrow(io.BytesIO(b"".join([first, *blocks])), name)
-        if self.format not in COLUMN_FORMATS and self.columns not in (Columns(), Columns(labels=None)):
+        if self.format not in COLUMN_FORMATS and self.columns.are_chosen:
             raise LineError(
                 f"{self.format} files have no columns: leave out text, labels, separator and id", 0
             )
