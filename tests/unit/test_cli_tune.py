@@ -344,6 +344,13 @@ class TestDisplay:
             "3",
         ]
 
+    def test_a_trial_is_shown_once(self) -> None:
+        # The first one is chosen, because it is the start; the second one is faster.
+        trials = (self.trial(0.5, 10), replace(self.trial(0.5, 10), ms_per_row=0.1))
+        page = self.drawn(front_table(Tuning(trials, "P@1,3,5", {}, 7)))
+        assert [line.split()[0] for line in page[1:3]] == ["→·", "50.00"]
+        assert not page[3].strip()
+
     def test_texts_show_the_columns_that_differ(self) -> None:
         values = {"ngram_range": (1, 1), "min_df": 1, "sublinear_tf": False, "char_ngram_range": None}
         trials = []
