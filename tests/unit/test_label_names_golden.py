@@ -11,20 +11,23 @@ import pytest
 
 from labeltree.model_file import load, read_info
 
-MODELS = sorted(path.parent for path in (Path(__file__).parents[1] / "golden/version-8").glob("*/model.json"))
+#: Other models of this version have texts of a kind that came with it.
+MODELS = sorted(
+    path.with_suffix("")
+    for path in (Path(__file__).parents[1] / "golden/version-8").glob("*.json")
+    if "label_names" in json.loads(path.read_text(encoding="utf-8"))
+)
 
 each_model = pytest.mark.parametrize("golden", MODELS, ids=lambda path: path.name)
 
 
 def test_all_golden_models_are_there():
-    assert {"fastxml", "label-tree", "mix", "online"} <= {path.name for path in MODELS}
+    assert [path.name for path in MODELS] == ["fastxml", "label-tree", "mix", "online"]
 
 
 @each_model
 def test_has_the_names_and_answers_as_it_did(golden):
     expected = json.loads(golden.with_name(f"{golden.name}.json").read_text(encoding="utf-8"))
-    if "label_names" not in expected:
-        pytest.skip("a model of this version without names")
     model, info = load(golden, verify=True), read_info(golden)
     assert (info.format_version, info.estimator, info.has_label_names) == (8, expected["estimator"], True)
     assert model.label_names_ == expected["label_names"]

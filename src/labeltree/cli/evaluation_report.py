@@ -49,6 +49,7 @@ def write_report(
         "saved": f"{saved:%Y-%m-%d %H:%M}, {bytes_text(evaluation.model_bytes)}",
         "measured": f"{datetime.now():%Y-%m-%d %H:%M} on {count_text(evaluation.rows, 'row')}",
     }
-    page = report_page(report, title, headline=headline, facts=facts, names=names.__getitem__)
+    shown = names.__getitem__ if names.are_from_file else None
+    page = report_page(report, title, headline=headline, facts=facts, names=shown)
     with open_atomic(path) as file:
         file.write(page.encode())

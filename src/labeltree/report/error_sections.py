@@ -9,14 +9,14 @@ from labeltree.report.cures import find_cures
 from labeltree.report.evidence import Evidence
 from labeltree.report.markup import details, facts, name_text, number, text
 from labeltree.report.measures import Report
-from labeltree.report.quality_sections import Names, Section
+from labeltree.report.quality_sections import Section
 from labeltree.report.row_errors import FEWEST_TRAINING_ROWS, RowError
 
 #: The classes of marked words, by strength.
 MARKS = {-2: "against much", -1: "against", 1: "for", 2: "for much"}
 
 
-def cures_section(report: Report, names: Names) -> Section:
+def cures_section(report: Report) -> Section:
     """Return the section about what could make the model better."""
     cures = find_cures(report)
     if not cures:
@@ -33,7 +33,7 @@ def cures_section(report: Report, names: Names) -> Section:
     return "What to do", f'<ul class="cures">{items}</ul>\n', advice
 
 
-def misses_section(report: Report, names: Names) -> Section:
+def misses_section(report: Report) -> Section:
     """Return the section about true labels that the model does not find."""
     title = "Worst misses"
     if not report.misses:
@@ -43,11 +43,11 @@ def misses_section(report: Report, names: Names) -> Section:
         f"<p>True labels that are not among the best {report.k}, the least probable first: labels with at least "
         f"{FEWEST_TRAINING_ROWS} training rows where there are such. Some may be mistakes of the data. "
         f"{_legend(report.misses)}</p>\n",
-        _cases(report, report.misses, "missed", names),
+        _cases(report, report.misses, "missed"),
     )
 
 
-def false_alarms_section(report: Report, names: Names) -> Section:
+def false_alarms_section(report: Report) -> Section:
     """Return the section about wrong labels that the model is sure of."""
     title = "False alarms"
     if not report.false_alarms:
@@ -56,11 +56,11 @@ def false_alarms_section(report: Report, names: Names) -> Section:
         title,
         f"<p>Labels among the best {report.k} that are not true, the most probable first. Some may be missing in the "
         f"data. {_legend(report.false_alarms)}</p>\n",
-        _cases(report, report.false_alarms, "wrong", names),
+        _cases(report, report.false_alarms, "wrong"),
     )
 
 
-def model_section(report: Report, names: Names) -> Section:
+def model_section(report: Report) -> Section:
     """Return the section about the model, its training and its parameters."""
     found = report.model
     parts = [facts("The model", found.facts)]
@@ -84,13 +84,13 @@ def _legend(errors: Iterable[RowError]) -> str:
     return ""
 
 
-def _cases(report: Report, errors: Iterable[RowError], css: str, names: Names) -> str:
-    return f'<div class="cases">{"".join(_case(report, error, css, names) for error in errors)}</div>\n'
+def _cases(report: Report, errors: Iterable[RowError], css: str) -> str:
+    return f'<div class="cases">{"".join(_case(report, error, css) for error in errors)}</div>\n'
 
 
-def _case(report: Report, error: RowError, css: str, names: Names) -> str:
+def _case(report: Report, error: RowError, css: str) -> str:
     def name(position: int) -> str:
-        return name_text(names(report.classes[[position]].tolist()[0]))
+        return name_text(report.name_of(report.classes[[position]].tolist()[0]))
 
     true, best = set(error.true), {position for position, _ in error.best}
     rank = "beyond rank 1,000" if error.rank is None else f"rank {error.rank:,}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,8 @@ class Report:
     model : ModelFacts
         What the model is, and its parameters.
     queries : QueryTimes
+    name_of : callable
+        Returns the text to show for a label: the label itself, with its readable name if the model has one.
     first_tree : TreeMeasures or None
         None for online models and trees over examples: their nodes cannot be evaluated one by one.
     """
@@ -101,6 +104,7 @@ class Report:
     model: ModelFacts
     queries: QueryTimes
     first_tree: TreeMeasures | None
+    name_of: Callable[[Any], str] = str
 
     @property
     def micro_f1(self) -> float:
@@ -206,7 +210,12 @@ def measure_report(
         first_tree=_measure_tree(trained, features, truth, labels, search.replace(k=k), random_state)
         if forest.has_node_scores
         else None,
+        name_of=str if trained.label_names is None else partial(_name_beside, trained.label_names),
     )
+
+
+def _name_beside(names: Mapping[Any, str], label: Any) -> str:
+    return f"{names[label]} ({label})" if label in names else str(label)
 
 
 def _read_truth(y: Any, model: Model) -> tuple[LabelSets, IntArray]:

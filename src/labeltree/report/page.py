@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from typing import Any
 
 import labeltree
 from labeltree.report import error_sections as errors
@@ -36,7 +37,7 @@ def report_page(
     *,
     headline: Sequence[tuple[str, str, str]] = (),
     facts: Mapping[str, str] | None = None,
-    names: quality.Names = str,
+    names: Callable[[Any], str] | None = None,
 ) -> str:
     """Write a report as an HTML page that includes its style and pictures.
 
@@ -49,8 +50,8 @@ def report_page(
         More figures for the top of the page, after those of the report.
     facts : mapping, optional
         More lines for the section about the model, such as its path and the date.
-    names : callable
-        Returns the name to show for a label.
+    names : callable, optional
+        Returns the text to show for a label; by default the label, with the name that the model has for it.
 
     Returns
     -------
@@ -67,10 +68,10 @@ def report_page(
     ('<!DOCTYPE html>', 12)
     """
     known = report.model._replace(facts={**report.model.facts, **(facts or {})})
-    report = replace(report, model=known)
+    report = replace(report, model=known, name_of=names or report.name_of)
     style = files("labeltree.report").joinpath("style.css").read_text(encoding="utf-8")
     contents = "".join(f'<li><a href="#{link}">{text(name)}</a></li>' for link, name, _ in SECTIONS)
-    sections = "".join(section(link, *write(report, names)) for link, _, write in SECTIONS)
+    sections = "".join(section(link, *write(report)) for link, _, write in SECTIONS)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from labeltree.report.label_errors import FEWEST_ROWS, f1_of_labels, worst_label
 from labeltree.report.markup import beside, details, figure, name_text, number, percent, table, text
 from labeltree.report.measures import Report
 
-Names = Callable[[Any], str]
 #: The title of a section, and its parts as HTML.
 Section = tuple[str, ...]
 
@@ -22,7 +20,7 @@ Section = tuple[str, ...]
 LISTED = 15
 
 
-def ranks_section(report: Report, names: Names) -> Section:
+def ranks_section(report: Report) -> Section:
     """Return the section about precision, recall and nDCG by k."""
     curve = report.ranks
     curves = {"precision": curve.precision, "recall": curve.recall, "nDCG": curve.ndcg}
@@ -41,7 +39,7 @@ def ranks_section(report: Report, names: Names) -> Section:
     )
 
 
-def frequency_section(report: Report, names: Names) -> Section:
+def frequency_section(report: Report) -> Section:
     """Return the section about precision and recall of frequent and rare labels."""
     bands = report.frequencies
     precision, recall = [band.precision for band in bands], [band.recall for band in bands]
@@ -71,7 +69,7 @@ def frequency_section(report: Report, names: Names) -> Section:
     return "Frequent and rare labels", figure(picture, caption), numbers
 
 
-def calibration_section(report: Report, names: Names) -> Section:
+def calibration_section(report: Report) -> Section:
     """Return the section about reliability curves, and calibration errors by level and by label frequency."""
     calibration, labels = report.calibration, report.calibration.labels
     curve, edges = labels.curve, labels.curve.edges
@@ -112,7 +110,7 @@ def calibration_section(report: Report, names: Names) -> Section:
     )
 
 
-def thresholds_section(report: Report, names: Names) -> Section:
+def thresholds_section(report: Report) -> Section:
     """Return the section about metrics by threshold."""
     curve = report.thresholds
 
@@ -147,7 +145,7 @@ def thresholds_section(report: Report, names: Names) -> Section:
     )
 
 
-def worst_labels_section(report: Report, names: Names) -> Section:
+def worst_labels_section(report: Report) -> Section:
     """Return the section about the labels with the smallest F1."""
     outcomes = report.outcomes
     worst = worst_labels(outcomes, LISTED)
@@ -156,7 +154,7 @@ def worst_labels_section(report: Report, names: Names) -> Section:
         nothing = f"<p>{rule} No label is true in {FEWEST_ROWS} rows or more.</p>\n"
         return "Worst labels", nothing
     columns = {
-        "label": [name_text(names(label)) for label in report.classes[worst]],
+        "label": [name_text(report.name_of(label)) for label in report.classes[worst]],
         "training rows": map(number, report.label_counts[worst]),
         "true here": map(number, (outcomes.both + outcomes.only_true)[worst]),
         "found": map(number, outcomes.both[worst]),

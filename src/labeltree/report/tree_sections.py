@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from labeltree.report.charts import Axis, bar_chart
 from labeltree.report.markup import beside, figure, name_text, number, percent, table
 from labeltree.report.measures import Report, TreeMeasures
-from labeltree.report.quality_sections import LISTED, Names, Section
+from labeltree.report.quality_sections import LISTED, Section
 
 #: Maximum number of labels that stand for a node.
 NAMED_LABELS = 3
@@ -20,7 +20,7 @@ NO_NODES = (
 )
 
 
-def lost_labels_section(report: Report, names: Names) -> Section:
+def lost_labels_section(report: Report) -> Section:
     """Return the section about the levels of the tree where true labels are lost."""
     measured = report.first_tree
     if measured is None:
@@ -52,7 +52,7 @@ def lost_labels_section(report: Report, names: Names) -> Section:
     )
 
 
-def node_costs_section(report: Report, names: Names) -> Section:
+def node_costs_section(report: Report) -> Section:
     """Return the section about the nodes that contribute most to the bound on the error."""
     measured = report.first_tree
     if measured is None:
@@ -63,7 +63,7 @@ def node_costs_section(report: Report, names: Names) -> Section:
     columns = {
         "node": map(number, nodes),
         "level": map(number, tree.depth_of_node[nodes]),
-        "some labels below": [_labels_below(report, measured, int(node), names) for node in nodes],
+        "some labels below": [_labels_below(report, measured, int(node)) for node in nodes],
         "labels": map(number, costs.n_labels[nodes]),
         "rows at parent %": map(percent, costs.at_parent[nodes]),
         "loss": map(number, costs.loss[nodes]),
@@ -81,7 +81,7 @@ def node_costs_section(report: Report, names: Names) -> Section:
     )
 
 
-def queries_section(report: Report, names: Names) -> Section:
+def queries_section(report: Report) -> Section:
     """Return the section about the rows that take longest."""
     queries = report.queries
     median = float(np.median(queries.milliseconds))
@@ -109,12 +109,12 @@ def _level_chart(title: str, name: str, shares: NDArray[np.float64], whole: str)
     return figure(bar_chart(title, groups, Axis.upwards("", values), {name: values}, x_title))
 
 
-def _labels_below(report: Report, measured: TreeMeasures, node: int, names: Names) -> str:
+def _labels_below(report: Report, measured: TreeMeasures, node: int) -> str:
     """Return the names of the most frequent labels below a node."""
     labels = measured.tree.labels_under(node)
     frequent = labels[np.argsort(-report.label_counts[labels], kind="stable")[:NAMED_LABELS]]
     more = ", …" if len(labels) > NAMED_LABELS else ""
-    return ", ".join(name_text(names(label)) for label in report.classes[frequent]) + more
+    return ", ".join(name_text(report.name_of(label)) for label in report.classes[frequent]) + more
 
 
 def _of_first_tree(report: Report) -> str:
