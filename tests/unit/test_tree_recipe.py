@@ -51,7 +51,7 @@ def test_words_are_builders() -> None:
 
 
 def test_help_pages_name_all_builders() -> None:
-    text = " ".join(run("train", "--help").stdout.replace("│", " ").split())
+    text = " ".join(run("train", "--help-all").stdout.replace("│", " ").split())
     assert f"Here: {', '.join(TREE_WORDS)}, a tree (.json)" in text
 
 
