@@ -157,6 +157,8 @@ def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
     """Return the parameters in the order of the signature; a tree that was passed as an object is only named."""
     given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
+    if "link" in given:  # a file has the name of the link that "auto" stands for
+        given["link"] = classifier.link
     order = inspect.signature(type(classifier)).parameters
     return {name: given.pop(name) for name in order if name in given} | given
 

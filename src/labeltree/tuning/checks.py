@@ -44,8 +44,8 @@ def _check_estimator(estimator: Any) -> None:
     """Refuse parameters that exclude the searched ones, or that need all labels, which samples do not have."""
     if not isinstance(estimator, LabelTreeClassifier):
         raise ValueError(
-            "tune searches parameters of LabelTreeClassifier, alone or in a Tagger, got a "
-            f"{type(estimator).__name__}"
+            "tune searches parameters of LabelTreeClassifier, alone or in a Tagger, got "
+            f"{with_article(type(estimator).__name__)}"
         )
     if estimator.solver != "descent" or estimator.node_estimator is not None:
         raise ValueError(
