@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import lzma
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "1 to 2 words": {"ngram_range": (1, 2)},
     "2 to 4 characters": {"analyzer": "char_wb", "ngram_range": (2, 4)},
     "hashed words": {"n_features": 2**20},
+    "stems": {"stemmer": "english"},
 }
 TABLE_WIDTH = 140
 
@@ -45,7 +47,13 @@ def read_texts(name: str, most: int | None) -> list[str]:
 
 
 def peer(settings: dict[str, Any]) -> Any:
-    """scikit-learn's vectorizer for the same features."""
+    """scikit-learn's vectorizer for the same features; it stems by a tokenizer that remembers the stem of a word."""
+    if "stemmer" in settings:
+        import snowballstemmer
+
+        stem = cache(snowballstemmer.stemmer(settings["stemmer"]).stemWord)
+        words = re.compile(r"\b\w\w+\b").findall
+        return TfidfVectorizer(tokenizer=lambda text: [*map(stem, words(text))], token_pattern=None)
     return HashingVectorizer(**settings) if "n_features" in settings else TfidfVectorizer(**settings)
 
 

@@ -10,13 +10,49 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeElapsedColumn
+from rich.text import Text
 
 from labeltree import _native
 
 T = TypeVar("T")
 
 _POLL_SECONDS = 0.1
+
+
+#: No time left is estimated before this share of the work is done, and this many seconds have passed.
+_LEAST_SHARE, _LEAST_SECONDS = 0.1, 1.0
+
+
+class TimeLeft(ProgressColumn):
+    """The time left, at the mean speed so far; dashes until that is known well enough.
+
+    The parts of a training differ in size and the largest come first, so the speed of the first says little.
+    """
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        """Return the estimate, or dashes."""
+        elapsed = (task.elapsed or 0.0) - task.fields.get("since", 0.0)
+        seconds = seconds_left(task.completed, task.total, elapsed)
+        if seconds is None:
+            return Text("-:--:--", style="progress.remaining")
+        minutes, rest = divmod(int(seconds), 60)
+        return Text(f"{minutes // 60}:{minutes % 60:02}:{rest:02}", style="progress.remaining")
+
+
+def seconds_left(done: float, total: float | None, elapsed: float) -> float | None:
+    """Return an estimate of the time left, or None if it is too early for one.
+
+    Examples
+    --------
+    >>> seconds_left(50, 100, 8.0), seconds_left(1, 100, 8.0), seconds_left(50, 100, 0.1), seconds_left(9, None, 8.0)
+    (8.0, None, None, None)
+    """
+    if not total or done < _LEAST_SHARE * total or elapsed < _LEAST_SECONDS:
+        return None
+    return elapsed * (total - done) / done
 
 
 class Phases:
@@ -75,8 +111,16 @@ class Phases:
         bars = self._bars
         if bars is None:
             return lambda done, total: None
-        bar = bars.add_task(description, total=None)
-        return lambda done, total: bars.update(bar, completed=done, total=total)
+        bar = bars.add_task(description, total=None, since=0.0)
+        task = next(task for task in bars.tasks if task.id == bar)
+
+        def report(done: int, total: int | None) -> None:
+            # A computation of several steps counts each from 0; the speed of one says nothing about the next.
+            if done < task.completed or total != task.total:
+                bars.update(bar, since=task.elapsed or 0.0)
+            bars.update(bar, completed=done, total=total)
+
+        return report
 
 
 def _start(thread: threading.Thread) -> None:
@@ -109,7 +153,7 @@ def phases(verbose: int) -> Iterator[Phases]:
         yield Phases(None)
         return
     bar = ("{task.description}", BarColumn(bar_width=30), TaskProgressColumn())
-    times = ("time", TimeElapsedColumn(), "left", TimeRemainingColumn())
+    times = ("time", TimeElapsedColumn(), "left", TimeLeft())
     # Without a terminal, a bar is drawn once, when its phase ends.
     with Progress(*bar, *times, console=Console(stderr=True), transient=verbose == 0) as bars:
         yield Phases(bars)

@@ -99,6 +99,11 @@ def test_output_has_no_control_characters(tmp_path: Path) -> None:
     printed = run("tag", tmp_path / "m", given, "-k", 6, "--json").stdout
     assert printed.isascii() is False
     assert all(character.isprintable() for character in printed.rstrip("\n"))
+    row = '{"text": "boat"}\n'
+    for others in (("explain", tmp_path / "m", "-", "--label", odd[0]), ("info", tmp_path / "m", "--tree")):
+        shown_too = run(*others, input=row).stdout
+        assert "\\x1b[31mred" in shown_too
+        assert "\x1b" not in shown_too
     read = json.loads(printed)
     assert read["text"] == given
     assert {label["label"] for label in read["labels"]} == set(odd)

@@ -122,6 +122,8 @@ class TestTrain:
             tmp_path / "topics.csv",
         )
         assert "3 of 3 labels are among 4 concepts, by name" in text_of(*train)
+        build = ("tree", "build", tmp_path / "texts.jsonl", "--out", tmp_path / "tree.json", *train[-2:])
+        assert "3 of 3 labels are among 4 concepts, by name" in text_of(*build)
 
     def test_several_trees(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
         trees = f"{folder / 'taxonomy.csv'},{folder / 'tree.json'}"

@@ -270,9 +270,10 @@ class TestTrainAndTune:
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         signal_after(monkeypatch, 2, signal.SIGINT)
-        page = run("train", data, "--model", tmp_path / "model", "--tune", "2h").stdout
-        assert page.startswith("2 trials in ")
-        assert ", interrupted:" in page
+        result = run("train", data, "--model", tmp_path / "model", "--tune", "2h")
+        assert result.stdout.startswith("2 trials in ")
+        assert ", interrupted:" in result.stdout
+        assert "search interrupted: training with the best parameters so far" in result.stderr
         LabelTreeClassifier.load(tmp_path / "model")
 
     def test_the_second_ctrl_c_ends_the_command(
@@ -342,6 +343,13 @@ class TestDisplay:
             "0.05",
             "3",
         ]
+
+    def test_a_trial_is_shown_once(self) -> None:
+        # The first one is chosen, because it is the start; the second one is faster.
+        trials = (self.trial(0.5, 10), replace(self.trial(0.5, 10), ms_per_row=0.1))
+        page = self.drawn(front_table(Tuning(trials, "P@1,3,5", {}, 7)))
+        assert [line.split()[0] for line in page[1:3]] == ["→·", "50.00"]
+        assert not page[3].strip()
 
     def test_texts_show_the_columns_that_differ(self) -> None:
         values = {"ngram_range": (1, 1), "min_df": 1, "sublinear_tf": False, "char_ngram_range": None}

@@ -170,6 +170,12 @@ class TestMarks:
         assert sum(len(piece.text) for piece in found) <= 104
         assert {word for piece in found for word in piece.text.split()} == {"…", "word", "treasure"}
 
+    def test_long_texts_keep_their_beginning_if_it_has_nearly_all_evidence(self) -> None:
+        text = "A title, and " + "word " * 100
+        found = marked(text, [Highlight(2, 7, 2.0), Highlight(200, 204, 0.1)], longest=100)
+        assert found[0].text == "A "
+        assert found[-1].text == " …"
+
     def test_texts_without_evidence(self) -> None:
         assert marked("", ()) == []
         assert marked("a b", ()) == [Piece("a b", 0)]
@@ -192,6 +198,8 @@ class TestCures:
         (cure,) = [cure for cure in find_cures(shy) if "decide" in cure.command]
         assert "Micro-F1 is 0.0%" in cure.finding
         assert "No label is predicted for 50% of the rows" in cure.finding
+        page = report_page(shy, "Shy", facts={"directory": "my model"})
+        assert "labeltree decide &#x27;my model&#x27; VALID --metric micro_f1" in page
         decided = measure_report(model.decide_for("micro_f1", X, y), X, y)
         assert not [cure for cure in find_cures(decided) if "decide" in cure.command]
 

@@ -236,8 +236,8 @@ class TestInputs:
         ("arguments", "message"),
         [
             ({"space": SearchSpace(min_df=(0,))}, "'min_df' must be an integer of at least 1"),
-            ({"estimator": Tagger(vectorizer=3)}, "parameters of TextVectorizer, got a int"),  # type: ignore[arg-type] # wrong on purpose
-            ({"estimator": Tagger(classifier=3)}, "LabelTreeClassifier, alone or in a Tagger, got a int"),
+            ({"estimator": Tagger(vectorizer=3)}, "parameters of TextVectorizer, got an int"),  # type: ignore[arg-type] # wrong on purpose
+            ({"estimator": Tagger(classifier=3)}, "LabelTreeClassifier, alone or in a Tagger, got an? int"),
             ({"X": TEXTS[:50]}, "X and y must have the same number of rows, got 50 and 120"),
         ],
     )

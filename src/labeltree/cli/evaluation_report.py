@@ -37,7 +37,6 @@ def write_report(
         (f"{100 * evaluation.decided.macro_f1:.2f}", "Macro F1", "per cent; labels that occur"),
         (f"{evaluation.single_row_ms['p50']:.3f} ms", f"One {noun}", "median, alone"),
         (f"{evaluation.batch_ms_per_row:.3f} ms", f"A {noun} of a batch", threads),
-        (f"{evaluation.node_evaluations_per_row:,.0f}", "Nodes asked per row", f"of {evaluation.nodes:,}"),
         (bytes_text(evaluation.model_bytes), "Model", "on disk"),
     ]
     propensity = f"PSP@{max(CUTOFFS)}"

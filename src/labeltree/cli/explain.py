@@ -38,7 +38,7 @@ def explain(
         labeltree explain tags.labeltree test.txt --row 7 --label 42
         labeltree explain tags.labeltree test.txt --feature-names words.txt
     """
-    from labeltree.cli.console import print_json, standard_output, titled
+    from labeltree.cli.console import print_json, printable, standard_output, titled
     from labeltree.cli.label_names import LabelNames, read_feature_names
     from labeltree.cli.trained_model import open_model
 
@@ -68,13 +68,16 @@ def explain(
         return
     console = standard_output()
     console.print(
-        titled(f"label {names.beside(chosen)}", f" of row {row}: probability {explanation.probability:.4f}")
+        titled(
+            f"label {printable(names.beside(chosen))}",
+            f" of row {row}: probability {explanation.probability:.4f}",
+        )
     )
     for number, path in enumerate(explanation.paths, start=1):
         console.print()
         if len(explanation.paths) > 1:
             console.print(f"tree {number}: {path[-1].probability_so_far:.4f}")
-        console.print(_table(path, names[chosen]))
+        console.print(_table(path, printable(names[chosen])))
 
 
 def _row(source: DataFile, classifier: Any, row: int) -> Any:
@@ -103,6 +106,8 @@ def _table(path: Any, label: str) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from labeltree.cli.console import printable
+
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("node", no_wrap=True, max_width=30, overflow="ellipsis")
     for name in ("P", "so far", "score"):
@@ -113,7 +118,7 @@ def _table(path: Any, label: str) -> Any:
         below = label if step is path[-1] else count_text(step.n_labels, "label")
         terms = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
         texts = [
-            Text.assemble(f"{feature} ", (_signed(amount), "green" if amount > 0 else "red"))
+            Text.assemble(f"{printable(feature)} ", (_signed(amount), "green" if amount > 0 else "red"))
             for feature, amount in terms
         ]
         table.add_row(

@@ -30,7 +30,7 @@ def info(
         labeltree info tags.labeltree --verify
         labeltree info tags.labeltree --tree --label-names labels.txt
     """
-    from labeltree.cli.console import print_json, standard_output
+    from labeltree.cli.console import print_json, printable, standard_output
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.trained_model import check_has_label_tree
     from labeltree.model_file import load, read_info
@@ -44,7 +44,7 @@ def info(
     names = LabelNames(classifier, label_names)
     drawing = None
     if tree:
-        leaves = [names[label] for label in classifier.classes_.tolist()]
+        leaves = [printable(names[label]) for label in classifier.classes_.tolist()]
         drawing = classifier.model_.forest.trees[0].draw(leaves, max_nodes)
     if json:
         drawn = {} if drawing is None else {"tree": drawing}
@@ -162,6 +162,8 @@ def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
 
 
 def _labels(classifier: Any) -> str:
+    from labeltree.cli.console import printable
+
     classes, counts = classifier.classes_, classifier.label_counts_
     names = classifier.label_names_
     examples = ", ".join(
@@ -171,4 +173,5 @@ def _labels(classifier: Any) -> str:
     unseen = int((counts == 0).sum())
     without = f", {unseen:,} of them without any" if unseen else ""
     named = "" if names is None else f", {len(names):,} with names"
-    return f"{len(classes):,} ({examples}, …){named}, with {counts.mean():,.1f} training rows on average{without}"
+    rows = f"with {counts.mean():,.1f} training rows on average{without}"
+    return f"{len(classes):,} ({printable(examples)}, …){named}, {rows}"

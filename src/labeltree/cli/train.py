@@ -19,8 +19,8 @@ from labeltree.cli.parameter_search import (
     searched_only,
     seconds_of,
 )
-from labeltree.cli.parameters import FOR_EVERY_RUN, is_given, text_options
-from labeltree.kinds import METHODS, Kind
+from labeltree.cli.parameters import is_given, text_options
+from labeltree.kinds import METHODS
 
 DEFAULT_METHOD = "label-tree"
 
@@ -110,13 +110,14 @@ def train(
     """
     import time
 
-    from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.console import print_error, print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, bytes_text, directory_bytes, peak_memory_bytes
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.parameter_search import describe_search, run_search, search_to_json
     from labeltree.cli.replacement import check_may_replace
     from labeltree.cli.training_rows import read_training_rows, read_validation_rows
     from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
+    from labeltree.cli.untrained_model import classifier_of, read_parameters_of, vectorizer_of
     from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
 
@@ -124,9 +125,9 @@ def train(
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
-    read = {} if parameters_file is None else _read_parameters(parameters_file, kind)
-    vectorizer, for_texts = _vectorizer(text_parameters, given_for_texts, read.pop("text", {}), data)
-    classifier, parameters = _untrained(kind, parameters, given - given_for_texts, preset, read)
+    read = read_parameters_of(kind, parameters_file)
+    vectorizer, for_texts = vectorizer_of(text_parameters, given_for_texts, read.pop("text", {}), data)
+    classifier, parameters = classifier_of(kind, parameters, given - given_for_texts, preset, read)
     fixed = {name: (parameters | text_parameters)[name] for name in given}
     check_tuning_options(context, tune, preset, classifier, fixed, metric)
     # The JSON report has the words and files of --tree, not the trees that were read from them.
@@ -157,6 +158,10 @@ def train(
                 metric=metric,
                 started=time.monotonic(),
                 is_shown=not json,
+            )
+        if found.is_interrupted:
+            print_error(
+                "search interrupted: training with the best parameters so far; Ctrl-C again ends the command"
             )
         classifier.set_params(**searched_only(found.parameters))
         vectorizer.set_params(**searched_only(found.text_parameters or {}))
@@ -230,44 +235,3 @@ def describe_training(classifier: Any) -> str:
         return trained
     trees = f"{count_text(len(shapes), 'tree')} of {range_text([shape.n_nodes for shape in shapes], 'node')}"
     return f"{trees}, {range_text([shape.depth for shape in shapes], 'level')}, {trained}"
-
-
-def _read_parameters(file: Path, kind: Kind) -> dict[str, Any]:
-    from labeltree.tuning import read_parameters
-
-    return read_parameters(file, kind.load())
-
-
-def _vectorizer(
-    parameters: dict[str, Any], given: set[str], read: dict[str, Any], data: DataFile
-) -> tuple[Any, set[str]]:
-    """Return a vectorizer, not yet trained, for the parameters `given` and those `read`; and the names of both."""
-    from labeltree.cli.training_rows import untrained_vectorizer
-
-    made = {**parameters, **{name: value for name, value in read.items() if name not in given}}
-    return untrained_vectorizer(made, data), given | read.keys()
-
-
-def _untrained(
-    kind: Kind, parameters: dict[str, Any], given: set[str], preset: str | None, read: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """Return an estimator, not yet trained, and its parameters: those `given`, those `read`, then the preset's.
-
-    Wrong options raise an error here, before any data is read.
-    """
-    from labeltree.cli.trained_model import untrained
-    from labeltree.cli.tree.hierarchy import tree_parameter
-
-    estimator = kind.load()
-    parameters = {**parameters, **{name: value for name, value in read.items() if name not in given}}
-    given = given | read.keys()
-    made = dict(parameters)
-    if "tree" in parameters:
-        made["tree"] = tree_parameter(parameters["tree"])
-        if isinstance(made["tree"], list) and "n_trees" not in given:
-            made["n_trees"] = len(made["tree"])
-            given = given | {"n_trees"}
-    if preset is not None:
-        made = {name: made[name] for name in (*given, *FOR_EVERY_RUN)}
-        return untrained(getattr(estimator, preset), made), parameters
-    return untrained(estimator, made), parameters

@@ -66,7 +66,7 @@ class TuningDisplay:
             return Group(head)
         most = max(trial.n_rows for trial in trials)
         best = sorted((trial for trial in trials if trial.n_rows == most), key=lambda trial: -trial.score)
-        names = _columns(best[:_SHOWN_TRIALS])
+        names = _columns(trials)
         table = _table(self._metric, names)
         for trial in best[:_SHOWN_TRIALS]:
             table.add_row("", *_cells(trial, names))
@@ -86,8 +86,11 @@ def summary(found: Tuning, seconds: float) -> str:
 def front_table(found: Tuning) -> Group:
     """Return the Pareto front, with the chosen trial and the one that the search started from."""
     marked = {_CHOSEN: found.chosen, _START: found.start}
-    others = [trial for trial in marked.values() if trial is not None and trial not in found.front]
-    shown = sorted([*found.front, *others], key=lambda trial: -trial.score)
+    front = found.front
+    shown = [
+        trial for trial in found.finalists if trial in front or any(trial is one for one in marked.values())
+    ]
+    shown.sort(key=lambda trial: -trial.score)
     names = _columns(shown)
     table = _table(found.metric, names)
     for trial in shown:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from labeltree.wording import with_article
+
 from .lines import LineError
 
 _KINDS = {str: "a string", list: "a list", dict: "an object", bool: "a truth value", type(None): "null"}
@@ -120,7 +122,7 @@ def shown(names: Collection[str], noun: str) -> str:
 def kind_of(value: object) -> str:
     """Return the kind of a value for an error message."""
     return _KINDS.get(
-        type(value), "a number" if isinstance(value, int | float) else f"a {type(value).__name__}"
+        type(value), "a number" if isinstance(value, int | float) else with_article(type(value).__name__)
     )
 
 

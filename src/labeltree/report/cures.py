@@ -47,11 +47,12 @@ def _decide(report: Report) -> Cure | None:
     at = int(np.argmax(curve.micro_f1))
     if curve.micro_f1[at] < report.micro_f1 + LARGER_F1:
         return None
+    or_less = " or less" if at == 0 else ""
     empty = report.n_empty / report.n_rows
     nothing = f" No label is predicted for {empty:.0%} of the rows." if empty >= SHARE_OF_LABELS else ""
     return Cure(
         f"Micro-F1 is {report.micro_f1:.1%} with the present decision ({report.decision.describe()}). With the "
-        f"threshold {curve.threshold[at]:g} it would be {curve.micro_f1[at]:.1%} on these rows.{nothing}",
+        f"threshold {curve.threshold[at]:g}{or_less} it would be {curve.micro_f1[at]:.1%} on these rows.{nothing}",
         "labeltree decide MODEL VALID --metric micro_f1",
     )
 

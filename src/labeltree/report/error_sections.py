@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from labeltree.report.cures import find_cures
@@ -20,8 +21,10 @@ def cures_section(report: Report, names: Names) -> Section:
     cures = find_cures(report)
     if not cures:
         return "What to do", "<p>Nothing in these measurements asks for a remedy.</p>\n"
+    model = shlex.quote(report.model.facts.get("directory", "MODEL"))
     items = "".join(
-        f"<li><p>{text(cure.finding)} {text(cure.advice)}</p><pre><code>{text(cure.command)}</code></pre></li>\n"
+        f"<li><p>{text(cure.finding)} {text(cure.advice)}</p>"
+        f"<pre><code>{text(cure.command.replace('MODEL', model))}</code></pre></li>\n"
         for cure in cures
     )
     advice = (

@@ -17,6 +17,8 @@ from labeltree.validation import take_rows
 
 #: Longer texts are cut to the part with the most evidence.
 LONGEST_TEXT = 400
+#: A text is shown from its beginning if that has this share of the most evidence.
+NEARLY_ALL = 0.8
 #: Stands between two fields of a text.
 BETWEEN_FIELDS = " · "
 #: Maximum number of features in a list.
@@ -132,8 +134,8 @@ def _window(text: str, amounts: Any, longest: int) -> tuple[int, int]:
     sums = np.concatenate([[0.0], np.cumsum(amounts)])
     of_windows = sums[longest:] - sums[:-longest]
     best = np.flatnonzero(of_windows >= of_windows.max() * (1 - 1e-9))
-    # The words that count are in the middle of the window; without any, the text begins at its beginning.
-    begin = int(best[len(best) // 2]) if sums[-1] > 0 else 0
+    # Readers know a text by its beginning. Elsewhere, the words that count are in the middle of the part.
+    begin = 0 if of_windows[0] >= NEARLY_ALL * of_windows.max() else int(best[len(best) // 2])
     end = min(begin + longest, len(text))
     if begin > 0 and (blank := text.find(" ", begin, begin + 30)) >= 0:
         begin = blank + 1

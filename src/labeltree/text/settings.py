@@ -75,7 +75,7 @@ _DOCUMENT_FREQUENCY = Constraint(
     _is_document_frequency,
 )
 _FIELDS = Constraint(
-    "a mapping of one or more names of fields to weights above 0, such as {'title': 2.0, 'abstract': 1.0}",
+    "a mapping of one or more names of fields to weights from 1e-6 to 1e6, such as {'title': 2.0, 'abstract': 1.0}",
     _is_fields,
     optional=True,
 )

@@ -60,6 +60,7 @@ def build(
     from labeltree.cli.training_rows import read_training_rows, untrained_vectorizer
     from labeltree.cli.tree import hierarchy
     from labeltree.cli.tree.shape import shape_table, shape_to_json, write_text
+    from labeltree.labels.reading import read_labels
 
     given_for_texts = {option.name for option in text_options() if is_given(context, option.name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
@@ -90,7 +91,7 @@ def build(
         return
     console = standard_output()
     console.print(titled(out, f": built in {seconds_text(stopwatch.seconds['building'])}"))
-    for line in hierarchy.describe_matching(classifier.tree, range(built.n_labels)):
+    for line in hierarchy.describe_matching(classifier.tree, read_labels(rows.y).classes.tolist()):
         console.print(line)
     console.print(shape_table(built, [], cost, data.path))
     print_next(f"labeltree train {data.path} --tree {out} --model MODEL")
