@@ -7,7 +7,7 @@ import random
 WORDS = {
     "cat": "purr whisker kitten meow",
     "dog": "bark leash puppy growl",
-    "horse": "saddle gallop stable mane",
+    "horse": "saddle gallop stable hoof",
     "ship": "harbour anchor sail deck",
     "train": "railway locomotive platform carriage",
     "bread": "flour oven yeast loaf",
