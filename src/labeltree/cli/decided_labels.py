@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from labeltree.calibration.measures import reliability_curve
 from labeltree.calibration.report import PROBABILITY_BINS, CalibrationMeasures
+from labeltree.cli.label_filter import LabelFilter
 from labeltree.cli.predicted_labels import PredictedLabels, best_labels, chosen_labels
 from labeltree.decisions.decision import HALF
 from labeltree.metrics.outcomes import count_outcomes, read_decided
@@ -31,9 +32,10 @@ class DecidedLabels:
     true_per_row: float
 
     @classmethod
-    def measure(cls, model: Any, X: Any, y: Any) -> DecidedLabels:
+    def measure(cls, model: Any, X: Any, y: Any, left_out: LabelFilter | None = None) -> DecidedLabels:
         """Compare the labels that the model's decision chooses with y: a matrix, or lists of labels."""
-        truth, predicted = read_decided(y, _like(y, _decided(model, X)))
+        chosen = _decided(model, X) if left_out is None else left_out.predicted(_decided(model, X))
+        truth, predicted = read_decided(y, _like(y, chosen))
         outcomes = count_outcomes(truth, predicted, per="label")
         both, sizes = outcomes.both, 2 * outcomes.both + outcomes.only_true + outcomes.only_pred
         occurs = sizes > 0

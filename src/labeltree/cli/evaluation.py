@@ -18,6 +18,7 @@ from rich.text import Text
 
 from labeltree.cli.decided_labels import DecidedLabels, Hint, find_hints
 from labeltree.cli.figures import bytes_text, count_text, directory_bytes, peak_memory_bytes
+from labeltree.cli.label_filter import LabelFilter
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
@@ -64,25 +65,30 @@ class Evaluation:
         B: float = 1.5,
         label_weight: NDArray[np.float64] | None = None,
         texts: list[Any] | None = None,
+        left_out: LabelFilter | None = None,
     ) -> Evaluation:
         """Predict the rows of X, one by one and together, and compare with y: a matrix, or lists of labels.
 
-        With `texts`, which X was made from, times are of texts: their features are made again.
+        With `texts`, which X was made from, times are of texts: their features are made again. y has none of the labels
+        that are `left_out` of the predictions.
         """
         k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
+        k_asked = k + (0 if left_out is None else left_out.most)
         asked = X if texts is None else texts
 
         def ask(rows: Any) -> Any:
             X = rows if texts is None else model.model_.text_rows(rows)
-            return model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
+            return model.predict_topk(X, k_asked, label_weight=label_weight, return_evaluations=True)
 
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
         single = _single_row_ms(ask, asked[:SINGLE_ROWS])
         started = time.perf_counter()
         labels, probabilities, evaluations = ask(asked)
         seconds = time.perf_counter() - started
+        if left_out is not None:
+            labels, probabilities = left_out.best(labels, probabilities, k)
         ranking = _ranking(y, labels)
-        decided = DecidedLabels.measure(model, X, y)
+        decided = DecidedLabels.measure(model, X, y, left_out)
         hints: list[Hint] = []
         if label_weight is None:
             hits = judge(y, ranking, k).hits[:, : probabilities.shape[1]]
