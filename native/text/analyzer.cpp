@@ -86,16 +86,26 @@ void TextAnalyzer::find_words(const CharacterTable* characters, AnalyzerScratch&
   const std::string& bytes = scratch.normal.bytes;
   scratch.words.clear();
   scratch.source = &scratch.normal;
+  const auto add = [&](uint32_t begin, uint32_t end) {
+    const Vocabulary* const stop_words = settings_.stop_words.get();
+    if (stop_words != nullptr &&
+        stop_words->find(std::string_view(bytes).substr(begin, end - begin)) != Vocabulary::kAbsent) {
+      return;
+    }
+    scratch.words.push_back({begin, end});
+  };
+  if (settings_.kind == AnalyzerKind::kTokens) {
+    for (size_t begin = 0; begin < bytes.size();) {
+      const size_t end = std::min(bytes.find(kTokenEnd, begin), bytes.size());
+      if (end > begin) add(static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
+      begin = end + 1;
+    }
+    return;
+  }
   visit_runs(
       bytes, characters, [](uint8_t kind) { return kind == kWordCharacter; },
       [&](uint32_t begin, uint32_t end, size_t n) {
-        if (n < 2) return;
-        const Vocabulary* const stop_words = settings_.stop_words.get();
-        if (stop_words != nullptr &&
-            stop_words->find(std::string_view(bytes).substr(begin, end - begin)) != Vocabulary::kAbsent) {
-          return;
-        }
-        scratch.words.push_back({begin, end});
+        if (n >= 2) add(begin, end);
       });
 }
 
@@ -108,6 +118,32 @@ void TextAnalyzer::join_words(AnalyzerScratch& scratch) {
     joined.append(scratch.normal, word.begin, word.end, scratch.tracked);
     word = {begin, static_cast<uint32_t>(joined.bytes.size())};
   }
+  scratch.source = &joined;
+}
+
+// As join_words, with what the words become. All of it stands for the whole word.
+void TextAnalyzer::map_words(AnalyzerScratch& scratch) {
+  const WorkingText& normal = scratch.normal;
+  WorkingText& joined = scratch.joined;
+  joined.clear();
+  size_t kept = 0;
+  for (const AnalyzerScratch::Range& word : scratch.words) {
+    const std::string_view becomes =
+        (*scratch.word_map)[std::string_view(normal.bytes).substr(word.begin, word.end - word.begin)];
+    if (becomes.empty()) continue;
+    if (!joined.bytes.empty()) joined.append_space(scratch.tracked);
+    const auto begin = static_cast<uint32_t>(joined.bytes.size());
+    if (scratch.tracked) {
+      joined.append(becomes, normal.origin_begin[word.begin], normal.origin_end[word.end - 1]);
+    } else {
+      joined.bytes += becomes;
+    }
+    scratch.words[kept++] = {begin, static_cast<uint32_t>(joined.bytes.size())};
+    if (joined.bytes.size() >= INT32_MAX) {
+      throw std::length_error("the words of a text must become fewer than 2,147,483,647 bytes");
+    }
+  }
+  scratch.words.resize(kept);
   scratch.source = &joined;
 }
 

@@ -10,6 +10,7 @@
 
 #include "text/characters.h"
 #include "text/vocabulary.h"
+#include "text/word_map.h"
 
 namespace labeltree {
 
@@ -25,7 +26,10 @@ enum class AnalyzerKind {
   kWord,    // sequences of words of two characters or more
   kChar,    // sequences of characters
   kCharWb,  // sequences of characters within words, which have a space before and after
+  kTokens,  // sequences of words that are there already, separated by kTokenEnd
 };
+
+inline constexpr char kTokenEnd = '\0';
 
 struct AnalyzerSettings {
   AnalyzerKind kind = AnalyzerKind::kWord;
@@ -33,6 +37,9 @@ struct AnalyzerSettings {
   int32_t max_n = 1;  // the maximum
   bool lowercase = true;
   std::shared_ptr<const Vocabulary> stop_words;  // left out before words are joined; may be null
+  bool maps_words = false;                       // whether a WordMap tells what words become
+
+  bool has_words() const { return kind == AnalyzerKind::kWord || kind == AnalyzerKind::kTokens; }
 };
 
 // A text on its way to terms. Where it is tracked, every byte knows which characters of the original it
@@ -77,6 +84,7 @@ struct AnalyzerScratch {
   std::vector<Range> words;      // in bytes
   std::vector<uint32_t> starts;  // of characters, in bytes, and the end; empty for ASCII
   bool tracked = false;          // whether the origin of terms will be asked for
+  const WordMap* word_map = nullptr;  // needed by analyzers that map words; its mutex is held
 
   const WorkingText* source = nullptr;  // what the terms are parts of
 };
@@ -85,13 +93,25 @@ class TextAnalyzer {
  public:
   explicit TextAnalyzer(AnalyzerSettings settings) : settings_(std::move(settings)) {}
 
+  const AnalyzerSettings& settings() const { return settings_; }
+
+  // Calls visit(word) for every word of a text that is not a stop word, before it is mapped.
+  template <class Visit>
+  void visit_plain_words(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch,
+                         const Visit& visit) const {
+    normalize(text, characters, scratch);
+    find_words(characters, scratch);
+    const std::string_view bytes = scratch.source->bytes;
+    for (const auto& [begin, end] : scratch.words) visit(bytes.substr(begin, end - begin));
+  }
+
   // Calls visit(term) for every term, as often as it occurs. `characters` may be null for ASCII. A term is
   // valid during the call only.
   template <class Visit>
   void visit_terms(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch,
                    const Visit& visit) const {
     normalize(text, characters, scratch);
-    if (settings_.kind == AnalyzerKind::kWord) {
+    if (settings_.has_words()) {
       visit_words(characters, scratch, visit);
       return;
     }
@@ -114,6 +134,7 @@ class TextAnalyzer {
   void normalize(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch) const;
   void find_words(const CharacterTable* characters, AnalyzerScratch& scratch) const;
   static void join_words(AnalyzerScratch& scratch);
+  static void map_words(AnalyzerScratch& scratch);
   static void merge_spaces(const CharacterTable* characters, AnalyzerScratch& scratch);
   static void pad_words(const CharacterTable* characters, AnalyzerScratch& scratch);
   static void find_starts(const std::string& bytes, std::vector<uint32_t>& starts);
@@ -121,7 +142,11 @@ class TextAnalyzer {
   template <class Visit>
   void visit_words(const CharacterTable* characters, AnalyzerScratch& scratch, const Visit& visit) const {
     find_words(characters, scratch);
-    if (settings_.max_n > 1) join_words(scratch);
+    if (settings_.maps_words) {
+      map_words(scratch);
+    } else if (settings_.max_n > 1) {
+      join_words(scratch);
+    }
     const std::string_view bytes = scratch.source->bytes;
     const std::vector<AnalyzerScratch::Range>& words = scratch.words;
     const size_t longest = std::min(static_cast<size_t>(settings_.max_n), words.size());

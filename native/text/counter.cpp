@@ -1,5 +1,6 @@
 #include "text/counter.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -34,9 +35,11 @@ void TextCounter::check_whole() const {
   throw std::invalid_argument("counting texts failed before: count them all again with a new counter");
 }
 
-void TextCounter::add(std::span<const TextView> pieces, const CharacterTable* characters) {
+void TextCounter::add(std::span<const TextView> pieces, const CharacterTable* characters,
+                      const WordMap* word_map) {
   check_whole();
   is_whole_ = false;
+  for (Worker& worker : workers_) worker.analyzer.word_map = word_map;
   struct Task {
     size_t begin, first_text;  // a piece, and the number of its text
   };
@@ -123,9 +126,12 @@ void TextCounter::end_part(size_t part, const std::vector<RowFeature<Amount>>& r
   }
   if (!keep_rows_) return;
   const bool ones = binary_ && std::is_same_v<Amount, int32_t>;  // pieces with weights have seen to it
-  for (const RowFeature<Amount>& one : row) {
-    chunk.features.push_back({one.feature, ones ? 1.0F : static_cast<float>(one.amount)});
-  }
+  const size_t before = chunk.features.size();
+  chunk.features.resize(before + row.size());
+  std::transform(row.begin(), row.end(), chunk.features.begin() + static_cast<std::ptrdiff_t>(before),
+                 [ones](const RowFeature<Amount>& one) {
+                   return WeighedFeature{one.feature, ones ? 1.0F : static_cast<float>(one.amount)};
+                 });
   chunk.end.push_back(chunk.features.size());
 }
 

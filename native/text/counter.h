@@ -52,9 +52,13 @@ class TextCounter {
 
   // Counts the terms of whole texts, which may be forgotten afterwards. If it throws, some of them are
   // counted and others are not: from then on every call throws.
-  void add(std::span<const TextView> pieces, const CharacterTable* characters);
+  // Analyzers that map words need a map with all words of the texts.
+  void add(std::span<const TextView> pieces, const CharacterTable* characters,
+           const WordMap* word_map = nullptr);
 
   int64_t n_texts() const { return n_texts_; }
+  int n_threads() const { return n_threads_; }
+  const TextAnalyzer& first_analyzer() const { return *parts_[0].analyzer; }
   std::vector<int64_t> hashed_texts() const;
 
   // The terms that were learned.

@@ -5,10 +5,11 @@
 namespace labeltree {
 
 std::vector<TextSpan> find_spans(const std::vector<const TextPart*>& parts, const TextView& text,
-                                 const CharacterTable* characters) {
+                                 const CharacterTable* characters, const WordMap* word_map) {
   std::vector<TextSpan> spans;
   AnalyzerScratch scratch;
   scratch.tracked = true;
+  scratch.word_map = word_map;
   for (const TextPart* part : parts) {
     part->visit_columns(text, characters, scratch, [&](std::string_view term, uint32_t column, int32_t) {
       const WorkingText& source = *scratch.source;

@@ -15,6 +15,6 @@ using TextSpan = std::tuple<uint32_t, uint32_t, uint32_t>;
 // Every occurrence of a term that has a column, by where it begins, where it ends, and column. Terms that
 // stand for no character of the text, such as the space before a word, are left out.
 std::vector<TextSpan> find_spans(const std::vector<const TextPart*>& parts, const TextView& text,
-                                 const CharacterTable* characters);
+                                 const CharacterTable* characters, const WordMap* word_map = nullptr);
 
 }  // namespace labeltree

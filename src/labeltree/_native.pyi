@@ -612,6 +612,8 @@ class AnalyzerKind(enum.Enum):
 
     CHAR_WB = 2
 
+    TOKENS = 3
+
 class RowNorm(enum.Enum):
     """What the values of a row are divided by."""
 
@@ -624,14 +626,21 @@ class RowNorm(enum.Enum):
 class TextPart:
     """Columns of one analyzer: known, hashed or to be learned."""
 
-    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, maps_words: bool, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+
+class LearnedWords:
+    """What words become, as a function tells it: once for every word."""
+
+    def __init__(self, function: object) -> None: ...
+
+    def __len__(self) -> int: ...
 
 class TextCounter:
     """Counts the terms of texts."""
 
     def __init__(self, parts: Sequence[TextPart], binary: bool, keep_rows: bool, count_texts: bool, n_threads: int) -> None: ...
 
-    def add(self, texts: object, character_table: object, small_sigma: object | None, fields: object | None) -> None:
+    def add(self, texts: object, character_table: object, small_sigma: object | None, fields: object | None, words: LearnedWords | None) -> None:
         """
         Count the terms of texts, from any iterable. With fields, texts may be mappings of these.
         """
@@ -656,5 +665,5 @@ class TextCounter:
     def rows(self, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """indptr, indices and data of the texts' rows."""
 
-def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None) -> list[tuple[int, int, int]]:
+def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None, words: LearnedWords | None) -> list[tuple[int, int, int]]:
     """Column, begin and end of every known term of a text."""

@@ -22,6 +22,7 @@ from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.label_matrix import as_matrix, decided_labels, validation_pairs
 from labeltree.model.top_labels import TopLabels
 from labeltree.validation import check_count, check_same_rows, check_threshold
+from labeltree.wording import count_text
 
 #: Maximum size of the array that `predict_proba` returns after training on a 1-d y.
 DENSE_BYTES = 2**32
@@ -324,7 +325,8 @@ class Questions(Fitted):
                 feature_names = model.feature_names
             elif len(feature_names) != model.n_features:
                 raise ValueError(
-                    f"feature_names must name all {model.n_features} features, got {len(feature_names)} names"
+                    f"feature_names must name all {model.n_features} features, got "
+                    f"{count_text(len(feature_names), 'name')}"
                 )
             check_count("n_features", n_features)
             position = int(model.label_index.positions([label])[0])
@@ -434,7 +436,8 @@ def _check_fits(n_rows: int, n_labels: int) -> None:
     n_bytes = n_rows * n_labels * np.dtype(np.float32).itemsize
     if n_bytes > DENSE_BYTES:
         raise ValueError(
-            f"an array with the probabilities of {n_rows:,} rows and {n_labels:,} classes has {n_bytes / 2**30:.1f} "
+            f"an array with the probabilities of {count_text(n_rows, 'row')} and "
+            f"{count_text(n_labels, 'class')} has {n_bytes / 2**30:.1f} "
             f"GiB, more than {DENSE_BYTES / 2**30:g} GiB: use predict_topk(X, k), which returns the top k classes of "
             "each row, or ask for fewer rows at a time"
         )

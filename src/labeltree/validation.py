@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, validate_data
 
 from labeltree import _native
+from labeltree.wording import with_article
 
 #: The kernel counts in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
@@ -78,7 +79,7 @@ class Choice(Constraint):
     """A parameter that is one of some words, or an instance of one of some types."""
 
     def __init__(self, words: Sequence[str], types: tuple[type, ...] = (), optional: bool = False) -> None:
-        names = [*map(repr, words), *(f"a {kind.__name__}" for kind in types)]
+        names = [*map(repr, words), *(with_article(kind.__name__) for kind in types)]
 
         def test(value: Any) -> bool:
             return isinstance(value, types) or _is_one_of(words, value)
@@ -179,7 +180,7 @@ def check_features(
     if isinstance(X, tuple | list) and len(X) == 2 and any(map(sp.issparse, X)):
         raise ValueError(
             "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
-            f"got a {type(X).__name__} of {type(X[0]).__name__} and {type(X[1]).__name__}"
+            f"got {with_article(type(X).__name__)} of {type(X[0]).__name__} and {type(X[1]).__name__}"
         )
     # scikit-learn's checks take longer than a prediction, so a plain CSR matrix is checked here.
     is_plain = (

@@ -3,7 +3,7 @@
 The models of a format version are kept for ever, and every later version of the library must read them.
 So this script leaves alone what is there and writes only what is missing::
 
-    python tests/golden/make.py
+    python -m tests.golden.make
 """
 
 from __future__ import annotations
@@ -223,11 +223,15 @@ def tagger_cases() -> dict[str, Tagger]:
 
 def later_tagger_cases() -> dict[str, Tagger]:
     """Taggers of version 8: with settings of texts that came later."""
+    stems = TextVectorizer(fields={"text": 1.0}, stemmer="german", stop_words="german", ngram_range=(1, 2))
+    own_words = TextVectorizer(fields={"text": 1.0}, tokenizer="tests.tokenizers:split_at_spaces")
     fields = TextVectorizer(fields={"title": 2.0, "text": 0.5}, sublinear_tf=True)
     trees = FastXMLClassifier(n_trees=4, C=20.0, max_leaf=2, random_state=0)
     return {
         "fields": Tagger(LabelTreeClassifier(random_state=0), fields),
         "fields-fastxml": Tagger(trees, fields),
+        "stemmed": Tagger(LabelTreeClassifier(random_state=0), stems),
+        "own-words": Tagger(LabelTreeClassifier(random_state=0), own_words),
     }
 
 

@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -240,3 +242,15 @@ def test_both_clients_can_be_asked_the_same() -> None:
 def test_errors_survive_pickling() -> None:
     error = pickle.loads(pickle.dumps(ServiceUnavailableError(503, "overloaded", "come again")))
     assert str(error) == "come again (overloaded, status 503)"
+
+
+def test_without_its_package_the_client_says_which_extra_to_install() -> None:
+    source = (
+        "import sys; sys.modules['httpx'] = None\n"
+        "try:\n    from labeltree.serving import Client\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == (
+        "labeltree.serving.Client needs httpx, which is not installed: pip install 'labeltree[serve]'"
+    )

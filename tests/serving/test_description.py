@@ -15,11 +15,11 @@ from tests.servers import BEARER, TOKEN, serving
 from tests.serving.conftest import LIMITS
 
 from labeltree.serving import Settings, Tokens
-from labeltree.serving.endpoints import body_router, model_router, server_router
+from labeltree.serving.endpoints import body_router, form_router, model_router, server_router
 
 OPERATIONS = [
     (method, route.path)
-    for route in (*body_router.routes, *model_router.routes, *server_router.routes)
+    for route in (*body_router.routes, *form_router.routes, *model_router.routes, *server_router.routes)
     for method in sorted(route.methods - {"HEAD"})  # type: ignore[attr-defined]
 ]
 

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import run
-from tests.servers import TOKEN
+from tests.servers import TOKEN, ServerProcess
 from tests.small_models import small_model
 
 
-def test_the_address_and_the_models_are_printed(models: dict[str, Path], tmp_path: Path) -> None:
-    """By a server that ends at once, because nothing of it can learn as it was told to."""
-    (tmp_path / "tokens").write_text(TOKEN)
-    learn = ("--learn", "--token-file", tmp_path / "tokens", "--port", 0)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_address_and_the_models_are_printed(
+    models: dict[str, Path], tmp_path: Path, workers: int
+) -> None:
     given = (models["numbers"], f"paintings={models['tags']}", models["fastxml"])
-    url, *served = run("serve", *given, *learn, exit_code=1).stdout.splitlines()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
+    with ServerProcess(*given, "--workers", workers, log=tmp_path / "log") as server:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", server.url)
+        server.stop()
+        assert server.process.stdout is not None
+        served = server.process.stdout.read().decode().splitlines()
     assert served == [
         "numbers: LabelTreeClassifier, 3 labels",
         "paintings: LabelTreeClassifier, 4 labels",
@@ -32,6 +35,23 @@ def test_nothing_is_printed_if_a_model_is_damaged(tmp_path: Path) -> None:
         refused = run("serve", tmp_path / "small", "--workers", workers, "--port", 0, exit_code=1)
         assert refused.stdout == ""
         assert "this is not a model of labeltree" in refused.stderr
+
+
+def test_nothing_is_printed_if_only_loading_finds_the_damage(tmp_path: Path) -> None:
+    small_model().save(tmp_path / "small")
+    (labels,) = (tmp_path / "small").glob("labels-*.safetensors")
+    labels.write_bytes(labels.read_bytes()[:-1])
+    refused = run("serve", tmp_path / "small", "--port", 0, exit_code=1)
+    assert refused.stdout == ""
+    assert "model.json says that this file has" in refused.stderr
+
+
+def test_nothing_is_printed_if_no_model_can_learn(models: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(TOKEN)
+    learn = ("--learn", "--token-file", tmp_path / "tokens", "--port", 0)
+    refused = run("serve", models["numbers"], *learn, exit_code=1)
+    assert refused.stdout == ""
+    assert "none of the models can learn" in refused.stderr
 
 
 @pytest.mark.parametrize("option", ["--max-body-mb", "--max-head-kb"])

@@ -119,6 +119,21 @@ def test_models_of_numbers(tmp_path: Path) -> None:
     assert "Fewer than 30 rows" in run("compare", tmp_path / "tree", tmp_path / "online", test).stdout
 
 
+def test_filtered_pairs_do_not_count(tmp_path: Path) -> None:
+    X, y = read_xmlc(write_rows(tmp_path / "train.txt", make_rows(100, seed=1)))
+    LabelTreeClassifier(random_state=0).fit(X, y).save(tmp_path / "a")
+    LabelTreeClassifier(random_state=0).fit(X[:10], y[:10]).save(tmp_path / "b")
+    (tmp_path / "filter.txt").write_text("".join(f"{row} {y[row].indices[0]}\n" for row in range(0, 100, 3)))
+    options = ("--filter-labels", tmp_path / "filter.txt")
+    printed = run_json(
+        "compare", tmp_path / "a", tmp_path / "b", tmp_path / "train.txt", *options, "--resamples", 100
+    )
+    for side in ("a", "b"):
+        alone = run_json("evaluate", tmp_path / side, tmp_path / "train.txt", *options)
+        assert printed["metrics"]["P@3"][side] == pytest.approx(alone["metrics"]["P@3"])
+        assert printed["metrics"]["macro F1"][side] == pytest.approx(alone["decided"]["macro_f1"])
+
+
 def test_names_of_labels(tmp_path: Path) -> None:
     X, y = read_xmlc(write_rows(tmp_path / "train.txt", make_rows(100, seed=1)))
     LabelTreeClassifier(random_state=0).fit(X, y).save(tmp_path / "a")

@@ -43,3 +43,5 @@ def test_json_and_model(tmp_path: Path) -> None:
     probabilities = [entry["probability"] for entry in still_life["predicted"]]
     assert probabilities == sorted(probabilities, reverse=True)
     assert len(LabelTreeClassifier.load(tmp_path / "tate").classes_) == report["labels"]
+    assert report["timed"] == "texts"
+    assert "%  " in run("tag", tmp_path / "tate", "A still life with a bottle").stdout

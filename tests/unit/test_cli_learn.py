@@ -207,6 +207,7 @@ class TestGoingOn:
         jsonl.write_bytes(jsonl.read_bytes()[:1000].rpartition(b"\n")[0])
         result = run("learn", jsonl, "--model", tmp_path / "model", exit_code=1)
         assert "has learned 300 examples of this stream, but it has only" in result.stderr
+        assert "if it is another stream, add --new-stream" in text_of(result.stderr)
 
 
 class TestBadLines:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, write_rows
+from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, write_rows, write_texts
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import read_xmlc
@@ -223,3 +223,61 @@ def test_the_tree_of_a_preset_and_the_c_of_a_solver_are_told(data: Path, tmp_pat
     report = run_json("train", data, "--model", tmp_path / "model", "--preset", "bonsai")
     assert report["parameters"]["tree"] == "unbalanced_kmeans"
     assert run_json("train", data, "--model", tmp_path / "model", "--solver", "sgd")["C"] is None
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+@pytest.mark.parametrize("method", ["label-tree", "fastxml", "one-vs-rest"])
+def test_the_same_command_gives_the_same_bytes(data: Path, tmp_path: Path, method: str) -> None:
+    options: list[object] = [
+        "--method",
+        method,
+        *(["--arity", 2, "--max-leaves", 2] if method == "label-tree" else []),
+    ]
+    for name in ("one", "other"):
+        run("train", data, "--model", tmp_path / name, *options)
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "other")
+    run("train", data, "--model", tmp_path / "seed", *options, "--random-state", 1)
+    assert files_of(tmp_path / "seed") != files_of(tmp_path / "one")
+
+
+class TestReplacing:
+    def refused(self, *arguments: object) -> str:
+        path = Path(str(arguments[3]))
+        before = files_of(path)
+        message = run(*arguments, exit_code=1).stderr
+        assert files_of(path) == before
+        assert "nothing was written: choose another directory, or add --overwrite" in message
+        run(*arguments, "--overwrite")
+        assert files_of(path) != before
+        return message
+
+    def test_a_model_of_the_same_kind_is_replaced(self, data: Path, tmp_path: Path) -> None:
+        run("train", data, "--model", tmp_path / "model")
+        run("train", data, "--model", tmp_path / "model", "--n-trees", 2)
+        assert len(LabelTreeClassifier.load(tmp_path / "model").trees_) == 2
+
+    def test_an_online_model_is_kept(self, data: Path, tmp_path: Path) -> None:
+        run("learn", data, "--model", tmp_path / "model")
+        message = self.refused("train", data, "--model", tmp_path / "model")
+        assert "another kind, OnlineLabelTreeClassifier that has learned 300 examples" in message
+
+    def test_a_model_of_another_method_is_kept(self, data: Path, tmp_path: Path) -> None:
+        run("train", data, "--model", tmp_path / "model", "--method", "fastxml", "--n-trees", 2)
+        message = self.refused("train", data, "--model", tmp_path / "model")
+        assert "has a model of another kind, FastXMLClassifier;" in message
+        self.refused("train", data, "--model", tmp_path / "model", "--method", "one-vs-rest")
+
+    def test_a_model_of_texts_is_kept(self, data: Path, tmp_path: Path) -> None:
+        texts = write_texts(tmp_path / "texts.jsonl", 40, seed=0)
+        run("train", texts, "--model", tmp_path / "model")
+        run("train", texts, "--model", tmp_path / "model")
+        assert "has a model of texts;" in self.refused("train", data, "--model", tmp_path / "model")
+        assert "has a model of numbers;" in self.refused("train", texts, "--model", tmp_path / "model")
+
+    def test_it_is_told_before_the_data_are_read(self, data: Path, tmp_path: Path) -> None:
+        run("learn", data, "--model", tmp_path / "model")
+        result = run("train", "no-such-file.txt", "--model", tmp_path / "model", exit_code=1)
+        assert "add --overwrite" in result.stderr

@@ -107,6 +107,22 @@ class TestTrain:
         expected = [[1, 2], 0] if one_based else [[2, 3], 1, 0]
         assert LabelTreeClassifier.load(tmp_path / "model").tree_.to_nested() == expected
 
+    def test_texts_have_the_labels_of_the_taxonomy(self, tmp_path: Path) -> None:
+        (tmp_path / "topics.csv").write_text("id,parent,name\n1,,pets\n2,1,cat\n3,1,dog\n4,,ships\n")
+        examples = [
+            {"text": f"{word} {n}", "labels": [word]} for n in range(5) for word in ("cat", "dog", "ships")
+        ]
+        (tmp_path / "texts.jsonl").write_text("".join(json.dumps(example) + "\n" for example in examples))
+        train = (
+            "train",
+            tmp_path / "texts.jsonl",
+            "--model",
+            tmp_path / "model",
+            "--tree",
+            tmp_path / "topics.csv",
+        )
+        assert "3 of 3 labels are among 4 concepts, by name" in text_of(*train)
+
     def test_several_trees(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
         trees = f"{folder / 'taxonomy.csv'},{folder / 'tree.json'}"
         options = ["--n-trees", 2, "--tree", trees, "--label-names", folder / "labels.txt"]

@@ -45,7 +45,7 @@ class TestTune:
         assert "P@1,3,5" in text
         assert "→" in text
         run("train", data, "--model", model, "--parameters", out)
-        expected = {**LabelTreeClassifier(n_jobs=-1, link="sigmoid").get_params(), **found}
+        expected = {**LabelTreeClassifier(n_jobs=-1).get_params(), **found}
         assert LabelTreeClassifier.load(model).get_params() == expected
 
     def test_json(self, data: Path, tmp_path: Path) -> None:

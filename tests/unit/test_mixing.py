@@ -204,7 +204,7 @@ def test_members_that_cannot_be_mixed_are_refused():
         mix([tree])
     with pytest.raises(ValueError, match=r"model 2, a PfastreXMLClassifier, gives scores that are no probab"):
         mix([tree, PfastreXMLClassifier(n_trees=3, random_state=0).fit(X, y)])
-    with pytest.raises(ValueError, match=r"model 2, a OnlineLabelTreeClassifier, goes on learning.*freeze"):
+    with pytest.raises(ValueError, match=r"model 2, an OnlineLabelTreeClassifier, goes on learning.*freeze"):
         mix([tree, OnlineLabelTreeClassifier().fit(X, y)])
     with pytest.raises(ValueError, match=r"is a mix itself"):
         mix([tree, mix([tree, tree])])

@@ -110,9 +110,9 @@ def test_the_other_class_is_told(tmp_path: Path) -> None:
     X, y = problem()
     online().partial_fit(X, y).save(tmp_path / "online")
     LabelTreeClassifier(max_leaves=4).fit(X, y).save(tmp_path / "batch")
-    with pytest.raises(ModelFileError, match="is a OnlineLabelTreeClassifier, not a LabelTreeClassifier"):
+    with pytest.raises(ModelFileError, match="is an OnlineLabelTreeClassifier, not a LabelTreeClassifier"):
         LabelTreeClassifier.load(tmp_path / "online")
-    with pytest.raises(ModelFileError, match="is a LabelTreeClassifier, not a OnlineLabelTreeClassifier"):
+    with pytest.raises(ModelFileError, match="is a LabelTreeClassifier, not an OnlineLabelTreeClassifier"):
         OnlineLabelTreeClassifier.load(tmp_path / "batch")
 
 

@@ -128,7 +128,9 @@ def test_nothing_is_left_to_learn() -> None:
 
 def test_stream_that_is_too_short() -> None:
     model = Chain().partial_fit(*examples(0, 7))
-    with pytest.raises(ValueError, match="has learned 7 examples of this stream, but it has only 5"):
+    with pytest.raises(
+        ValueError, match=r"has learned 7 examples of this stream, but it has only 5; .* set new_stream"
+    ):
         learn(model, stream_of(5, [2]))
 
 

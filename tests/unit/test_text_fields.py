@@ -20,7 +20,7 @@ from labeltree import FastXMLClassifier, LabelTreeClassifier
 from labeltree.model_file import load, read_info
 from labeltree.text import Highlight, Tagger, TextVectorizer
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:most of these texts")]
 
 FIELDS = {"title": 2.0, "text": 0.3}
 ROWS = [

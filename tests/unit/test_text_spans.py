@@ -13,7 +13,7 @@ from tests.texts import analyses, analyzers, any_text
 
 from labeltree.text import TextVectorizer
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:most of these texts")]
 
 
 @given(any_text, analyzers, analyses)

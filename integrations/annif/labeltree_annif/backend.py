@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Classifier = LabelTreeClassifier | OnlineLabelTreeClassifier
 
+#: Reading the words of a document takes far longer than more trees do.
+_TREES = 3
 #: Parameters of the classifiers that Annif decides: `--jobs`, and no bars.
 _OF_THE_RUN = {"n_jobs", "verbose"}
 #: How long `learn` waits for another process that learns.
@@ -142,6 +144,8 @@ class LabelTreeBackend(
             for name, default in known.items()
             if name in params and name not in _OF_THE_RUN
         }
+        if not online:
+            given.setdefault("n_trees", _TREES)
         try:
             classifier: Classifier = kind(**given, n_jobs=jobs or -1, verbose=-1)
             classifier.check_parameters()

@@ -4,7 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -17,6 +19,7 @@
 #include "bindings/text/text_batch.h"
 #include "text/counter.h"
 #include "text/spans.h"
+#include "text/unknown_words.h"
 
 namespace labeltree {
 
@@ -46,16 +49,62 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const std::optional<TermArrays>&
   return {owner, &owner->vocabulary};
 }
 
+// What words become, and the function of Python that tells it: from a list of words to a list of strings.
+struct LearnedWords {
+  nb::object function;
+  WordMap map;
+};
+
+std::string utf8_of(nb::handle text) {
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (!bytes.is_valid() || PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) throw nb::python_error();
+  return {data, static_cast<size_t>(size)};
+}
+
+// Asks Python for the words of texts that are not known yet. Each word is asked for once.
+void learn_words(LearnedWords& learned, const TextAnalyzer& analyzer, const TextBatch& batch, int n_threads) {
+  TermCounts unknown;
+  {
+    const nb::gil_scoped_release release;
+    const std::shared_lock lock(learned.map.mutex());
+    unknown = unknown_words(analyzer, batch.views(), batch.table(), learned.map, n_threads);
+  }
+  if (unknown.size() == 0) return;
+  nb::list words;
+  for (uint32_t i = 0; i < unknown.size(); ++i) {
+    const std::string_view word = unknown.term(i);
+    nb::object text =
+        nb::steal(PyUnicode_DecodeUTF8(word.data(), static_cast<Py_ssize_t>(word.size()), "surrogatepass"));
+    if (!text.is_valid()) throw nb::python_error();
+    words.append(std::move(text));
+  }
+  std::vector<std::string> become;
+  for (nb::handle one : learned.function(words)) become.push_back(utf8_of(one));
+  require(become.size() == unknown.size(), "expected what every word becomes");
+  const nb::gil_scoped_release release;
+  const std::unique_lock lock(learned.map.mutex());
+  for (uint32_t i = 0; i < unknown.size(); ++i) learned.map.insert(unknown.term(i), become[i]);
+}
+
 // So much is taken from a stream of texts at a time.
 constexpr size_t kBatchBytes = size_t{1} << 23;
 constexpr size_t kBatchTexts = size_t{1} << 16;
 
 void add_texts(TextCounter& counter, const nb::object& texts, const nb::object& character_table,
-               const nb::object& small_sigma, const nb::object& fields) {
+               const nb::object& small_sigma, const nb::object& fields, LearnedWords* words) {
   TextBatch batch({character_table, small_sigma}, fields);
   const auto count = [&] {
-    const nb::gil_scoped_release release;
-    counter.add(batch.views(), batch.table());
+    if (words != nullptr) {
+      learn_words(*words, counter.first_analyzer(), batch, counter.n_threads());
+      const nb::gil_scoped_release release;
+      const std::shared_lock lock(words->map.mutex());
+      counter.add(batch.views(), batch.table(), &words->map);
+    } else {
+      const nb::gil_scoped_release release;
+      counter.add(batch.views(), batch.table());
+    }
   };
   for (nb::handle text : texts) {
     batch.add(nb::borrow(text));
@@ -87,12 +136,18 @@ auto weighted_rows(TextCounter& counter, bool sublinear_tf, RowNorm norm,
 
 // Feature, begin and end of every known term of a text, by where they are.
 std::vector<TextSpan> text_spans(const Items<TextPart>& parts, const nb::object& text,
-                                 const nb::object& character_table, const nb::object& small_sigma) {
+                                 const nb::object& character_table, const nb::object& small_sigma,
+                                 LearnedWords* words) {
   TextBatch batch({character_table, small_sigma}, nb::none());
   batch.add(text);
   const std::vector<const TextPart*> pointers = to_vector<TextPart, const TextPart*>(parts);
   std::vector<TextSpan> spans;
-  {
+  if (words != nullptr) {
+    learn_words(*words, *pointers[0]->analyzer, batch, 1);
+    const nb::gil_scoped_release release;
+    const std::shared_lock lock(words->map.mutex());
+    spans = find_spans(pointers, batch.views()[0], batch.table(), &words->map);
+  } else {
     const nb::gil_scoped_release release;
     spans = find_spans(pointers, batch.views()[0], batch.table());
   }
@@ -116,7 +171,8 @@ void bind_vectorizer(nb::module_& m) {
   nb::enum_<AnalyzerKind>(m, "AnalyzerKind", "What terms are made of.")
       .value("WORD", AnalyzerKind::kWord)
       .value("CHAR", AnalyzerKind::kChar)
-      .value("CHAR_WB", AnalyzerKind::kCharWb);
+      .value("CHAR_WB", AnalyzerKind::kCharWb)
+      .value("TOKENS", AnalyzerKind::kTokens);
   nb::enum_<RowNorm>(m, "RowNorm", "What the values of a row are divided by.")
       .value("NONE", RowNorm::kNone)
       .value("L1", RowNorm::kL1)
@@ -126,16 +182,28 @@ void bind_vectorizer(nb::module_& m) {
       .def(
           "__init__",
           [](TextPart* self, AnalyzerKind kind, int32_t min_n, int32_t max_n, bool lowercase,
-             const std::optional<TermArrays>& stop_words, const std::optional<TermArrays>& vocabulary,
-             uint32_t n_hashed, uint32_t first_column) {
+             const std::optional<TermArrays>& stop_words, bool maps_words,
+             const std::optional<TermArrays>& vocabulary, uint32_t n_hashed, uint32_t first_column) {
             require(1 <= min_n && min_n <= max_n, "n-grams must be of one or more");
-            AnalyzerSettings settings{kind, min_n, max_n, lowercase, vocabulary_of(stop_words)};
+            AnalyzerSettings settings{kind, min_n, max_n, lowercase, vocabulary_of(stop_words), maps_words};
             new (self) TextPart{std::make_shared<const TextAnalyzer>(std::move(settings)),
                                 vocabulary_of(vocabulary), n_hashed, first_column};
           },
           nb::arg("kind"), nb::arg("min_n"), nb::arg("max_n"), nb::arg("lowercase"),
-          nb::arg("stop_words").none(), nb::arg("vocabulary").none(), nb::arg("n_hashed"),
-          nb::arg("first_column"));
+          nb::arg("stop_words").none(), nb::arg("maps_words"), nb::arg("vocabulary").none(),
+          nb::arg("n_hashed"), nb::arg("first_column"));
+
+  nb::class_<LearnedWords>(m, "LearnedWords",
+                           "What words become, as a function tells it: once for every word.")
+      .def(
+          "__init__",
+          [](LearnedWords* self, nb::object function) { new (self) LearnedWords{std::move(function), {}}; },
+          nb::arg("function"))
+      .def("__len__", [](const LearnedWords& self) {
+        const nb::gil_scoped_release release;
+        const std::shared_lock lock(self.map.mutex());
+        return self.map.size();
+      });
 
   nb::class_<TextCounter>(m, "TextCounter", "Counts the terms of texts.")
       .def(
@@ -149,7 +217,7 @@ void bind_vectorizer(nb::module_& m) {
           nb::arg("parts"), nb::arg("binary"), nb::arg("keep_rows"), nb::arg("count_texts"),
           nb::arg("n_threads"))
       .def("add", &add_texts, nb::arg("texts"), nb::arg("character_table"), nb::arg("small_sigma").none(),
-           nb::arg("fields").none(),
+           nb::arg("fields").none(), nb::arg("words").none(),
            "Count the terms of texts, from any iterable. With fields, texts may be mappings of these.")
       .def_prop_ro("n_texts", &TextCounter::n_texts)
       .def(
@@ -182,7 +250,8 @@ void bind_vectorizer(nb::module_& m) {
            nb::arg("idf").noconvert().none(), "indptr, indices and data of the texts' rows.");
 
   m.def("text_spans", &text_spans, nb::arg("parts"), nb::arg("text"), nb::arg("character_table"),
-        nb::arg("small_sigma").none(), "Column, begin and end of every known term of a text.");
+        nb::arg("small_sigma").none(), nb::arg("words").none(),
+        "Column, begin and end of every known term of a text.");
 }
 
 }  // namespace labeltree

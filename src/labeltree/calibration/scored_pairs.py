@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from labeltree.labels.reading import read_held_out_labels
 from labeltree.validation import check_count, check_same_rows
+from labeltree.wording import with_article
 
 if TYPE_CHECKING:
     from labeltree.questions import Questions
@@ -146,7 +147,7 @@ def node_pairs(model: Questions, X: Any, y: Any, *, random_state: int = 0) -> Sc
     asked = model.model_
     if not asked.forest.has_node_scores:
         raise ValueError(
-            f"a {type(model).__name__} does not give the scores of single nodes; for an online tree, use "
+            f"{with_article(type(model).__name__)} does not give the scores of single nodes; for an online tree, use "
             "model.freeze(prune=0.0), which has the same nodes"
         )
     labels = read_held_out_labels(y, asked.label_index, asked.label_kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -39,11 +40,13 @@ BROKEN_PIPE = 141  # as a shell reports a program that writes to a closed pipe
 
 
 class Commands(TyperGroup):
-    """The sub-commands. An error becomes one line and an exit code."""
+    """The sub-commands. An error becomes one line and an exit code, a warning one line."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.showwarning = _print_warning
+                return super().invoke(ctx)
         except BrokenPipeError:
             # Python flushes standard output when it ends, and must not fail then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -54,6 +57,21 @@ class Commands(TyperGroup):
             is_interrupted = isinstance(error, KeyboardInterrupt)
             print_error("interrupted" if is_interrupted else _in_one_line(error))
             raise typer.Exit(INTERRUPTED if is_interrupted else FAILED) from None
+
+
+def _print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: Any = None,
+) -> None:
+    # Warnings about code, such as a DeprecationWarning, are for programmers: they keep their place.
+    if category is UserWarning:
+        print_error(f"warning: {' '.join(str(message).split())}")
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 
 
 def _in_one_line(error: BaseException) -> str:

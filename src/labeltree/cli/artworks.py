@@ -10,7 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from labeltree.datasets import TateCatalogue, TateMatrices
+from labeltree.datasets import TateCatalogue
+from labeltree.text import Tagger
 
 N_ARTWORKS = 5
 N_SUBJECTS = 5
@@ -49,23 +50,24 @@ class Artwork:
         return Group(caption, Padding(columns, (0, 0, 0, 2)))
 
 
-def ask(classifier: Any, catalogue: TateCatalogue, data: TateMatrices) -> list[Artwork]:
+def ask(tagger: Tagger, catalogue: TateCatalogue) -> list[Artwork]:
     """Return artworks of the test set, evenly spaced, with their most specific subjects."""
-    general = set(catalogue.parents.values())
-    ids = data.subject_ids.tolist()
-    specific = [column for column, subject in enumerate(ids) if subject not in general]
-    names = [catalogue.subject_names[subject] for subject in ids]
+    general, names = set(catalogue.parents.values()), catalogue.subject_names
+    specific = [subject for subject in tagger.classes_.tolist() if subject not in general]
     artworks = []
     for number in range(N_ARTWORKS):
-        row = number * (data.X_test.shape[0] - 1) // (N_ARTWORKS - 1)
-        top = classifier.predict_topk(data.X_test[row], N_SUBJECTS, threshold=0.01, allow=specific)
+        row = number * (len(catalogue.texts_test) - 1) // (N_ARTWORKS - 1)
+        caption = catalogue.texts_test[row]
+        top = tagger.predict_topk([caption], N_SUBJECTS, threshold=0.01, allow=specific)
         pairs = zip(top.labels[0].tolist(), top.probabilities[0].tolist(), strict=True)
-        true = sorted(set(data.y_test[row].indices.tolist()).intersection(specific))
+        true = sorted(set(catalogue.labels_test[row]).intersection(specific))
         artworks.append(
             Artwork(
-                caption=catalogue.texts_test[row],
-                true=[names[column] for column in true],
-                predicted=[(names[column], probability) for column, probability in pairs if column >= 0],
+                caption=caption,
+                true=[names[subject] for subject in true],
+                predicted=[
+                    (names[subject], probability) for subject, probability in pairs if probability > 0
+                ],
             )
         )
     return artworks

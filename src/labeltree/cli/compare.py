@@ -33,6 +33,7 @@ def compare(
         float, option("With B, the parameters of the propensities, as in evaluate.", "--A", callback=positive)
     ] = 0.55,
     B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
+    filter_labels: options.FilterLabels = None,
     label_names: options.LabelNames = None,
     json: options.Json = False,
     **parameters: Any,
@@ -64,6 +65,7 @@ def compare(
         (first, second),
         data,
         propensity=(A, B),
+        filter_labels=filter_labels,
         level=level,
         n_resamples=resamples,
         random_state=seed,

@@ -17,6 +17,7 @@ from labeltree.cli.console import printable
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.decided_labels import decided_lists
 from labeltree.cli.evaluation import CUTOFFS, propensity_weights
+from labeltree.cli.filtered_pairs import FilteredPairs
 from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
 from labeltree.metrics import Comparison, compare
 from labeltree.metrics.comparison import FEWEST_ROWS
@@ -134,9 +135,11 @@ def measure(
     paths: Sequence[Path],
     data: DataFile,
     propensity: tuple[float, float],
+    filter_labels: Path | None = None,
     **settings: Any,
 ) -> ModelComparison:
     """Let each model read and answer the rows of a file, and compare the answers."""
+    filtered = FilteredPairs({}) if filter_labels is None else FilteredPairs.read(filter_labels)
     first, second = (read_labelled_rows(model, path, data) for model, path in zip(models, paths, strict=True))
     true, other = label_lists(first.y), label_lists(second.y)
     if list(map(set, true)) != list(map(set, other)):
@@ -144,11 +147,13 @@ def measure(
             f"{data.path}: the models read different labels in its rows: compare two models of texts, or two models of "
             "numbers"
         )
-    k = max(CUTOFFS)
+    if filter_labels is not None:
+        filtered.check(len(true), filter_labels)
+    true = list(map(tuple, filtered.without(true)))
     best, decided = [], []
     for model, rows in ((models[0], first), (models[1], second)):
-        best.append(model.predict_topk(rows.X, k).labels.tolist())
-        decided.append(decided_lists(model, rows.X))
+        best.append(filtered.ranking(model, rows.X, max(CUTOFFS)))
+        decided.append(filtered.without(decided_lists(model, rows.X)))
     compared = compare(
         true,
         *best,

@@ -12,6 +12,7 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.figures import count_text
 from labeltree.cli.options import argument, option
+from labeltree.wording import with_article
 
 
 @reads_data(sizes=True)
@@ -113,7 +114,8 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
         )
     if kind_of(type(model)).section != "linear_trees":
         raise ValueError(
-            f"{source} is a {type(model).__name__}, whose weights have one type only; models of label-tree, softmax "
+            f"{source} is {with_article(type(model).__name__)}, whose weights have one type only; models of "
+            "label-tree, softmax "
             "and one-vs-rest can be converted"
         )
     save(model, target, weights=weights)

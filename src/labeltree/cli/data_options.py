@@ -16,7 +16,8 @@ _size = partial(count, rich_help_panel="The data")
 
 _DATA = argument(
     "DATA",
-    "A file of texts or of rows of numbers, or - for standard input. Names ending in .gz, .xz and .zst are decompressed.",
+    "A file of texts or of rows of numbers, or - for standard input. Names ending in .gz, .xz and .zst are "
+    "decompressed.",
 )
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -24,9 +25,9 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         DataFormat,
         data_option(
             "The format of the file. Texts: jsonl, JSON lines such as "
-            '{"text": "A boat", "labels": ["sea"]}; csv and tsv, with a header; parquet; arrow; fasttext. Rows of numbers: '
-            "xmlc, the text format of the extreme classification repository (with or without a header); libsvm. auto: "
-            "by the name of the file or else by its first line. For online models, JSON lines may have 'features'.",
+            '{"text": "A boat", "labels": ["sea"]}; csv and tsv, with a header; parquet; arrow; fasttext. Rows of '
+            "numbers: xmlc, the text format of the extreme classification repository (with or without a header); libsvm. "
+            "auto: by the name of the file or else by its first line. For online models, JSON lines may have 'features'.",
             metavar="FORMAT",
         ),
     ),

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree.calibration.measures import reliability_curve
 from labeltree.calibration.report import PROBABILITY_BINS, CalibrationMeasures
-from labeltree.cli.label_filter import LabelFilter
-from labeltree.cli.predicted_labels import PredictedLabels, best_labels, chosen_labels
+from labeltree.cli.predicted_labels import best_labels, chosen_labels
 from labeltree.decisions.decision import HALF
 from labeltree.metrics.outcomes import count_outcomes, read_decided
 from labeltree.report.cures import LARGER_F1, miscalibrated
@@ -32,10 +30,9 @@ class DecidedLabels:
     true_per_row: float
 
     @classmethod
-    def measure(cls, model: Any, X: Any, y: Any, left_out: LabelFilter | None = None) -> DecidedLabels:
-        """Compare the labels that the model's decision chooses with y: a matrix, or lists of labels."""
-        chosen = _decided(model, X) if left_out is None else left_out.predicted(_decided(model, X))
-        truth, predicted = read_decided(y, _like(y, chosen))
+    def measure(cls, y: Any, decided: list[list[Any]]) -> DecidedLabels:
+        """Compare decided labels with y: a matrix, or lists of labels."""
+        truth, predicted = read_decided(y, decided)
         outcomes = count_outcomes(truth, predicted, per="label")
         both, sizes = outcomes.both, 2 * outcomes.both + outcomes.only_true + outcomes.only_pred
         occurs = sizes > 0
@@ -50,20 +47,9 @@ class DecidedLabels:
 
 def decided_lists(model: Any, X: Any) -> list[list[Any]]:
     """Return the labels that `predict` returns, as lists."""
-    return [[label for label, _ in row] for row in _decided(model, X).rows()]
-
-
-def _decided(model: Any, X: Any) -> PredictedLabels:
     is_multiclass = model.label_kind_ == "multiclass"  # predict returns the most probable class
-    return best_labels(model, X, 1, 0.0) if is_multiclass else chosen_labels(model, X)
-
-
-def _like(y: Any, found: PredictedLabels) -> Any:
-    """Return predicted labels in the form of y."""
-    if isinstance(y, list):
-        return [[label for label, _ in row] for row in found.rows()]
-    ones = np.ones(len(found.labels), dtype=np.int8)
-    return csr_matrix((ones, found.labels.astype(np.int64), found.indptr), shape=y.shape)
+    found = best_labels(model, X, 1, 0.0) if is_multiclass else chosen_labels(model, X)
+    return [[label for label, _ in row] for row in found.rows()]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,7 @@ def demo(
 
         labeltree demo
         labeltree demo --model tate.labeltree
+        labeltree tag tate.labeltree "A fishing boat in the harbour"
     """
     from labeltree import LabelTreeClassifier
     from labeltree.cli.artworks import ask
@@ -35,6 +37,7 @@ def demo(
     from labeltree.datasets import load_tate
     from labeltree.model_file.directory import check_replaceable
     from labeltree.model_file.waiting import check_nothing_waits
+    from labeltree.text import Tagger, TextVectorizer
 
     if model is not None:
         check_replaceable(model)
@@ -42,28 +45,35 @@ def demo(
     console = standard_output()
     console.quiet = json
     catalogue = load_tate()
-    data = catalogue.to_matrices()
+    texts, labels = catalogue.texts_test, catalogue.labels_test
+    tagger = Tagger(
+        LabelTreeClassifier(random_state=0, n_jobs=-1), TextVectorizer(sublinear_tf=True, n_jobs=-1)
+    ).fit(catalogue.texts_train, catalogue.labels_train)
+    classifier = tagger.classifier_
+    classifier.label_names_ = catalogue.subject_names
     console.print(titled("The catalogue of the Tate galleries", " (CC0, comes with labeltree)"))
     console.print(
-        f"{data.X_train.shape[0]:,} artworks to learn from, {data.X_test.shape[0]:,} to test; "
-        f"{data.X_train.shape[1]:,} words, {data.y_train.shape[1]:,} subjects"
+        f"{len(catalogue.texts_train):,} captions to learn from, {len(texts):,} to test; "
+        f"{classifier.n_features_in_:,} words, {len(classifier.classes_):,} subjects"
     )
-    classifier = LabelTreeClassifier(random_state=0, n_jobs=-1).fit(data.X_train, data.y_train)
     console.print(describe_training(classifier) + "\n")
 
     with tempfile.TemporaryDirectory() if model is None else nullcontext(model) as directory:
-        classifier.save(directory)
-        evaluation = Evaluation.measure(classifier, Path(directory), data.X_test, data.y_test)
+        tagger.save(directory)
+        X = tagger.vectorizer_.transform(texts)
+        evaluation = Evaluation.measure(classifier, Path(directory), X, labels, texts=texts)
+    if model is None:  # hints are about a model that can be changed
+        evaluation = replace(evaluation, hints=[])
     console.print(evaluation)
 
-    artworks = ask(classifier, catalogue, data)
+    artworks = ask(tagger, catalogue)
     console.print(titled("\nFive of the test artworks", ", with their most specific subjects; ✓ is right"))
     for artwork in artworks:
         console.print()
         console.print(artwork)
 
     console.print(titled("\nHow the tree groups subjects", ": the most frequent in some of its clusters"))
-    for line in _groups(classifier, [catalogue.subject_names[i] for i in data.subject_ids.tolist()]):
+    for line in _groups(classifier, [catalogue.subject_names[i] for i in classifier.classes_.tolist()]):
         console.print(f"  {line}", no_wrap=True, overflow="ellipsis")
 
     console.print()
@@ -79,7 +89,7 @@ def demo(
     elif model is None:
         print_next("labeltree train --help")
     else:
-        print_next(f"labeltree info {model} --tree")
+        print_next(f'labeltree tag {model} "A fishing boat in the harbour"')
 
 
 def _groups(classifier: Any, names: list[str]) -> list[str]:

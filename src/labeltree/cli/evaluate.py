@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,18 +37,12 @@ def evaluate(
     ] = 0.55,
     B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
     label_weight: options.LabelWeight = None,
+    filter_labels: options.FilterLabels = None,
     report: Annotated[
         Path | None,
         file_option(
             "Also write an HTML page that shows where the model is good and where it fails: texts with wrong "
             "labels, their words marked, and what to do about it."
-        ),
-    ] = None,
-    filter_labels: Annotated[
-        Path | None,
-        file_option(
-            "Leave labels out of single rows, as predictions and as true labels. The file has lines 'row label', both "
-            "from 0, as filter_labels_test.txt of the extreme classification repository."
         ),
     ] = None,
     label_names: options.LabelNames = None,
@@ -75,7 +68,7 @@ def evaluate(
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.evaluation_report import write_report
-    from labeltree.cli.label_filter import LabelFilter
+    from labeltree.cli.filtered_pairs import FilteredPairs
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
@@ -90,30 +83,25 @@ def evaluate(
             "is about the most probable labels: leave --label-weight out", param_hint="--report"
         )
     if report is not None and filter_labels is not None:
-        raise typer.BadParameter("shows all labels: leave --filter-labels out", param_hint="--report")
+        raise typer.BadParameter("is about all labels: leave --filter-labels out", param_hint="--report")
+    filtered = None if filter_labels is None else FilteredPairs.read(filter_labels)
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
-    rows, left_out = read_labelled_rows(classifier, model, data), None
-    if filter_labels is not None:
-        if classifier.classes_.dtype.kind not in "iu":
-            raise typer.BadParameter("is for labels that are numbers", param_hint="--filter-labels")
-        left_out = LabelFilter.read(filter_labels, rows.n_rows)
-        rows = replace(rows, y=left_out.truth(rows.y))
-    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, left_out)
+    rows = read_labelled_rows(classifier, model, data)
+    if filtered is not None and filter_labels is not None:
+        filtered.check(len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0], filter_labels)
+    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
         write_report(report, title, classifier, model, rows, evaluation, names)
     if json:
-        by_weight: dict[str, Any] = {} if label_weight is None else {"label_weight": label_weight}
-        if left_out is not None:
-            by_weight["filtered_pairs"] = left_out.n_pairs
+        by_weight = {} if label_weight is None else {"label_weight": label_weight}
         written = {} if report is None else {"report": str(report)}
         print_json({"model": str(model), "data": data.path, **by_weight, **evaluation.to_json(), **written})
         return
     console = standard_output()
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
-    weighted += "" if left_out is None else f", {left_out.n_pairs:,} labels of rows left out"
     about = f" on {data.path}: {evaluation.rows:,} rows, {evaluation.labels:,} labels{weighted}\n"
     console.print(titled(model, about))
     console.print(evaluation)

@@ -16,9 +16,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from labeltree.cli.decided_labels import DecidedLabels, Hint, find_hints
+from labeltree.cli.decided_labels import DecidedLabels, Hint, decided_lists, find_hints
 from labeltree.cli.figures import bytes_text, count_text, directory_bytes, peak_memory_bytes
-from labeltree.cli.label_filter import LabelFilter
+from labeltree.cli.filtered_pairs import FilteredPairs
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
@@ -65,32 +65,33 @@ class Evaluation:
         B: float = 1.5,
         label_weight: NDArray[np.float64] | None = None,
         texts: list[Any] | None = None,
-        left_out: LabelFilter | None = None,
+        filtered: FilteredPairs | None = None,
     ) -> Evaluation:
         """Predict the rows of X, one by one and together, and compare with y: a matrix, or lists of labels.
 
-        With `texts`, which X was made from, times are of texts: their features are made again. y has none of the labels
-        that are `left_out` of the predictions.
+        With `texts`, which X was made from, times are of texts: their features are made again. `filtered` pairs do not
+        count.
         """
         k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
-        k_asked = k + (0 if left_out is None else left_out.most)
         asked = X if texts is None else texts
 
         def ask(rows: Any) -> Any:
             X = rows if texts is None else model.model_.text_rows(rows)
-            return model.predict_topk(X, k_asked, label_weight=label_weight, return_evaluations=True)
+            return model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
 
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
         single = _single_row_ms(ask, asked[:SINGLE_ROWS])
         started = time.perf_counter()
         labels, probabilities, evaluations = ask(asked)
         seconds = time.perf_counter() - started
-        if left_out is not None:
-            labels, probabilities = left_out.best(labels, probabilities, k)
-        ranking = _ranking(y, labels)
-        decided = DecidedLabels.measure(model, X, y, left_out)
+        best, decided_labels = labels.tolist(), decided_lists(model, X)
+        if filtered is not None:
+            y, decided_labels = filtered.truth(y), filtered.without(decided_labels)
+            best = filtered.ranking(model, X, k, label_weight)
+        ranking = _ranking(y, best)
+        decided = DecidedLabels.measure(y, decided_labels)
         hints: list[Hint] = []
-        if label_weight is None:
+        if label_weight is None and filtered is None:
             hits = judge(y, ranking, k).hits[:, : probabilities.shape[1]]
             hints = find_hints(model, path, decided, n_rows, probabilities, hits)
         return cls(
@@ -179,13 +180,11 @@ class UnknownLabels:
         return cls(len(unknown), len(counts), sum(unknown.values()), sum(counts.values()))
 
 
-def _ranking(y: Any, labels: Any) -> Any:
-    """Return the best labels in the form that metrics compare with y, filled up if the model has few labels."""
-    if isinstance(y, list):
-        return [row + [None] * (max(CUTOFFS) - len(row)) for row in labels.tolist()]
-    ranking = np.full((y.shape[0], max(CUTOFFS)), -1)
-    ranking[:, : labels.shape[1]] = labels
-    return ranking
+def _ranking(y: Any, best: list[list[Any]]) -> Any:
+    """Return the best labels in the form that metrics compare with y, filled up where there are few."""
+    nothing = None if isinstance(y, list) else -1
+    filled = [row + [nothing] * (max(CUTOFFS) - len(row)) for row in best]
+    return filled if isinstance(y, list) else np.array(filled, dtype=np.int64)
 
 
 def propensity_weights(y: Any, model: Any, A: float, B: float) -> Any:

@@ -11,6 +11,7 @@ from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import count, file_option, option
+from labeltree.wording import count_text
 
 
 @reads_data
@@ -109,7 +110,7 @@ def _table(path: Any, label: str) -> Any:
     table.add_column("largest terms", ratio=1)
     for depth, step in enumerate(path):
         node = "root" if depth == 0 else f"{'  ' * (depth - 1)}└ {step.node}"
-        below = label if step is path[-1] else f"{step.n_labels:,} labels"
+        below = label if step is path[-1] else count_text(step.n_labels, "label")
         terms = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
         texts = [
             Text.assemble(f"{feature} ", (_signed(amount), "green" if amount > 0 else "red"))

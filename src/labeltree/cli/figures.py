@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from labeltree.wording import count_text as count_text  # the other figures as texts are here
+
 
 def bytes_text(n_bytes: float) -> str:
     """Return a number of bytes in three digits.
@@ -37,17 +39,6 @@ def seconds_text(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{int(seconds) // 60:,} min {int(seconds) % 60} s"
-
-
-def count_text(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural if need be.
-
-    Examples
-    --------
-    >>> count_text(1, "tree"), count_text(15803, "label")
-    ('1 tree', '15,803 labels')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def range_text(numbers: list[int], noun: str) -> str:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 #: On short pages, a longer sentence is cut, and more examples are left out.
-_LONG_SENTENCE = 55
+_LONG_SENTENCE = 45
 _MOST_EXAMPLES = 5
 
 
@@ -96,7 +96,7 @@ def _on_short_page(option: Any) -> Any:
         kinds = {int: "N", float: "NUMBER"}
         short.metavar = kinds.get(type(option.default), "WORD")
     else:
-        short.metavar = option.metavar.partition("|")[0]
+        short.metavar = re.split(r"[|\[]", option.metavar)[0]
     return short
 
 

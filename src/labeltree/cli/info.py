@@ -111,7 +111,10 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
         ("model", stored.path),
         ("made by", f"{stored.estimator}, labeltree {stored.library_version}"),
         ("file format", f"version {stored.format_version}{checked}"),
-        ("trained on", f"{classifier.n_samples_fit_:,} rows, {stored.n_features:,} features{dense}"),
+        (
+            "trained on",
+            f"{count_text(classifier.n_samples_fit_, 'row')}, {count_text(stored.n_features, 'feature')}{dense}",
+        ),
     ]
     if classifier.model_.vectorizer is not None:
         rows.append(("texts", repr(classifier.model_.vectorizer)))

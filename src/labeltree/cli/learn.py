@@ -13,6 +13,7 @@ from labeltree.cli.data_options import data_option, reads_data
 from labeltree.cli.options import argument, count, option
 from labeltree.cli.parameters import is_given, option_name, with_parameters
 from labeltree.kinds import kind_named
+from labeltree.wording import count_text
 
 _KIND = kind_named("OnlineLabelTreeClassifier")
 assert _KIND is not None
@@ -150,7 +151,7 @@ def _is_new(stream: str, classifier: Any, new_stream: bool | None) -> bool:
 
     if new_stream is None and stream == "-" and n_learned(classifier):
         raise typer.BadParameter(
-            f"the model has learned {n_learned(classifier):,} examples: add --new-stream if standard input "
+            f"the model has learned {count_text(n_learned(classifier), 'example')}: add --new-stream if standard input "
             "has only new ones, --same-stream if it starts with those",
             param_hint="STREAM",
         )

@@ -20,7 +20,7 @@ from labeltree.data import ExampleStream
 from labeltree.errors import DataFormatError
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.journaled_model import JournaledModel
-from labeltree.online.streaming import learn, n_learned, n_learned_of_stream
+from labeltree.online.streaming import ShortStreamError, learn, n_learned, n_learned_of_stream
 
 
 def print_replayed(journaled: JournaledModel, as_json: bool) -> None:
@@ -78,6 +78,8 @@ def run_learning(
             )
         except Stopped:
             pass
+        except ShortStreamError as error:
+            raise ShortStreamError(error.n_learned, error.n_examples, "add --new-stream") from None
         except DataFormatError as error:
             failure = error
         if validation.n_seen and n_learned(classifier) % report_every:

@@ -43,4 +43,11 @@ LabelWeight = Annotated[
         metavar="propensity|FILE",
     ),
 ]
+FilterLabels = Annotated[
+    Path | None,
+    file_option(
+        "A file with lines 'row label', counted from 0: pairs that count neither as true nor as predicted, as in the "
+        "filter_labels files of the Extreme Classification Repository."
+    ),
+]
 Json = Annotated[bool, option("Print one JSON object, for scripts.", "--json")]

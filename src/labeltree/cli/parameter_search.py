@@ -7,13 +7,15 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import is_given, option_name
-from labeltree.cli.training_rows import TrainingRows
+
+if TYPE_CHECKING:
+    from labeltree.cli.training_rows import TrainingRows
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 

@@ -77,7 +77,9 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "label_weight": {"type": Literal["propensity"] | None, "note": "Here: propensity."},
     "ngram_range": {"type": str, "parser": _two_numbers, "metavar": "MIN,MAX"},
     "char_ngram_range": {"type": str | None, "parser": _two_numbers, "metavar": "MIN,MAX"},
-    "stop_words": {"type": Literal["english"] | None, "note": "Here: english."},
+    "stop_words": {"type": str | None, "metavar": "LANGUAGE", "note": "Here: a language."},
+    "stemmer": {"type": str | None, "metavar": "LANGUAGE"},
+    "tokenizer": {"type": str | None, "metavar": "MODULE:FUNCTION", "note": "Here: its name."},
     "min_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "max_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "sublinear_tf": {"has_no": True},  # to exclude it from a search

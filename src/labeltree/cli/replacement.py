@@ -9,6 +9,7 @@ from typing import Any
 from labeltree.errors import ModelFileError
 from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable, read_document
 from labeltree.model_file.waiting import check_nothing_waits
+from labeltree.wording import count_text
 
 
 def check_may_replace(
@@ -27,7 +28,9 @@ def check_may_replace(
     found = fields.get("estimator")
     if found != estimator:
         n_examples = fields.get("n_examples")
-        learned = f" that has learned {n_examples:,} examples" if isinstance(n_examples, int) else ""
+        learned = (
+            f" that has learned {count_text(n_examples, 'example')}" if isinstance(n_examples, int) else ""
+        )
         fault = f"has a model of another kind, {found}{learned}"
     elif are_texts is not None and are_texts != ("text" in fields):
         fault = f"has a model of {'numbers' if are_texts else 'texts'}"

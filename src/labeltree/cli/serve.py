@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from labeltree.cli.options import argument, count, option
+from labeltree.wording import count_text
 
 _access = partial(option, rich_help_panel="Access")
 _models = partial(option, rich_help_panel="New versions, and learning")
@@ -181,8 +182,12 @@ def serve(
     with listen(host, port) as listener:
         address = listener.getsockname()
         place = f"[{address[0]}]" if ":" in address[0] else address[0]
-        console = standard_output()
-        console.print(f"http://{place}:{address[1]}")
-        for name, info in described.items():
-            console.print(titled(name, f": {info.estimator}, {info.n_labels:,} labels"), soft_wrap=True)
-        run(settings, listener)
+
+        def announce() -> None:
+            console = standard_output()
+            console.print(f"http://{place}:{address[1]}")
+            for name, info in described.items():
+                labels = count_text(info.n_labels, "label")
+                console.print(titled(name, f": {info.estimator}, {labels}"), soft_wrap=True)
+
+        run(settings, listener, announce)

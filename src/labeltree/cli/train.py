@@ -46,7 +46,7 @@ def train(
     ] = False,
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option("The method to train. Add --help-all to see its options.", metavar="METHOD"),
+        option(f"{' | '.join(METHODS)}. Add --help-all to see the options of a method.", metavar="METHOD"),
     ] = DEFAULT_METHOD,
     tune: Annotated[
         float | None,

@@ -112,4 +112,4 @@ def _help_page(kind: Kind) -> str:
         return reflowed("\n\n".join([page, title, *methods]))
     summary = page.partition("\n\n")[0]
     example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"
-    return reflowed("\n\n".join([summary, kind.help, "[bold]Examples[/bold]", example]))
+    return reflowed("\n\n".join([f"{summary} {kind.help}", "[bold]Examples[/bold]", example]))

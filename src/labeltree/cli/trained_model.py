@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from labeltree.cli.parameters import option_name
+from labeltree.wording import with_article
 
 
 def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
@@ -24,7 +25,7 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
         if value is None:
             continue
         if name not in known:
-            message = f"a {type(model).__name__} has no such parameter"
+            message = f"{with_article(type(model).__name__)} has no such parameter"
             raise typer.BadParameter(message, param_hint=option_name(name))
         setattr(model, name, value)
     if hasattr(model, "check_parameters"):
@@ -43,7 +44,7 @@ def _check_n_jobs(model: Any) -> None:
 def check_has_label_tree(model: Any) -> None:
     """Raise `BadParameter` for a model without label trees, such as one whose trees divide examples."""
     if not model.model_.forest.has_label_trees:
-        raise typer.BadParameter(f"a {type(model).__name__} has no label tree")
+        raise typer.BadParameter(f"{with_article(type(model).__name__)} has no label tree")
 
 
 def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
 from labeltree.labels.reading import label_order, read_labels
+from labeltree.wording import count_text
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class TrainingRows:
         n_rows, n_features = self.X.shape
         n_pairs = int(self.y.nnz) if self.vectorizer is None else sum(map(len, self.y))
         return (
-            f"{n_rows:,} {'rows' if self.vectorizer is None else 'texts'}, {n_features:,} features, "
-            f"{n_labels:,} labels ({n_pairs / n_rows:.1f} per row), read in {seconds_text(seconds)}"
+            f"{count_text(n_rows, 'row' if self.vectorizer is None else 'text')}, {count_text(n_features, 'feature')}, "
+            f"{count_text(n_labels, 'label')} ({n_pairs / n_rows:.1f} per row), read in {seconds_text(seconds)}"
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from labeltree.errors import DataFormatError
+from labeltree.wording import with_article
 
 from .columns import Columns
 from .examples import text_example
@@ -17,7 +18,9 @@ def frame_columns(source: Any) -> tuple[list[str], Callable[[str], list[Any]]] |
     names = getattr(source, "column_names", None)
     if isinstance(names, dict):  # of datasets, with a list for each split
         splits = ", ".join(map(repr, names))
-        raise ValueError(f"expected one split of a {type(source).__name__}, got all: choose one of {splits}")
+        raise ValueError(
+            f"expected one split of {with_article(type(source).__name__)}, got all: choose one of {splits}"
+        )
     if names is not None and hasattr(source, "to_pydict"):  # a table of pyarrow
         return list(names), lambda name: source.column(name).to_pylist()
     if names is not None:

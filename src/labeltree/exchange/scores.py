@@ -16,6 +16,7 @@ from labeltree.exchange.guided_search import GuidedSearch
 from labeltree.model.top_labels import TopLabels
 from labeltree.trees import LabelTree
 from labeltree.trees.checks import first_true
+from labeltree.wording import count_text
 
 #: The functions that turn the score of one node into a probability.
 LINKS = tuple(link for link in _native.Link.__members__ if link != "softmax")
@@ -197,7 +198,7 @@ def _learner(tree: LabelTree, scores: Any, n_rows: int | None, link: str | None)
             f"got an array of shape {matrix.shape}"
         )
     if n_rows is not None and n_rows != len(matrix):
-        raise ValueError(f"n_rows is {n_rows}, but scores have {len(matrix)} rows")
+        raise ValueError(f"n_rows is {n_rows}, but scores have {count_text(len(matrix), 'row')}")
     return len(matrix), partial(_probabilities, lambda rows, nodes: matrix[rows, nodes], link)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from labeltree.exchange.blocks import NodeBlocks, Paths
 from labeltree.labels.reading import read_known_labels
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ def node_targets(tree: LabelTree, y: Any, *, classes: Collection[Any] | None = N
     1 0 0.0
     """
     if classes is not None and len(classes) != tree.n_labels:
-        raise ValueError(f"classes must name the tree's {tree.n_labels} labels, got {len(classes)} names")
+        raise ValueError(
+            f"classes must name the tree's {tree.n_labels} labels, got {count_text(len(classes), 'name')}"
+        )
     indptr, labels = read_known_labels(y, np.arange(tree.n_labels) if classes is None else classes)
     n_rows = len(indptr) - 1
     paths = Paths(tree, np.repeat(np.arange(n_rows), np.diff(indptr)), labels, n_rows)

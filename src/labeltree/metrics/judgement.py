@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from labeltree.metrics.label_sets import NO_LABEL, IntArray, LabelLists, LabelSets, row_numbers
 from labeltree.metrics.reading import Labels, SparseMatrix, canonical_csr, read_both
 from labeltree.validation import check_count
+from labeltree.wording import count_text
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def judge(y_true: Labels, y_pred: Labels, depth: int) -> Judgement:
 
 def check_columns(n_pred: int, n_true: int) -> None:
     if n_pred != n_true:
-        raise ValueError(f"y_true has {n_true} columns and y_pred {n_pred}; they must have the same labels")
+        raise ValueError(
+            f"y_true has {count_text(n_true, 'column')} and y_pred {n_pred}; they must have the same labels"
+        )
 
 
 def check_known(labels: IntArray, n_labels: int, rows: IntArray | None = None) -> None:

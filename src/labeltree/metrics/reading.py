@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse, sparray, spmatrix
 
 from labeltree.labels.reading import is_indicator
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
+from labeltree.wording import count_text
 
 SparseMatrix: TypeAlias = sparray | spmatrix
 LabelMatrix: TypeAlias = SparseMatrix | NDArray[Any]
@@ -38,7 +39,9 @@ def read_both(
     true_form, pred_form = _true_form(y_true, "y_true"), _form_of(y_pred, "y_pred")
     n_true, n_pred = _n_rows(true_form), _n_rows(pred_form)
     if n_true != n_pred:
-        raise ValueError(f"y_true has {n_true} rows and y_pred {n_pred}; they must have the same")
+        raise ValueError(
+            f"y_true has {count_text(n_true, 'row')} and y_pred {n_pred}; they must have the same"
+        )
     if not isinstance(true_form, list):
         predicted = _read_columns(pred_form) if isinstance(pred_form, list) else pred_form
         return read_matrix(true_form, "y_true"), predicted, None

@@ -16,6 +16,7 @@ from labeltree.mixing.mixed_reader import MixedReader
 from labeltree.model.forest import Features
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.questions import Questions
+from labeltree.wording import with_article
 
 #: The maximum number of members. It bounds the time that a small model file can demand of `load`.
 MAX_MEMBERS = 100
@@ -204,7 +205,7 @@ def check_members(models: Sequence[Any]) -> list[Any]:
     members = [getattr(model, "classifier_", model) for model in models]  # a Tagger is its classifier
     check_number(len(members))
     for number, member in enumerate(members, 1):
-        name = f"model {number}, a {type(member).__name__}"
+        name = f"model {number}, {with_article(type(member).__name__)}"
         if not isinstance(member, Questions):
             raise ValueError(f"{name}, is not a model of this library: pass trained classifiers")
         if isinstance(member, MixedModel):
@@ -226,7 +227,7 @@ def check_members(models: Sequence[Any]) -> list[Any]:
             missing = next(iter(first - other), None)
             odd = missing if missing is not None else next(iter(other - first))
             raise ValueError(
-                f"all models of a mix need the same labels, but model {number}, a {type(member).__name__}, "
+                f"all models of a mix need the same labels, but model {number}, {with_article(type(member).__name__)}, "
                 f"{'does not know' if missing is not None else 'also knows'} the label {odd!r}"
             )
     return members
@@ -247,5 +248,5 @@ def check_weights(weights: Sequence[float] | None, n_members: int) -> list[float
 
 def _member(number: int, model: Any, first: Model) -> Member:
     position = model.model_.label_index.positions(first.label_index.classes.tolist())
-    name = f"model {number}, a {type(model).__name__}"
+    name = f"model {number}, {with_article(type(model).__name__)}"
     return Member(name, model.model_, model.make_search(), position)

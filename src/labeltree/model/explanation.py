@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
+from labeltree.wording import count_text
+
 #: The names of features by number; None where features have none.
 FeatureNames: TypeAlias = Sequence[Any] | NDArray[Any] | None
 
@@ -60,7 +62,7 @@ class Explanation:
                     if depth == 0
                     else str(self.label)
                     if step is path[-1]
-                    else f"{step.n_labels} labels"
+                    else count_text(step.n_labels, "label")
                 )
                 lines.append(
                     f"{'  ' * depth}└ node {step.node} ({what}): {step.probability:.4f}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from labeltree.kinds import KINDS, kind_named, kind_of
 from labeltree.model_file.document import Stored, read_consistently
 from labeltree.model_file.saving import section_of
+from labeltree.wording import with_article
 
 if TYPE_CHECKING:
     from labeltree.questions import Questions
@@ -76,7 +77,8 @@ def open_model(stored: Stored, cls: type[Any] | None = None, **options: Any) -> 
     section = section_of(kind_of(cls))
     if name != cls.__name__ or section is not section_in(stored):
         raise ValueError(
-            f"the model is a {name[:100]}, not a {cls.__name__}; use {name[:100]}.load or labeltree.model_file.load"
+            f"the model is {with_article(name[:100])}, not {with_article(cls.__name__)}; use "
+            f"{name[:100]}.load or labeltree.model_file.load"
         )
     return section.read(cls, stored, **options)
 

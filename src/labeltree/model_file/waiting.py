@@ -10,6 +10,7 @@ from labeltree.errors import ModelFileError
 from labeltree.model_file.directory import DOCUMENT_NAME, read_document, version_of
 from labeltree.model_file.journal import journal_of
 from labeltree.model_file.journal_lines import Contents, Mark
+from labeltree.wording import count_text
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,13 @@ def check_nothing_waits(directory: Path) -> None:
         return
     if waiting.belongs:
         raise ModelFileError(
-            f"{waiting.journal}: {waiting.n_examples} examples wait in this journal that the model in {directory} has "
+            f"{waiting.journal}: {count_text(waiting.n_examples, 'example')} "
+            f"{'waits' if waiting.n_examples == 1 else 'wait'} in this journal that the model in {directory} has "
             f"not learned yet; nothing was written: learn them with 'labeltree learn --model {directory}', or move "
             "the journal away to lose them"
         )
     raise ModelFileError(
-        f"{waiting.journal}: this journal has {waiting.n_examples} examples for another version of the model in "
+        f"{waiting.journal}: this journal has {count_text(waiting.n_examples, 'example')} for another version "
+        "of the model in "
         f"{directory}; nothing was written: put that version back, or move the journal away to lose them"
     )

@@ -15,6 +15,7 @@ from labeltree.model_file.saving import check_readable, draft_of
 from labeltree.model_file.waiting import Waiting, check_nothing_waits, stored_mark
 from labeltree.online.examples import features_of, labels_of
 from labeltree.online.streaming import n_learned, n_learned_of_stream
+from labeltree.wording import count_text
 
 #: How many requests with a key are remembered, the latest ones.
 MAX_RECEIPTS = 10_000
@@ -183,11 +184,14 @@ class JournaledModel:
     def _check_belongs(self, waiting: Waiting, contents: Contents) -> None:
         if waiting.belongs:
             return
-        versions = ", ".join(f"{mark.version[:12]} ({mark.n_examples} examples)" for mark in contents.marks)
+        versions = ", ".join(
+            f"{mark.version[:12]} ({count_text(mark.n_examples, 'example')})" for mark in contents.marks
+        )
         found = "there is none" if self._stored is None else f"it is version {self._stored.version[:12]}"
-        n_found = "" if self._stored is None else f" ({self._stored.n_examples} examples)"
+        n_found = "" if self._stored is None else f" ({count_text(self._stored.n_examples, 'example')})"
         raise ModelFileError(
-            f"{waiting.journal}: this journal has {waiting.n_examples} examples for another version of the model in "
+            f"{waiting.journal}: this journal has {count_text(waiting.n_examples, 'example')} for another "
+            "version of the model in "
             f"{self.path}: expected {versions or f'one of {contents.first} to {contents.end} examples'}, but {found}"
             f"{n_found}; put the right version back, or move the journal away to lose its examples"
         )

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from labeltree.data import read_stream
 from labeltree.data.sources import Source
 from labeltree.model.top_labels import TopLabels
+from labeltree.wording import count_text
 
 Batches: TypeAlias = Iterable[tuple[Any, Any]]
 
@@ -158,6 +159,20 @@ def _batches(stream: Source | Batches) -> Batches:
     return stream
 
 
+class ShortStreamError(ValueError):
+    """A stream has fewer examples than the model has learned of it."""
+
+    def __init__(self, n_learned: int, n_examples: int, cure: str = "set new_stream=True") -> None:
+        super().__init__(n_learned, n_examples, cure)
+        self.n_learned, self.n_examples, self.cure = n_learned, n_examples, cure
+
+    def __str__(self) -> str:
+        return (
+            f"the model has learned {count_text(self.n_learned, 'example')} of this stream, but it has only "
+            f"{self.n_examples:,}; if it is another stream, {self.cure}"
+        )
+
+
 def _skip(batches: Batches, n_examples: int) -> Iterator[tuple[Any, Any]]:
     """Yield the batches of a stream without its first examples."""
     left = n_examples
@@ -167,10 +182,7 @@ def _skip(batches: Batches, n_examples: int) -> Iterator[tuple[Any, Any]]:
             yield (X[left:], y[left:]) if left else (X, y)
         left = max(left - n_rows, 0)
     if left:
-        raise ValueError(
-            f"the model has learned {n_examples} examples of this stream, but it has only {n_examples - left}; "
-            "if it is another stream, set new_stream"
-        )
+        raise ShortStreamError(n_examples, n_examples - left)
 
 
 def _parts(model: StreamLearner, n_rows: int, *every: int | None) -> Iterator[slice]:

@@ -44,4 +44,12 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'labeltree.serving' has no attribute {name!r}")
-    return getattr(import_module(f"labeltree.serving.{_MODULES[name]}"), name)
+    try:
+        module = import_module(f"labeltree.serving.{_MODULES[name]}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("labeltree"):
+            raise
+        raise ImportError(
+            f"labeltree.serving.{name} needs {error.name}, which is not installed: pip install 'labeltree[serve]'"
+        ) from error
+    return getattr(module, name)

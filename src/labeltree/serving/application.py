@@ -64,13 +64,14 @@ def create_application(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    app.router.routes[:0] = endpoints.body_router.routes  # matched first
+    with_body = [*endpoints.body_router.routes, *endpoints.form_router.routes]
+    app.router.routes[:0] = with_body  # matched first
     for router in (endpoints.model_router, endpoints.server_router, pages.router):
         app.include_router(router)
     for kind in (Refusal, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answer_error)
     # Around all other layers, which the gate bypasses for the routes with a body.
-    app.middleware_stack = Gate(app.build_middleware_stack(), service, endpoints.body_router.routes)
+    app.middleware_stack = Gate(app.build_middleware_stack(), service, with_body)
     if service.settings.cors_origins:  # outermost: a preflight request has no token
         app.middleware_stack = CORSMiddleware(
             app.middleware_stack,

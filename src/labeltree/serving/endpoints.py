@@ -5,18 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Security
+from fastapi import APIRouter, Body, Depends, Query, Security
 from fastapi.security import HTTPBearer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from labeltree.serving import explanations, predictions, schemas
+from labeltree.serving import explanations, predictions, schemas, suggestions
 from labeltree.serving.errors import Refusal, damaged
 from labeltree.serving.exchange import Exchange
 from labeltree.serving.lean_route import LeanRoute
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import error_answers
 from labeltree.serving.service import Service
+from labeltree.serving.suggestions import FormRoute
 from labeltree.serving.tree_view import TreeView
 
 #: The share of the time limit in which all workers should reload a model.
@@ -40,6 +41,8 @@ async def _served(request: Request, name: str) -> Any:
 Running = Annotated[Service, Depends(_service)]
 Current = Annotated[Exchange, Depends(_exchange)]
 Served = Annotated[ServedModel, Depends(_served)]
+#: A body for FastAPI's description: its own forms need another package.
+Form = Annotated[schemas.SuggestRequest, Body(media_type=suggestions.FORM)]
 
 NamePart = Annotated[
     str, Query(max_length=1000, description="Part of the label or of its name; ignores case and accents.")
@@ -65,6 +68,7 @@ def _name_of(route: Any) -> str:
 
 _router = partial(APIRouter, generate_unique_id_function=_name_of)
 body_router = _router(prefix="/v1/models/{name}", responses=_BODY, route_class=LeanRoute)
+form_router = _router(prefix="/v1/models/{name}", responses=_BODY, route_class=FormRoute)
 model_router = _router(prefix="/v1/models/{name}", responses=_MODEL)
 server_router = _router()
 
@@ -90,6 +94,21 @@ async def explain(service: Running, exchange: Current, served: Served, body: sch
     """Explain the probability of a label: the path through each tree, and the features that contributed most."""
     explanations.check(body, service.settings.limits)
     return await service.ask(exchange, served, 1, explanations.explain, body)
+
+
+@form_router.post(
+    "/suggest",
+    response_model=schemas.SuggestAnswer,
+    tags=["questions"],
+    summary="Suggest labels to Annif",
+)
+async def suggest(service: Running, exchange: Current, served: Served, body: Form) -> Any:
+    """Return the most probable labels of a text to the backend `http` of Annif.
+
+    Its `endpoint` is the address of this operation. The address without `/suggest` describes the project.
+    """
+    suggestions.check(served, body, service.settings.limits)
+    return await service.ask(exchange, served, 1, suggestions.suggest, body)
 
 
 @body_router.post(

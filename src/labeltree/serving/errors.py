@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 #: The statuses of error answers, each with its default code and its meaning.
 STATUSES = {
-    400: ("bad_request", "The body is not JSON, or a header is there twice."),
+    400: ("bad_request", "The body is not JSON or not a form, or a header is there twice."),
     401: ("unauthorized", "The request needs a token, and its token is missing or wrong."),
     403: ("forbidden", "The server has no tokens, so it accepts no changes."),
     404: ("not_found", "There is no such model, label or node."),
@@ -19,7 +19,10 @@ STATUSES = {
     409: ("conflict", "The model cannot do this."),
     413: ("body_too_large", "The body is too large."),
     414: ("address_too_long", "The address is too long."),
-    415: ("not_json", "The content type is not JSON, or the body is compressed."),
+    415: (
+        "not_json",
+        "The content type is not JSON, or not a form for suggestions, or the body is compressed.",
+    ),
     421: ("wrong_host", "The server does not answer for this host name."),
     422: ("invalid_request", "The request is invalid; the message says where and why."),
     431: ("head_too_large", "The head is too large."),

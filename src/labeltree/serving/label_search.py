@@ -64,7 +64,7 @@ class LabelSearch:
         """The text of each label and, on a line of its own, its name."""
         names = self.names
         return [
-            folded(f"{_text(label)}\n{names[label]}" if label in names else _text(label))
+            folded(f"{text_of(label)}\n{names[label]}" if label in names else text_of(label))
             for label in self.labels
         ]
 
@@ -75,7 +75,7 @@ class LabelSearch:
 
     @cached_property
     def _by_text(self) -> dict[str, Any]:
-        return {_text(label): label for label in self.labels}
+        return {text_of(label): label for label in self.labels}
 
 
 def folded(text: str) -> str:
@@ -90,6 +90,6 @@ def folded(text: str) -> str:
     return "".join(character for character in parts if not unicodedata.combining(character))
 
 
-def _text(label: Any) -> str:
+def text_of(label: Any) -> str:
     """Return a label as JSON writes it."""
     return str(label).lower() if isinstance(label, bool) else str(label)

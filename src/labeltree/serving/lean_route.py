@@ -45,11 +45,7 @@ class LeanRoute(APIRoute):
             kind = given.decode("latin-1").partition(";")[0].strip().lower()
             if kind != "application/json":
                 raise Refusal(415, f"expected Content-Type: application/json, got {kind[:60]!r}")
-        coding = headers.get(b"content-encoding")
-        if coding is not None and coding.strip().lower() not in (b"identity", b""):
-            shown = coding.decode("latin-1")[:60]
-            message = f"the body may not be compressed, but has Content-Encoding: {shown!r}; send it as it is"
-            raise Refusal(415, message, "compressed_body", {"Accept-Encoding": "identity"})
+        refuse_compressed(headers)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         service, exchange = scope["app"].state.service, scope["exchange"]
@@ -60,3 +56,12 @@ class LeanRoute(APIRoute):
         served = service.registry[scope["path_params"]["name"]]
         answer = await self.endpoint(service, exchange, served, body)
         await exchange.answer(answer if isinstance(answer, bytes) else to_json(answer))
+
+
+def refuse_compressed(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a body that is compressed."""
+    coding = headers.get(b"content-encoding")
+    if coding is not None and coding.strip().lower() not in (b"identity", b""):
+        shown = coding.decode("latin-1")[:60]
+        message = f"the body may not be compressed, but has Content-Encoding: {shown!r}; send it as it is"
+        raise Refusal(415, message, "compressed_body", {"Accept-Encoding": "identity"})

@@ -19,6 +19,7 @@ from labeltree.serving.errors import STATUSES as ERROR_STATUSES
 ROUTES = (
     "/v1/models/{name}/predict",
     "/v1/models/{name}/explain",
+    "/v1/models/{name}/suggest",
     "/v1/models/{name}/labels",
     "/v1/models/{name}/tree",
     "/v1/models/{name}/tree/path",

@@ -24,6 +24,12 @@ def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
 
+def _saved_at(path: Path) -> str:
+    with blaming(path / DOCUMENT_NAME):
+        seconds = (path / DOCUMENT_NAME).stat().st_mtime
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")
+
+
 @dataclass(eq=False)
 class ServedModel:
     """One loaded version of a model. A request keeps it until it is answered, even if another version is loaded.
@@ -38,6 +44,7 @@ class ServedModel:
     is_intact: bool = False  # its files were compared with their checksums
     is_damaged: bool = False  # they were, and differ: it answers nothing
     loaded_at: str = field(default_factory=_now)
+    saved_at: str = field(default_factory=_now)
     small_seconds: float | None = None  # moving average of the time that a small question takes
 
     @property
@@ -93,6 +100,7 @@ class ServedModel:
             takes_features=self.takes_features,
             learns=self.learns,
             loaded_at=self.loaded_at,
+            modification_time=self.saved_at,
         )
 
 
@@ -197,7 +205,7 @@ def _load(name: str, path: Path, verify: bool) -> ServedModel:
         version, before = _version(path), version
         if version == before:  # else the directory was replaced while it was read
             warm_up(model, path)
-            return ServedModel(name, model, version, is_intact=verify)
+            return ServedModel(name, model, version, is_intact=verify, saved_at=_saved_at(path))
 
 
 def _version(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 
 from labeltree.serving.logs import start_logs
 from labeltree.serving.settings import Settings
@@ -17,7 +18,7 @@ def listen(host: str, port: int) -> socket.socket:
         raise OSError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
 
 
-def run(settings: Settings, listener: socket.socket) -> None:
+def run(settings: Settings, listener: socket.socket, announce: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Parameters
@@ -25,6 +26,8 @@ def run(settings: Settings, listener: socket.socket) -> None:
     settings : Settings
     listener : socket
         The result of `listen`.
+    announce : callable
+        Called once, when the models are loaded, or those of the first worker.
 
     Raises
     ------
@@ -38,6 +41,6 @@ def run(settings: Settings, listener: socket.socket) -> None:
 
     start_logs(quiet=not settings.log_requests)
     if settings.workers == 1:
-        serve(settings, listener)
+        serve(settings, listener, announce=announce)
     else:
-        Supervisor(settings, listener).run()
+        Supervisor(settings, listener).run(announce)

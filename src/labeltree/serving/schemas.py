@@ -113,6 +113,32 @@ class PredictAnswer(BaseModel):
     predictions: list[list[Prediction]]
 
 
+class SuggestRequest(
+    Request, json_schema_extra={"examples": [{"text": "A small boat in a storm", "limit": 10}]}
+):
+    """The form that the backend `http` of Annif sends. Fields that begin with `metadata_` are ignored."""
+
+    text: Text
+    limit: int = Field(10, ge=1, description="Maximum number of suggestions.")
+    threshold: float = Field(0.0, ge=0, le=1, description="Minimum score of a suggestion.")
+    project: str | None = Field(None, description="Ignored: the address names the model.")
+    language: str | None = Field(None, description="Ignored: names have the language of the model.")
+
+
+class Suggestion(BaseModel):
+    """A label as Annif names it."""
+
+    uri: str = Field(description="The label.", examples=["http://www.yso.fi/onto/yso/p12738"])
+    label: str = Field(description="The readable name of the label, or the label itself.", examples=["boats"])
+    score: float = Field(description="The probability.", examples=[0.83])
+
+
+class SuggestAnswer(BaseModel):
+    """Suggestions, best first."""
+
+    results: list[Suggestion]
+
+
 class OneInput(Request):
     """Exactly one text, row or object of features."""
 
@@ -244,6 +270,8 @@ class ModelAnswer(BaseModel):
     takes_features: bool = Field(description="Whether features have names rather than numbers.")
     learns: bool
     loaded_at: str
+    is_trained: bool = Field(default=True, description="For Annif, which asks this of a project.")
+    modification_time: str = Field(description="When the model was saved; for Annif, too.")
 
 
 class ModelsAnswer(BaseModel):

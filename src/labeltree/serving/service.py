@@ -133,7 +133,11 @@ class Service:
 
     async def parse(self, model: type[BaseModel], body: bytes) -> Any:
         """Return a large body as a checked object, without holding up the event loop."""
-        return await self._large.run(parse_large, model, body, self.settings.limits)
+        return await self.run_large(parse_large, model, body, self.settings.limits)
+
+    async def run_large(self, work: Callable[..., _Result], *arguments: Any) -> _Result:
+        """Return ``work(*arguments)``, computed in the thread for large bodies and answers."""
+        return await self._large.run(work, *arguments)
 
     async def ask(
         self,

@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 import socket
 import time
+from collections.abc import Callable
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -49,8 +50,12 @@ class Supervisor:
         self._n_early_crashes = 0
         self._stopping = False
 
-    def run(self) -> None:
-        """Keep workers running until SIGTERM or SIGINT; raise `ChildProcessError` if they crash again and again."""
+    def run(self, announce: Callable[[], None]) -> None:
+        """Keep workers running until SIGTERM or SIGINT; raise `ChildProcessError` if they crash again and again.
+
+        `announce` is called once, when the first worker answers.
+        """
+        is_announced = False
         signals = (signal.SIGTERM, signal.SIGINT)
         before = {number: signal.signal(number, self._on_signal) for number in signals}
         try:
@@ -58,6 +63,9 @@ class Supervisor:
                 self._start(worker)
             while not self._stopping:
                 wait([process.sentinel for process in self._workers.values()], timeout=_LOOK_SECONDS)
+                if not is_announced and any(map(self._shared.is_ready, self._workers)):
+                    announce()
+                    is_announced = True
                 for worker, process in list(self._workers.items()):
                     if process.exitcode is not None and not self._stopping:
                         self._restart(worker, process)

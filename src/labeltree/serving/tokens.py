@@ -30,7 +30,7 @@ class Access(enum.Enum):
 
 #: Health checks, and the files of the page, which contain no data. The page itself asks for a token.
 _OPEN = re.compile(r"/(healthz|readyz|page/[^/]*|)", re.ASCII)
-_QUESTIONS = re.compile(r"/v1/models/[^/]+/(predict|explain)", re.ASCII)
+_QUESTIONS = re.compile(r"/v1/models/[^/]+/(predict|explain|suggest)", re.ASCII)
 
 
 def access_of(method: str, path: str) -> Access:

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from multiprocessing import parent_process
 from typing import Any
 
@@ -27,7 +28,11 @@ SWITCH_SECONDS = 0.0005
 
 
 def serve(
-    settings: Settings, listener: socket.socket, shared: SharedState | None = None, worker: int = 0
+    settings: Settings,
+    listener: socket.socket,
+    shared: SharedState | None = None,
+    worker: int = 0,
+    announce: Callable[[], None] | None = None,
 ) -> None:
     """Answer requests until SIGTERM or SIGINT; then answer what has arrived and save what was learned.
 
@@ -40,8 +45,12 @@ def serve(
         Shared by all workers; by default this is the only worker.
     worker : int
         The number of this worker.
+    announce : callable, optional
+        Called when the models are loaded.
     """
     service = Service(settings, shared, worker)
+    if announce is not None:
+        announce()
     config = uvicorn.Config(
         create_application(service),
         log_config=None,

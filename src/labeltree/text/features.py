@@ -13,9 +13,12 @@ from scipy.sparse import csr_matrix
 
 from labeltree import _native
 from labeltree.model.texts import Text, as_texts
+from labeltree.text.scripts import warn_of_unspaced
 from labeltree.text.settings import NORMS, TextSettings
 from labeltree.text.terms import Terms, unpack_terms
+from labeltree.text.tokenizers import OwnWords, allow_import
 from labeltree.validation import LARGEST_INTEGER
+from labeltree.wording import count_text
 
 #: A column, and the begin and end of one of its terms in a text.
 Span: TypeAlias = tuple[int, int, int]
@@ -38,9 +41,13 @@ class TextFeatures:
     """
 
     def __init__(
-        self, settings: TextSettings, terms: Sequence[Terms] = (), idf: NDArray[np.float64] | None = None
+        self,
+        settings: TextSettings,
+        terms: Sequence[Terms] = (),
+        idf: NDArray[np.float64] | None = None,
     ) -> None:
         self.settings, self.terms, self.idf = settings, terms, idf
+        self._own_words = settings.own_words()
         if settings.n_features is not None:
             self._parts = settings.new_parts()
             self.n_columns = settings.n_parts * settings.n_features
@@ -55,7 +62,7 @@ class TextFeatures:
             raise ValueError("the numbers of idf must be finite and above 0")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TextFeatures, (self.settings, self.terms, self.idf)
+        return _unpickled, (self.settings, self.terms, self.idf)
 
     def transform(self, texts: Iterable[Text], n_threads: int) -> csr_matrix:
         """Return the rows of texts."""
@@ -64,7 +71,7 @@ class TextFeatures:
     def csr_arrays(self, texts: Iterable[Text], n_threads: int) -> tuple[NDArray[Any], ...]:
         """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
         counter = _native.TextCounter(self._parts, self.settings.binary, True, False, n_threads)
-        count(counter, texts, self.settings)
+        count(counter, texts, self.settings, self._own_words)
         return self._counted(counter)
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
@@ -86,7 +93,10 @@ class TextFeatures:
 
     def spans(self, text: str) -> list[Span]:
         """Return column, begin and end of every known term, as positions in the original text."""
-        spans = _native.text_spans(self._parts, text, *self.settings.characters())
+        given = text if self._own_words is None else self._own_words.joined(text)
+        spans = _native.text_spans(self._parts, given, *self.settings.characters(), self.settings.stems())
+        if self._own_words is not None:
+            spans = self._own_words.places(text, spans)
         if self.settings.strip_accents is None or text.isascii():
             return spans
         # Accents that were removed belong to the letter before them.
@@ -144,7 +154,9 @@ def learn_features(
     hashes = settings.n_features is not None
     count_texts = hashes and settings.use_idf
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
-    count(counter, texts, settings)
+    if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
+        texts = warn_of_unspaced(as_texts(texts))
+    count(counter, texts, settings, settings.own_words())
     terms: list[Terms] = []
     if hashes:
         n_texts = counter.hashed_texts()
@@ -158,9 +170,23 @@ def learn_features(
     return TextFeatures(settings, terms, idf), counter
 
 
-def count(counter: _native.TextCounter, texts: Iterable[Text], settings: TextSettings) -> None:
+def count(
+    counter: _native.TextCounter,
+    texts: Iterable[Text],
+    settings: TextSettings,
+    own_words: OwnWords | None,
+) -> None:
     """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
-    counter.add(as_texts(texts), *settings.characters(), settings.fields)
+    texts = as_texts(texts)
+    if own_words is not None:
+        texts = own_words.split(texts)
+    counter.add(texts, *settings.characters(), settings.fields, settings.stems())
+
+
+def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:
+    if settings.tokenizer is not None:
+        allow_import(settings.tokenizer)  # a pickle can call any function as it is
+    return TextFeatures(settings, *learned)
 
 
 def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSettings) -> NDArray[np.int64]:
@@ -186,7 +212,8 @@ def _choose_terms(counter: _native.TextCounter, part: int, settings: TextSetting
         n_texts = n_texts[keep.astype(bool)]
     if len(n_texts) == 0:
         raise ValueError(
-            f"no terms are left of {counter.n_texts} texts: they have none, or stop_words, min_df and max_df allow none"
+            f"no terms are left of {count_text(counter.n_texts, 'text')}: they have none, or stop_words, "
+            "min_df and max_df allow none"
         )
     return n_texts
 

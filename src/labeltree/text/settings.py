@@ -9,10 +9,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from labeltree import _native
-from labeltree.text.characters import CharacterFunctions, character_functions
+from labeltree.text import languages, tokenizers
+from labeltree.text.characters import CharacterFunctions, character_functions, normalized
 from labeltree.text.terms import Terms, pack_terms
 from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Flag, Number, check_arguments
 
@@ -24,7 +24,7 @@ _KINDS = {
 NORMS = {"l1": _native.RowNorm.L1, "l2": _native.RowNorm.L2, None: _native.RowNorm.NONE}
 
 #: Settings that came after the first version of the section of texts in model files.
-LATER_SETTINGS = ("fields",)
+LATER_SETTINGS = ("fields", "stemmer", "tokenizer")
 
 #: Half of the maximum number of columns, because words and characters may each have this many.
 LARGEST_N_FEATURES = 2**30 - 1
@@ -48,7 +48,7 @@ def _is_document_frequency(value: Any) -> bool:
 
 def _is_word_list(value: Any) -> bool:
     if isinstance(value, str):
-        return value == "english"
+        return True  # a language, which `checked` looks up
     is_collection = isinstance(value, Collection) and not isinstance(value, bytes | Mapping)
     return is_collection and all(isinstance(word, str) for word in value)
 
@@ -79,7 +79,15 @@ _FIELDS = Constraint(
     _is_fields,
     optional=True,
 )
-_STOP_WORDS = Constraint("'english', a collection of strings", _is_word_list, optional=True)
+_STOP_WORDS = Constraint(
+    "'english', a collection of strings, the name of another language", _is_word_list, optional=True
+)
+_STEMMER = Constraint("the name of a language", lambda value: isinstance(value, str), optional=True)
+_TOKENIZER = Constraint(
+    "a function, or its name such as 'mypackage.module:function'",
+    lambda value: tokenizers.is_import_path(value) or callable(value),
+    optional=True,
+)
 
 
 def _setting(constraint: Constraint) -> Any:
@@ -106,20 +114,36 @@ class TextSettings:
     norm: str | None = _setting(Choice(("l1", "l2"), optional=True))
     n_features: int | None = _setting(Number(1, LARGEST_N_FEATURES, integer=True, optional=True))
     fields: Mapping[str, float] | None = _setting(_FIELDS)
+    stemmer: str | None = _setting(_STEMMER)
+    tokenizer: str | None = _setting(_TOKENIZER)
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> TextSettings:
         """Return the settings for a vectorizer's parameters, or raise `ValueError` if they are not valid."""
         constraints = {one.name: one.metadata["constraint"] for one in fields(cls)}
         check_arguments(owner, parameters, constraints)
-        settings = cls(**{name: _plain(parameters[name]) for name in constraints})
+        plain = {name: _plain(parameters[name]) for name in constraints}
+        if callable(plain["tokenizer"]):
+            plain["tokenizer"] = tokenizers.name_of(plain["tokenizer"])
+        if isinstance(plain["stop_words"], str) and plain["stop_words"] != "english":
+            # The words themselves are kept, so that a model does not need the package that has the list.
+            words = languages.stop_words_of(plain["stop_words"])
+            how = plain["lowercase"], plain["strip_accents"]
+            plain["stop_words"] = tuple(sorted({normalized(word, *how) for word in words}))
+        settings = cls(**plain)
         settings._check_together(owner)
         return settings
 
     def _check_together(self, owner: str) -> None:
-        if self.analyzer != "word" and (self.char_ngram_range is not None or self.stop_words is not None):
-            name = "stop_words" if self.char_ngram_range is None else "char_ngram_range"
-            raise ValueError(f"{owner}: {name} goes with analyzer='word', got analyzer={self.analyzer!r}")
+        for name in ("char_ngram_range", "stop_words", "stemmer", "tokenizer"):
+            if self.analyzer != "word" and getattr(self, name) is not None:
+                raise ValueError(f"{owner}: {name} goes with analyzer='word', got analyzer={self.analyzer!r}")
+        if self.tokenizer is not None and self.char_ngram_range is not None:
+            raise ValueError(
+                f"{owner}: char_ngram_range goes with words that are split by spaces, not by a tokenizer"
+            )
+        if self.stemmer is not None:
+            languages.stems_of(self.stemmer)
         if self.n_features is None:
             return
         if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None) or isinstance(self.max_df, int):
@@ -145,7 +169,19 @@ class TextSettings:
 
     def characters(self) -> CharacterFunctions:
         """Return the functions that normalize characters, for the kernel."""
+        if self.tokenizer is not None:  # it takes texts that are normalized already
+            return character_functions(False, None)
         return character_functions(self.lowercase, self.strip_accents)
+
+    def stems(self) -> _native.LearnedWords | None:
+        """Return the map of words to their stems, if words are stemmed."""
+        return None if self.stemmer is None else languages.stems_of(self.stemmer)
+
+    def own_words(self) -> tokenizers.OwnWords | None:
+        """Return the function that splits texts, if it is not the kernel that does."""
+        if self.tokenizer is None:
+            return None
+        return tokenizers.OwnWords(self.tokenizer, self.lowercase, self.strip_accents)
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as JSON values; `checked` accepts them and returns equal settings.
@@ -172,18 +208,22 @@ class TextSettings:
 
     def _part(self, number: int, known: Terms | None, first_column: int) -> _native.TextPart:
         if number == 1 and self.char_ngram_range is not None:  # the characters in addition to words
-            kind, ngram_range, stop_words = "char_wb", self.char_ngram_range, None
+            kind, ngram_range, stop_words, stems = _KINDS["char_wb"], self.char_ngram_range, None, False
         else:
-            kind, ngram_range, stop_words = self.analyzer, self.ngram_range, self._stop_list()
+            kind, ngram_range, stop_words = _KINDS[self.analyzer], self.ngram_range, self._stop_list()
+            stems = self.stemmer is not None
+        if self.tokenizer is not None:
+            kind = _native.AnalyzerKind.TOKENS
+        lowercase = self.lowercase and self.tokenizer is None
         n_features = self.n_features or 0
         return _native.TextPart(
-            _KINDS[kind], *ngram_range, self.lowercase, stop_words, known, n_features, first_column
+            kind, *ngram_range, lowercase, stop_words, stems, known, n_features, first_column
         )
 
     def _stop_list(self) -> Terms | None:
         if self.stop_words is None:
             return None
-        words = ENGLISH_STOP_WORDS if self.stop_words == "english" else self.stop_words
+        words = languages.stop_words_of("english") if self.stop_words == "english" else self.stop_words
         return pack_terms(sorted({*words} - {""}))
 
 

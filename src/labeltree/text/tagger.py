@@ -20,6 +20,7 @@ from labeltree.model.texts import Text, as_texts
 from labeltree.text.text_explanation import TextExplanation, explain_text
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.trees import LabelTree
+from labeltree.wording import with_article
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
 
@@ -87,8 +88,9 @@ class Tagger(Estimator):
             )
         if not isinstance(vectorizer, TextVectorizer):
             raise ValueError(
-                f"vectorizer must be a labeltree.text.TextVectorizer, which can be saved, got a "
-                f"{type(vectorizer).__name__}; TextVectorizer has the parameters of scikit-learn's TfidfVectorizer. To "
+                f"vectorizer must be a labeltree.text.TextVectorizer, which can be saved, got "
+                f"{with_article(type(vectorizer).__name__)}; TextVectorizer has the parameters of "
+                "scikit-learn's TfidfVectorizer. To "
                 "train on the features of another vectorizer, fit a classifier on them"
             )
         classifier.check_parameters(training)
@@ -159,7 +161,9 @@ class Tagger(Estimator):
         'SEA'
         """
         if not isinstance(text, str | Mapping):
-            raise ValueError(f"text must be a string, got a {type(text).__name__}: explain one at a time")
+            raise ValueError(
+                f"text must be a string, got {with_article(type(text).__name__)}: explain one at a time"
+            )
         self.model_  # noqa: B018 # raises NotFittedError
         return explain_text(self.classifier_, text, label, n_features)
 
@@ -224,7 +228,7 @@ class Tagger(Estimator):
         """Return a method that only some classifiers have."""
         found = getattr(self._trained(), method, None)
         if found is None:
-            raise AttributeError(f"a {type(self.classifier_).__name__} has no method {method!r}")
+            raise AttributeError(f"{with_article(type(self.classifier_).__name__)} has no method {method!r}")
         return found
 
     if not TYPE_CHECKING:  # a type checker then finds misspelt names

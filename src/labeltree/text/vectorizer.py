@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, overload
 
@@ -15,8 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from labeltree.model.texts import Text
 from labeltree.text.features import Span, TextFeatures, learn_features
+from labeltree.text.languages import stemmer_of, stored_stemmer
 from labeltree.text.settings import TextSettings
+from labeltree.text.tokenizers import allow_import
 from labeltree.validation import Number, check_parameters, n_threads
+from labeltree.wording import with_article
 
 _CONSTRAINTS = {"n_jobs": Number(integer=True, optional=True)}
 
@@ -45,8 +48,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     strip_accents : {"unicode", "ascii"}, optional
         Remove accents, by Unicode's compatibility decomposition; ``"ascii"`` also removes all other characters that
         are not ASCII.
-    stop_words : "english" or collection of str, optional
-        Words to remove, before n-grams are made.
+    stop_words : "english", another language, or collection of str, optional
+        Words to remove, before words are stemmed and n-grams are made. Lists of other languages than English, such as
+        "german", are those of the package stop-words, in the extra ``stem``.
     min_df, max_df : int or float
         The minimum and maximum number of texts with a term; a float is a share of the texts. Other terms are ignored.
     max_features : int, optional
@@ -67,6 +71,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         The fields of texts and their weights, such as ``{"title": 2.0, "abstract": 1.0}``. A text may then be a
         mapping of fields to strings. The count of a term is the sum of its counts in the fields, each times the weight
         of the field. A string is a text of weight 1.
+    stemmer : str, optional
+        The language of a Snowball stemmer, such as "german", by which words become stems. Needs the extra ``stem``.
+    tokenizer : callable or str, optional
+        A function that takes a text, in lower case and without accents if these are set, and returns the list of its
+        words, or its name as in "mypackage.module:function". It is saved by its name, and `load` refuses it unless it
+        is allowed: see `labeltree.text.allow_import`.
     n_jobs : int, optional
         The number of threads, as in scikit-learn: None is 1, -1 one per processor. The result does not depend on it.
 
@@ -106,6 +116,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     norm: str | None = "l2"
     n_features: int | None = None
     fields: Mapping[str, float] | None = None
+    stemmer: str | None = None
+    tokenizer: Callable[[str], Sequence[str]] | str | None = None
     n_jobs: int | None = None
 
     def fit(self, texts: Iterable[Text], y: Any = None) -> TextVectorizer:
@@ -117,7 +129,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             A field that is missing or None is empty. Keys that are not among `fields` are ignored.
         y : ignored
         """
-        self._features, _ = learn_features(self._settings(), texts, False, self._n_threads())
+        self._features, _ = learn_features(self._new_settings(), texts, False, self._n_threads())
         return self
 
     def fit_transform(self, texts: Iterable[Text], y: Any = None) -> csr_matrix:
@@ -127,7 +139,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         -------
         CSR matrix of float32 of shape (texts, columns)
         """
-        self._features, counter = learn_features(self._settings(), texts, True, self._n_threads())
+        self._features, counter = learn_features(self._new_settings(), texts, True, self._n_threads())
         return self._features.rows(counter)
 
     def transform(self, texts: Iterable[Text]) -> csr_matrix:
@@ -181,7 +193,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         features = self.features
         n_jobs = None if self.n_jobs is None else int(self.n_jobs)
-        return {**features.settings.as_json(), "n_jobs": n_jobs}, features.arrays()
+        settings = features.settings.as_json()
+        if "stemmer" in settings:
+            settings["stemmer"] = stored_stemmer(settings["stemmer"])
+        return {**settings, "n_jobs": n_jobs}, features.arrays()
 
     @classmethod
     def from_state(cls, settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> TextVectorizer:
@@ -191,12 +206,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         read-only.
         """
         if not isinstance(settings, Mapping):
-            raise ValueError(f"expected the parameters of a {cls.__name__}, got {settings!r}")
+            raise ValueError(f"expected the parameters of {with_article(cls.__name__)}, got {settings!r}")
         if unknown := settings.keys() - cls().get_params().keys():
             raise ValueError(
-                f"expected the parameters of a {cls.__name__}, got also {sorted(map(str, unknown))}"
+                f"expected the parameters of {with_article(cls.__name__)}, got also {sorted(map(str, unknown))}"
             )
         parameters: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
+        if "stemmer" in parameters:
+            parameters["stemmer"] = stemmer_of(parameters["stemmer"])
         vectorizer = cls(**parameters)
         check_parameters(vectorizer, _CONSTRAINTS)
         vectorizer._features = TextFeatures.from_arrays(vectorizer._settings(), arrays)
@@ -232,6 +249,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._settings()
         self._n_threads()
 
+    def _new_settings(self) -> TextSettings:
+        """Return the settings for `fit`. Whoever calls it with a tokenizer wants this one to be imported."""
+        settings = self._settings()
+        if settings.tokenizer is not None:
+            allow_import(settings.tokenizer)
+        return settings
+
     def _settings(self) -> TextSettings:
         return TextSettings.checked(type(self).__name__, self.get_params())
 
@@ -243,7 +267,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def features(self) -> TextFeatures:
         """The columns and their weights. They follow from the parameters if there is nothing to learn."""
         if not hasattr(self, "_features"):
-            settings = self._settings()
+            settings = self._new_settings()
             if not settings.needs_fit:
                 return TextFeatures(settings)
             check_is_fitted(self)

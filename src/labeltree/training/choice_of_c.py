@@ -16,6 +16,7 @@ from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree
 from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: Size of the sample of rows; every third row of the sample is held out.
 SAMPLE = 10_000
@@ -76,7 +77,7 @@ def choose_regularization(
     measure = level_losses if per_level else missed_precision
 
     def losses_with(C: float) -> FloatMatrix:
-        sample_run = replace(run, prefix=f"choosing C: {C:g}, {kept.labels.n_rows:,} rows: ")
+        sample_run = replace(run, prefix=f"choosing C: {C:g}, {count_text(kept.labels.n_rows, 'row')}: ")
         trained, _ = train_tree(tree, kept, replace(settings, C=C), seed, sample_run)
         # Not fused: the chosen C must not depend on the processor.
         store = trained.store(held_out.features.n_features, link, fused=False)

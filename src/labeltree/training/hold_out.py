@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.labels.reading import LabelRows
 from labeltree.validation import take_rows
+from labeltree.wording import count_text
 
 
 class Rows(NamedTuple):
@@ -27,7 +28,8 @@ def set_aside(
     n_aside = round(share * n_rows)
     if not 0 < n_aside < n_rows:
         raise ValueError(
-            f"holdout={share} of {n_rows} rows leaves none to train on or none to decide by: pass more rows, or "
+            f"holdout={share} of {count_text(n_rows, 'row')} leaves none to train on or none to decide by: "
+            "pass more rows, or "
             "another share"
         )
     shuffled = check_random_state(random_state).permutation(n_rows)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labeltree.trees.drawing import Names, NodeNames, check_names, inner_title, leaf_title
 from labeltree.trees.parameters import check_counts
+from labeltree.wording import count_text
 
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
@@ -165,7 +166,8 @@ def _draw_profile(tree: LabelTree, counts: FloatArray | None, ax: Any) -> Any:
         figure = plt.figure(figsize=(4 * n_panels, height))
         ax = figure.add_axes((0.01, 0.02, 0.98, 0.96))
     ax.set_axis_off()
-    title = f"{tree.n_labels:,} labels, {tree.n_nodes:,} nodes, depth {tree.depth:,}, at most {tree.arity:,} children"
+    sizes = f"{count_text(tree.n_labels, 'label')}, {count_text(tree.n_nodes, 'node')}"
+    title = f"{sizes}, depth {tree.depth:,}, at most {tree.arity:,} children"
     ax.text(0, 1, title, transform=ax.transAxes, va="top", weight="bold", fontsize=10)
     width = 1 / n_panels
     panels = [ax.inset_axes(((i + 0.22) * width, 0.1, 0.7 * width, 0.68)) for i in range(n_panels)]

@@ -14,6 +14,7 @@ from labeltree.trees.builders import BUILDERS, TreeInput
 from labeltree.trees.label_vectors import check_label_vectors, label_vector_matrix, make_label_vectors
 from labeltree.trees.tree import LabelTree
 from labeltree.trees.wide_nodes import split_wide_nodes
+from labeltree.wording import count_text
 
 
 @runtime_checkable
@@ -68,13 +69,15 @@ class TreeRecipe:
     def check(self, n_labels: int) -> None:
         """Raise `ValueError` if the recipe cannot make a tree of `n_labels` labels."""
         if isinstance(self.tree, LabelTree) and self.tree.n_labels != n_labels:
-            raise ValueError(f"the given tree has {self.tree.n_labels} labels, but y has {n_labels}")
+            raise ValueError(
+                f"the given tree has {count_text(self.tree.n_labels, 'label')}, but y has {n_labels}"
+            )
         if self._clusters:
             check_label_vectors(self.label_vectors, n_labels)
 
     def describe(self, n_labels: int) -> str:
         """Return the title of the progress bar of `grow`."""
-        return f"{'clustering' if self._clusters else 'arranging'} {n_labels:,} labels"
+        return f"{'clustering' if self._clusters else 'arranging'} {count_text(n_labels, 'label')}"
 
     def grow(
         self,

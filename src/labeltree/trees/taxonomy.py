@@ -19,6 +19,7 @@ from labeltree.trees.concept_forest import ConceptError, nested_concepts, positi
 from labeltree.trees.concept_tree import common_concepts, tree_over_concepts
 from labeltree.trees.tree import LabelTree
 from labeltree.trees.wide_nodes import split_wide_nodes
+from labeltree.wording import count_text
 
 #: The name of the node above the labels that are not concepts.
 NOT_A_CONCEPT = "not in the taxonomy"
@@ -320,7 +321,8 @@ class Taxonomy:
         columns, n_columns = np.asarray(labels), len(self._columns)
         if columns.dtype.kind not in "iu" or not ((columns >= 0) & (columns < n_columns)).all():
             raise ValueError(
-                f"the taxonomy knows the names of {n_columns} columns, so labels must be numbers from 0 to "
+                f"the taxonomy knows the names of {count_text(n_columns, 'column')}, so labels must be "
+                "numbers from 0 to "
                 f"{n_columns - 1}, got {labels!r}"
             )
         return [self._columns[column] for column in columns.tolist()]

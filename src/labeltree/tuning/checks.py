@@ -12,6 +12,7 @@ from labeltree.text.vectorizer import TextVectorizer
 from labeltree.trees.builders import BUILDERS
 from labeltree.tuning.ranking_metric import RankingMetric
 from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED, SearchSpace
+from labeltree.wording import with_article
 
 #: Trees whose shape depends on `arity` and `max_leaves`.
 _TREES = tuple(word for word, builder in sorted(BUILDERS.items()) if builder.needs >= {"arity", "max_leaves"})
@@ -27,7 +28,9 @@ def check_search(
     _check_values(copy(estimator), space, SEARCHED)
     if vectorizer is not None:
         if not isinstance(vectorizer, TextVectorizer):
-            raise ValueError(f"tune searches parameters of TextVectorizer, got a {type(vectorizer).__name__}")
+            raise ValueError(
+                f"tune searches parameters of TextVectorizer, got {with_article(type(vectorizer).__name__)}"
+            )
         _check_values(clone(vectorizer), space, TEXT_SEARCHED)
 
 

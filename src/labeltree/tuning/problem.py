@@ -24,6 +24,7 @@ from labeltree.tuning.result import Trial
 from labeltree.tuning.samples import NumberSamples, Sample, TextSamples, features_of
 from labeltree.tuning.space import TEXT_SEARCHED
 from labeltree.validation import is_pair, take_rows
+from labeltree.wording import count_text
 
 #: Rows that are held out if no validation rows are given: this share, up to this number.
 _HELD_OUT_SHARE = 0.2
@@ -159,7 +160,8 @@ def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
     valid = read_labels(y_valid)
     if valid.kind != rows.kind or not np.array_equal(valid.classes, rows.classes):
         raise ValueError(
-            f"y and y_valid must have the same labels in the same form, got {rows.n_labels} labels ({rows.kind}) "
+            "y and y_valid must have the same labels in the same form, got "
+            f"{count_text(rows.n_labels, 'label')} ({rows.kind}) "
             f"and {valid.n_labels} ({valid.kind}); pass matrices with the same columns, or lists of labels"
         )
     return _matrix(rows), _matrix(valid)

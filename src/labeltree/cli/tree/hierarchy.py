@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import typer
 
+from labeltree.wording import count_text
+
 _TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
 _SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
 
@@ -154,7 +156,8 @@ def hierarchy_of_taxonomy(taxonomy: Any, labels: list[str]) -> Hierarchy:
 def matching_text(found: dict[str, Any], n_labels: int) -> str:
     """Return how many labels are in a taxonomy, for people."""
     return (
-        f"{found['labels_found']:,} of {n_labels:,} labels are among {found['concepts']:,} concepts, "
+        f"{found['labels_found']:,} of {count_text(n_labels, 'label')} {'is' if n_labels == 1 else 'are'} among "
+        f"{count_text(found['concepts'], 'concept')}, "
         f"by {found['found_by']}"
     )
 

@@ -13,6 +13,7 @@ from labeltree.model_file.sections import batch
 from labeltree.model_file.tensors import Tensor
 from labeltree.rivals.fastxml.example_trees import MEAN_ARRAYS, TREE_ARRAYS, ExampleTrees
 from labeltree.rivals.fastxml.forest import ExampleForest
+from labeltree.wording import with_article
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "example_trees"
@@ -74,7 +75,9 @@ def read(cls: type[Any], stored: Stored) -> Any:
         reranking = estimator.reranking()
         expected = TREE_ARRAYS | (MEAN_ARRAYS if reranking is not None else {})
         if trees.arrays.keys() != expected.keys():
-            raise ValueError(f"these are not the tensors of a {cls.__name__}: {sorted(trees.arrays)}")
+            raise ValueError(
+                f"these are not the tensors of {with_article(cls.__name__)}: {sorted(trees.arrays)}"
+            )
         forest = ExampleForest(trees, reranking)  # the kernel checks the shape of the trees
         if not trees.n_trees == len(section.batch.reports) == estimator.n_trees:
             raise ValueError("there are not as many trees as model.json says")

@@ -13,6 +13,7 @@ from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.sections import batch, calibration
 from labeltree.model_file.tensors import Tensor
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "trees"
@@ -121,7 +122,7 @@ class LinearTrees:
             tree = LabelTree(arrays.pop("child_begin"), arrays.pop("label"))
             if tree.n_labels != self.batch.n_labels:
                 raise ValueError(
-                    f"model.json says {self.batch.n_labels} labels, but the tree has {tree.n_labels}"
+                    f"model.json says {count_text(self.batch.n_labels, 'label')}, but the tree has {tree.n_labels}"
                 )
         return BlockWeights(tree, arrays, self.dense_features)
 

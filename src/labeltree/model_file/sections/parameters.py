@@ -10,6 +10,7 @@ import numpy as np
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeSource
 from labeltree.validation import parameter_names
+from labeltree.wording import count_text
 
 #: The meaning of the link "auto" for each loss in models that did not save the link by name.
 _FIRST_LINKS = {"squared_hinge": "exp3", "logistic": "sigmoid"}
@@ -56,7 +57,7 @@ def _encode_tree(tree: Any, n_trees: int) -> Any:
         return {"stored": "trees"}
     if len(tree) != n_trees:
         raise ValueError(
-            f"the parameter 'tree' has {len(tree)} entries, but the model has {n_trees} trees; "
+            f"the parameter 'tree' has {len(tree)} entries, but the model has {count_text(n_trees, 'tree')}; "
             f"set it to what the model was trained with"
         )
     return [entry if isinstance(entry, str) else {"stored": "tree"} for entry in tree]
@@ -105,7 +106,9 @@ def check_names(cls: type[Any], stored: Mapping[str, Any]) -> None:
 def _decode_trees(entries: list[Any], trees: list[LabelTree]) -> list[Any]:
     """The parameter `tree` as a list: words, and trees that are those of the model in the same place."""
     if len(entries) != len(trees):
-        raise ValueError(f"the parameter 'tree' has {len(entries)} entries, but there are {len(trees)} trees")
+        raise ValueError(
+            f"the parameter 'tree' has {len(entries)} entries, but there are {count_text(len(trees), 'tree')}"
+        )
     return [
         tree if entry == {"stored": "tree"} else entry for entry, tree in zip(entries, trees, strict=True)
     ]

@@ -10,6 +10,7 @@ from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.tensors import Tensor
+from labeltree.wording import count_text
 
 if TYPE_CHECKING:
     from labeltree.text.vectorizer import TextVectorizer
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 #: Texts came with this version of the format.
 VERSION = 6
 #: Texts with one of these settings came with this one.
-LATER_VERSION, LATER_SETTINGS = 8, ("fields",)
+LATER_VERSION, LATER_SETTINGS = 8, ("fields", "stemmer", "tokenizer")
 
 
 def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
@@ -51,7 +52,7 @@ class StoredText:
             vectorizer = TextVectorizer.from_state(self.settings, arrays)
             if vectorizer.n_features_out != n_features:
                 raise ValueError(
-                    f"model.json says {n_features} features, but texts have {vectorizer.n_features_out}"
+                    f"model.json says {count_text(n_features, 'feature')}, but texts have {vectorizer.n_features_out}"
                 )
         return vectorizer
 

@@ -12,6 +12,7 @@ from labeltree.rivals.fastxml.forest import ExampleForest
 from labeltree.rivals.fastxml.tail import Propensities, Reranking
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run, Trained
+from labeltree.wording import count_text
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ExampleTreePlan:
             **self.options, normalize_gain=gain is None, n_threads=run.n_threads
         )
         arrays = run.phase(
-            f"growing {len(self.seeds)} trees",
+            f"growing {count_text(len(self.seeds), 'tree')}",
             lambda progress: _native.grow_example_trees(examples.native, gain, self.seeds, options, progress),
         )
         n_rounds = arrays.pop("n_rounds")

@@ -13,6 +13,7 @@ from labeltree.training.linear_nodes import SolverSettings, weight_warnings
 from labeltree.training.plan import Run
 from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: The settings that the solver reads.
 _SETTINGS = ("C", "l1", "tol", "max_iter", "bias", "prune")
@@ -42,7 +43,7 @@ class MaxMarginLearner(NodeLearner):
         given = {name: getattr(self.settings, name) for name in _SETTINGS}
         options = _native.MaxMarginOptions(**given, seed=seed, n_threads=run.n_threads)
         arrays = run.phase(
-            f"training {tree.n_labels:,} labels",
+            f"training {count_text(tree.n_labels, 'label')}",
             lambda progress: _native.train_max_margin(examples.native, options, progress),
         )
         report = arrays.pop("report")

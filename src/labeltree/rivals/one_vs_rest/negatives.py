@@ -14,6 +14,7 @@ from labeltree.model.linear_forest import LinearForest
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: Default number of labels that the tree proposes for each row.
 DEFAULT_NEGATIVES = 20
@@ -49,7 +50,7 @@ def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) ->
     features = examples.features
     search = Search(min(n_negatives, examples.labels.n_labels), n_threads=run.n_threads)
     found, _ = run.phase(
-        f"finding negative examples for {features.n_rows:,} rows",
+        f"finding negative examples for {count_text(features.n_rows, 'row')}",
         lambda progress: forest.top_k(features, search, progress=progress),
     )
     proposed = found >= 0

@@ -23,6 +23,7 @@ from labeltree.training.linear_nodes import SolverSettings, weight_warnings
 from labeltree.training.plan import Run
 from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: Number of labels that are trained together, as lanes of vectors.
 GROUP_LABELS = 32
@@ -135,7 +136,7 @@ class OneVsRestLearner(NodeLearner):
         dense = features.dense_features
         always = np.flatnonzero(counts == labels.n_rows).tolist()
         arrays = run.phase(
-            f"joining {labels.n_labels:,} labels",
+            f"joining {count_text(labels.n_labels, 'label')}",
             lambda _: _native.merge_columns(
                 trained, always, labels.n_labels, features.n_features, dense[1] - dense[0]
             ),

@@ -20,9 +20,12 @@ export const nameOf = (label) => (label === "" ? "(empty)" : String(label));
 /** A label as a key: 1 and "1" are different labels. */
 export const keyOf = (label) => `${typeof label}:${label}`;
 
-/** An element with the name of a label, in its own writing direction. */
-export const named = (label, className = "name") =>
-  make("span", { class: className, dir: "auto", textContent: nameOf(label) });
+/** An element with a label in its own writing direction; if it has a readable name, the name with the label beside it. */
+export function named(label, className = "name", name = undefined) {
+  if (name === undefined) return make("span", { class: className, dir: "auto", textContent: nameOf(label) });
+  const code = make("span", { class: "code", dir: "auto", textContent: nameOf(label) });
+  return make("span", { class: className, dir: "auto" }, name, " ", code);
+}
 
 const whole = new Intl.NumberFormat("en");
 

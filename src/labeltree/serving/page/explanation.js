@@ -29,7 +29,7 @@ export function spoken(answer) {
     .slice(0, 3)
     .map(({ feature }) => feature);
   const because = words.length ? `, for ${words.join(", ")}` : "";
-  return `${nameOf(answer.label)}: ${percent(answer.probability)}${because}`;
+  return `${nameOf(answer.name ?? answer.label)}: ${percent(answer.probability)}${because}`;
 }
 
 function markedText(text, highlights) {
@@ -102,7 +102,7 @@ function pathOf(steps, answer, tree, onNode) {
 
 function stepOf(step, depth, answer, tree, onNode) {
   const isLeaf = depth === answer.paths[tree].length - 1;
-  const name = isLeaf ? named(answer.label) : make("span", { class: "name" });
+  const name = isLeaf ? named(answer.label, "name", answer.name) : make("span", { class: "name" });
   if (!isLeaf) name.textContent = depth === 0 ? `All ${counted(step.n_labels, "label")}` : counted(step.n_labels, "label");
   const about = make("span", { class: "about", dir: "auto" });
   const where = onNode

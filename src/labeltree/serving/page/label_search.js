@@ -64,7 +64,7 @@ export class LabelSearch {
         make(
           "li",
           { role: "option", id: `found-${i}`, "aria-selected": "false" },
-          named(found.label),
+          named(found.label, "name", found.name),
           make("span", { class: "count", textContent: count(found.count) }),
         ),
       ),

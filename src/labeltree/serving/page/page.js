@@ -180,7 +180,7 @@ function say(line) {
 const speakSoon = later(900, () => {
   if (!spokenAnswers.length) return;
   const lines = spokenAnswers.map(({ model, tags: found, error }) => {
-    const names = found?.map(({ label, probability }) => `${nameOf(label)} ${percent(probability)}`).join(", ");
+    const names = found?.map(({ label, name, probability }) => `${nameOf(name ?? label)} ${percent(probability)}`).join(", ");
     const who = spokenAnswers.length > 1 ? `${model.name}: ` : "";
     return who + (error ? error.message : `${counted(found.length, "tag")}: ${names}`);
   });

@@ -28,9 +28,9 @@ class Column {
     this.#problem.textContent = error?.message ?? "";
     const before = this.#items;
     this.#items = new Map();
-    for (const { label, probability } of tags) {
+    for (const { label, name, probability } of tags) {
       const key = keyOf(label);
-      const item = before.get(key) ?? this.#item(label);
+      const item = before.get(key) ?? this.#item(label, name);
       this.#items.set(key, item);
       before.delete(key);
       update(item, probability, elsewhere !== null && !elsewhere.has(key));
@@ -47,12 +47,12 @@ class Column {
     }
   }
 
-  #item(label) {
+  #item(label, name) {
     const button = make(
       "button",
       { type: "button", class: "tag", tabIndex: -1, "aria-expanded": "false", "aria-controls": "why" },
       make("span", { class: "fill" }),
-      named(label),
+      named(label, "name", name),
       make("span", { class: "only", textContent: "only here", hidden: true }),
       make("span", { class: "number" }),
     );

@@ -108,17 +108,17 @@ export class NodeLine {
   }
 
   #content() {
-    const { examples, n_labels, count: times } = this.#child;
+    const { examples, example_names, name, n_labels, count: times } = this.#child;
     const content = make("div", { class: "node" });
     content.append(make("span", { class: "twist", "aria-hidden": "true" }, this.canOpen ? "›" : ""));
     if (this.canOpen) {
-      const names = examples.map(nameOf).join(", ") + (n_labels > examples.length ? " …" : "");
+      const names = (example_names ?? examples).map(nameOf).join(", ") + (n_labels > examples.length ? " …" : "");
       content.append(
         make("span", { class: "name several", dir: "auto", textContent: names }),
         make("span", { class: "size", textContent: counted(n_labels, "label") }),
       );
     } else {
-      content.append(named(this.label));
+      content.append(named(this.label, "name", name));
     }
     const title = `given ${counted(times, "time")}`;
     content.append(make("span", { class: "count", title, textContent: count(times) }));

@@ -29,10 +29,12 @@ export class TreePages {
     return this.#api.path(this.#model, tree, label);
   }
 
-  /** A few labels below a node, one of each of its largest children. */
+  /** The names of a few labels below a node, one of each of its largest children. */
   async examples(tree, node) {
     const { children } = await this.page(tree, node);
-    return children.slice(0, 4).map((child) => labelOf(child) ?? child.examples[0]);
+    return children
+      .slice(0, 4)
+      .map((child) => child.name ?? labelOf(child) ?? child.example_names?.[0] ?? child.examples[0]);
   }
 }
 

@@ -52,6 +52,7 @@ export class Why {
     try {
       const input = parse(model, typed);
       const answer = await this.#api.explain(model, input, label, N_FEATURES, signal);
+      byId("why-title").replaceChildren("Why ", named(label, "label", answer.name));
       const onNode = this.#onNode(model);
       const opened = [...body.querySelectorAll("details")].map((details) => details.open);
       body.replaceChildren(...explained(answer, model, input.text, onNode));
