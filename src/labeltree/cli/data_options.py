@@ -24,10 +24,10 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "format": (
         DataFormat,
         data_option(
-            "The format of the file. Texts: jsonl, JSON lines such as "
-            '{"text": "A boat", "labels": ["sea"]}; csv and tsv, with a header; parquet; arrow; fasttext. Rows of '
-            "numbers: xmlc, the text format of the extreme classification repository (with or without a header); libsvm. "
-            "auto: by the name of the file or else by its first line. For online models, JSON lines may have 'features'.",
+            'The format of the file. Texts: jsonl, JSON lines such as {"text": "A boat", "labels": ["sea"]}; csv and '
+            "tsv, with a header; parquet; arrow; fasttext. Rows of numbers: xmlc, the text format of the extreme "
+            "classification repository (with or without a header); libsvm. auto: by the name of the file or else by "
+            "its first line. For online models, JSON lines may have 'features'.",
             metavar="FORMAT",
         ),
     ),
