@@ -42,6 +42,7 @@ JSONL = (
 )
 FEATURES = b'{"features": {"height": 2.5, "kind": "cat"}, "labels": ["a"]}\n{"features": {}, "labels": []}\n'
 FASTTEXT = "__label__sea __label__boat A fishing boat\nA blank page\n__label__été déjà vu\n".encode()
+TEXTS_TABLE = b'nr,text,labels\n1,"A ""boat"", old",sea; boat\n2,"two\nlines",\n'
 TABLE = b'id,parent,name\n1,,all\n2,1,"sea, old"\n3,1,boat\n4,2,wave\n'
 TTL = b"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 <http://x/a> a skos:Concept ; skos:prefLabel "A"@en ; skos:notation "1" .
@@ -63,6 +64,8 @@ SEEDS = {
     "texts.jsonl": JSONL,
     "features.jsonl": FEATURES,
     "texts.ft": FASTTEXT,
+    "texts.csv": TEXTS_TABLE,
+    "texts.tsv": TEXTS_TABLE.replace(b",", b"\t"),
     "concepts.csv": TABLE,
     "concepts.tsv": TABLE.replace(b",", b"\t"),
     "concepts.ttl": TTL,

@@ -63,7 +63,7 @@ def test_evaluate_decide_and_predict_read_the_same_columns(folder: Path) -> None
 
 
 def test_a_column_that_is_not_there(folder: Path) -> None:
-    result = run("evaluate", folder / "own", folder / "own.jsonl", "--text", "titel", exit_code=1)
-    assert "own.jsonl:1: expected an object with the key 'titel', got the keys 'nr', 'title'" in " ".join(
+    result = run("evaluate", folder / "own", folder / "own.jsonl", "--text", "heading", exit_code=1)
+    assert "own.jsonl:1: expected an object with the key 'heading', got the keys 'nr', 'title'" in " ".join(
         result.stderr.split()
     )

@@ -119,9 +119,9 @@ class TestEveryFormat:
         WRITERS[name](tmp_path / name)
         for column, option in (("labels", "labels"), ("id", "id"), ("text", "text")):
             with pytest.raises(
-                DataFormatError, match=r"'titel', got the (columns|keys) 'nr', 'title'"
+                DataFormatError, match=r"'heading', got the (columns|keys) 'nr', 'title'"
             ) as error:
-                read_texts(tmp_path / name, **CHOSEN | {column: "titel"})
+                read_texts(tmp_path / name, **CHOSEN | {column: "heading"})
             assert "json" in name or f"--{option}" in error.value.reason
 
 
@@ -293,7 +293,7 @@ def test_a_table_from_a_pipe_is_given_as_it_comes() -> None:
         (b"\n \x00\xff\xfe", r"<stream>:2: the first line is '\\x00\\ufffd\\ufffd', but expected JSON"),
         (b'[{"text": "a"}]', r"JSON array with: jq -c '\.\[\]' FILE"),
         (b"x" * 1000, f"line is '{'x' * 60}…', but"),
-        (b"nr,titel\n", "choose columns: the text is in 'text' now"),
+        (b"nr,heading\n", "choose columns: the text is in 'text' now"),
     ],
 )
 def test_files_that_are_not_understood(head: bytes, message: str) -> None:

@@ -37,6 +37,10 @@ class Rows:
     texts: list[Any] | None = None
     ids: list[Any] | None = None
 
+    @property
+    def n_rows(self) -> int:
+        return len(self.y) if isinstance(self.y, list) else int(self.y.shape[0])
+
 
 @dataclass(frozen=True)
 class DataFile:

@@ -14,16 +14,20 @@ data_option = partial(option, rich_help_panel="The data")
 _column = partial(data_option, metavar="COLUMN")
 _size = partial(count, rich_help_panel="The data")
 
-_DATA = argument("DATA", "A file of texts or of rows of numbers, or - for standard input.")
+_DATA = argument(
+    "DATA",
+    "A file of texts or of rows of numbers, or - for standard input. Names ending in .gz, .xz and .zst are "
+    "decompressed.",
+)
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "format": (
         DataFormat,
         data_option(
-            "The format of the file. jsonl: texts in JSON lines such as "
-            '{"text": "A boat", "labels": ["sea"]}, or objects with \'features\' for online models. fasttext: fastText '
-            "lines. xmlc: rows of numbers in the text format of the extreme classification repository (with or without "
-            "a header). libsvm: rows of numbers. auto: by the name of the file or else by its first line.",
+            'The format of the file. Texts: jsonl, JSON lines such as {"text": "A boat", "labels": ["sea"]}; csv and '
+            "tsv, with a header; parquet; arrow; fasttext. Rows of numbers: xmlc, the text format of the extreme "
+            "classification repository (with or without a header); libsvm. auto: by the name of the file or else by "
+            "its first line. For online models, JSON lines may have 'features'.",
             metavar="FORMAT",
         ),
     ),
@@ -38,7 +42,10 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "labels": (str | None, _column("The column or JSON key of the labels; 'labels' by default.")),
     "separator": (
         str | None,
-        data_option("Split a string of labels at this text, such as ';'.", metavar="TEXT"),
+        data_option(
+            "Split a string of labels at this text, such as ';'. Without it, a string is one label.",
+            metavar="TEXT",
+        ),
     ),
     "id": (str | None, _column("The column or JSON key of the id of a row; the row's number by default.")),
     "one_based": (

@@ -31,8 +31,7 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
             )
         else:
             rows = Rows(*file.read_for(model))
-    n_rows = len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0]
-    if n_rows == 0:
+    if rows.n_rows == 0:
         raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
     return rows
 
