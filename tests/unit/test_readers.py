@@ -359,3 +359,48 @@ def test_raw_texts_of_the_repository() -> None:
 def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_texts(io.BytesIO(b""), **options)
+
+
+class TestDamage:
+    def test_a_column_that_is_there_twice(self, tmp_path: Path) -> None:
+        table = pa.table([["a", "b"], ["x", "y"], [["l"], ["m"]]], names=["text", "text", "labels"])
+        (tmp_path / "twice.csv").write_text("text,labels,text\na,l,x\n")
+        parquet.write_table(table, tmp_path / "twice.parquet")
+        with ipc.new_file(tmp_path / "twice.arrow", table.schema) as writer:
+            writer.write_table(table)
+        for name in ("twice.csv", "twice.parquet", "twice.arrow"):
+            with pytest.raises(DataFormatError, match="expected one column 'text', got 2 of that name"):
+                read_texts(tmp_path / name)
+        assert read_texts(pa.table({"text": ["a"], "x": ["b"]}), labels=None).texts == ["a"]
+        with pytest.raises(DataFormatError, match="got 2 of that name"):
+            read_texts(pd.DataFrame([["a", "b"]], columns=["text", "text"]), labels=None)
+
+    @pytest.mark.parametrize("open_writer", [ipc.new_file, ipc.new_stream])
+    def test_wrong_offsets_of_arrow_are_not_followed(
+        self, open_writer: Callable[..., Any], tmp_path: Path
+    ) -> None:
+        table = pa.table({"text": ["boat", "owl"], "labels": [["a"], ["b"]]})
+        with open_writer(tmp_path / "texts.arrow", table.schema) as writer:
+            writer.write_table(table)
+        content = (tmp_path / "texts.arrow").read_bytes()
+        offsets = np.array([0, 4, 7], dtype=np.int32)
+        assert content.count(offsets.tobytes()) == 1
+        offsets[1:] = [1 << 29, 1 << 30]
+        damaged = content.replace(np.array([0, 4, 7], dtype=np.int32).tobytes(), offsets.tobytes())
+        (tmp_path / "texts.arrow").write_bytes(damaged)
+        with pytest.raises(DataFormatError, match="expected a valid arrow file"):
+            read_texts(tmp_path / "texts.arrow")
+
+    def test_blank_lines_before_a_header_with_semicolons(self) -> None:
+        read = read_texts(io.BytesIO(b"\r\n\ntext;labels\na;b\n"), format="csv")
+        assert read == Texts(["a"], [["b"]])
+
+
+class TestTablesOfTheRepository:
+    def test_titles_alone(self) -> None:
+        assert read_texts(io.BytesIO(b"title,target_ind\na,1\n"), format="csv") == Texts(["a"], [["1"]])
+
+    @pytest.mark.parametrize("text", ["other", ["title", "other"]])
+    def test_a_chosen_column_must_be_there(self, text: Any) -> None:
+        with pytest.raises(DataFormatError, match="expected a column 'other'"):
+            read_texts(io.BytesIO(b"title,content,target_ind\na,b,1\n"), format="csv", text=text)

@@ -50,6 +50,7 @@ def tag(
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.predicted_labels import best_labels, chosen_labels
     from labeltree.cli.trained_model import open_model
+    from labeltree.data.sources import standard_input
     from labeltree.decisions.decision import HALF
 
     classifier = open_model(model)
@@ -64,7 +65,7 @@ def tag(
     ask = best if is_ranked else chosen_labels
     show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
-    if not texts and sys.stdin.isatty():
+    if not texts and standard_input().isatty():
         print("Type a text and press Enter; Ctrl+D ends.", file=sys.stderr)
     # Lines of standard input are answered one by one, as they come.
     for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):

@@ -39,6 +39,7 @@ def read_arrow(
         columns = columns.among(names)
         wanted = [column for column in (*columns.text, columns.labels, columns.id) if column is not None]
         for batch in batches(wanted):
+            batch.validate(full=True)  # wrong offsets in a damaged file would be followed anywhere
             lists = [batch.column(column).to_pylist() for column in wanted]
             examples: list[Example] = []
             for values in zip(*lists, strict=True):

@@ -52,10 +52,13 @@ class Columns:
     def among(self, names: Collection[str]) -> Columns:
         """Return the columns to read from a table with these columns; `LineError` if it lacks one."""
         columns = self.of_repository() if "target_ind" in names and "text" not in names else self
-        wanted = [*columns.text, *(name for name in (columns.labels, columns.id) if name is not None)]
-        if columns is not self:  # short texts of the repository have titles only
+        if columns.text != self.text and "title" in names:  # short texts of the repository have titles only
             columns = replace(columns, text=tuple(name for name in columns.text if name in names))
-            wanted = wanted[len(self.text) :]
+        wanted = [*columns.text, *(name for name in (columns.labels, columns.id) if name is not None)]
+        given = list(names)
+        repeated = next((name for name in wanted if given.count(name) > 1), None)
+        if repeated is not None:
+            raise LineError(f"expected one column {repeated!r}, got {given.count(repeated)} of that name")
         missing = next((name for name in wanted if name not in names), None)
         if missing is not None:
             option = {columns.labels: "labels", columns.id: "id"}.get(missing, "text")
