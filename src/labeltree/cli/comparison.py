@@ -148,7 +148,8 @@ def measure(
             "numbers"
         )
     if filter_labels is not None:
-        filtered.check(len(true), filter_labels)
+        for model in models:
+            filtered.check(len(true), model.classes_, filter_labels)
     true = list(map(tuple, filtered.without(true)))
     best, decided = [], []
     for model, rows in ((models[0], first), (models[1], second)):

@@ -90,7 +90,7 @@ def evaluate(
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
     if filtered is not None and filter_labels is not None:
-        filtered.check(len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0], filter_labels)
+        filtered.check(rows.n_rows, classifier.classes_, filter_labels)
     evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
