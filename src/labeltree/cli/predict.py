@@ -116,34 +116,34 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
 
 
-#: What would break a line or a column is written as in Python, JSON and C.
-_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-
-
 def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
     lines = (
-        separator.join(
-            f"{text_of(label).translate(_ESCAPES)}:{probability:.6g}" for label, probability in row
-        )
+        separator.join(f"{_escaped(text_of(label))}:{probability:.6g}" for label, probability in row)
         for row in found.rows()
     )
     if ids is not None:
-        lines = (f"{str(id).translate(_ESCAPES)}\t{line}" for id, line in zip(ids, lines, strict=True))
+        lines = (f"{_escaped(id)}\t{line}" for id, line in zip(ids, lines, strict=True))
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _as_json(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
-    import json
+def _escaped(value: object) -> str:
+    """Return a label or an id without what breaks a line or a column, or moves the cursor of a terminal."""
+    from labeltree.cli.console import printable
 
+    return printable(str(value).replace("\\", r"\\"))
+
+
+def _as_json(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
+    from labeltree.cli.console import json_text
     from labeltree.cli.predicted_labels import label_to_json
 
     lines = []
     for place, row in enumerate(found.rows()):
         number = {"row": first_row + place} | ({} if ids is None else {"id": ids[place]})
         labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in row]
-        lines.append(json.dumps({**number, "labels": labels}, ensure_ascii=False) + "\n")
+        lines.append(json_text({**number, "labels": labels}) + "\n")
     return "".join(lines).encode()
 
 
