@@ -96,6 +96,9 @@ def _read_texts(source: DataFile) -> TrainingRows:
         labels += map(tuple, y)
     if not texts:
         raise ValueError(f"{source_name(source.path)}: expected at least one text, got none")
+    for column in source.fields or ():  # JSON objects may lack a key, but a column that all lack is a mistake
+        if not any(isinstance(text, str) or text[column] for text in texts):
+            raise ValueError(f"{source_name(source.path)}: expected texts as {column!r} (--text), got none")
     return TrainingRows(texts, labels)
 
 
