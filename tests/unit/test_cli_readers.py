@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +161,21 @@ def test_columns_are_for_files_that_have_them(folder: Path) -> None:
     assert "texts.txt: fasttext files have no columns" in result.stderr
     result = run("train", "-", "--model", folder / "m", "--id", "nr", input="0 1:1\n", exit_code=2)
     assert "an option for files with columns" in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+@pytest.mark.parametrize("content", [FASTTEXT, "0,1 0:1 2:1\n1 1:1\n" * 20_000])
+def test_a_named_pipe_is_read_once(content: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text(content)
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(content,))
+    writer.start()
+    reports = [
+        run_json("train", tmp_path / name, "--model", tmp_path / f"{name}.model") for name in ("pipe", "file")
+    ]
+    writer.join()
+    assert reports[0]["rows"] == reports[1]["rows"] == content.count("\n")
+    assert model_files(tmp_path / "pipe.model") == model_files(tmp_path / "file.model")
 
 
 def test_what_is_not_understood(folder: Path, tmp_path: Path) -> None:
