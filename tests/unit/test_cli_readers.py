@@ -86,6 +86,24 @@ class TestFiles:
         LabelTreeClassifier.load(folder / "model").save(tmp_path / "model")
         assert run_json("decide", tmp_path / "model", folder / file, *LABELS)["value"] > 0.9
 
+    def test_calibrate_compare_and_tune(self, file: str, folder: Path, tmp_path: Path) -> None:
+        LabelTreeClassifier.load(folder / "model").save(tmp_path / "model")
+        data = [folder / file, *LABELS]
+        run("calibrate", tmp_path / "model", *data)
+        report = run_json("compare", folder / "model", tmp_path / "model", *data, "--id", "nr")
+        assert report["rows"] == len(ROWS)
+        tuned = [
+            *data,
+            *TEXT,
+            "--valid",
+            folder / FILES[0],
+            "--budget",
+            "0.2s",
+            "--out",
+            tmp_path / "out.json",
+        ]
+        assert run_json("tune", *tuned)["valid_rows"] == len(ROWS)
+
     def test_learn(self, file: str, folder: Path, tmp_path: Path) -> None:
         run("learn", folder / file, "--model", tmp_path / "online", *TEXT, *LABELS)
         expected = OnlineLabelTreeClassifier.load(folder / "online")
