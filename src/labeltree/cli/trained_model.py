@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,20 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
     else:  # a mix, which has no parameters but this one
         refuse_wrong(partial(_check_n_jobs, model))
     return model
+
+
+@contextmanager
+def changing(path: Path, command: str) -> Iterator[Callable[[Any], None]]:
+    """Lock a model before it is loaded, and return a function that saves it.
+
+    Without the lock, a change that another process saves in between would be lost.
+    """
+    from labeltree.model_file import read_info, save
+    from labeltree.model_file.lock import ModelLock
+
+    read_info(path)  # what is not a model is refused before it is touched
+    with ModelLock(path, f"changes this model (labeltree {command})") as lock:
+        yield partial(save, path=path, lock=lock)
 
 
 def _check_n_jobs(model: Any) -> None:
