@@ -105,3 +105,7 @@ def test_output_that_cannot_be_written_is_named_as_it_was_given(folder: Path, tm
     ):
         result = run("predict", folder / "model", folder / "train.txt", "-o", output, exit_code=1)
         assert result.stderr == f"labeltree: {output}: {reason}\n"
+
+
+def test_control_characters_in_messages_are_escaped() -> None:
+    assert r"a\x1b[31m: there is no such directory" in run("info", "a\x1b[31m", exit_code=1).stderr
