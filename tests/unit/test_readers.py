@@ -391,6 +391,21 @@ class TestDamage:
         with pytest.raises(DataFormatError, match="expected a valid arrow file"):
             read_texts(tmp_path / "texts.arrow")
 
+    def test_a_field_of_several_lines_that_is_not_utf_8(self) -> None:
+        content = b'text,labels\nboat,sea\n"one\ntw\xe4o\nthree,forest\nfour",city\nowl,forest\n'
+        with pytest.raises(DataFormatError, match="<stream>:4: expected UTF-8 text, got the byte 0xe4"):
+            read_texts(io.BytesIO(content), format="csv")
+        stream = read_stream(io.BytesIO(content), "csv", skip_bad_lines=True)
+        rows = [row for X, y in stream for row in zip(X, y, strict=True)]
+        # The lines of the wrong field are not read as rows of their own.
+        assert rows == [({"boat": 1.0}, ["sea"]), ({"owl": 1.0}, ["forest"])]
+        assert stream.n_bad_lines == 1
+
+    @pytest.mark.parametrize("source", [{"text": ["a"]}, ["a"], None, 5])
+    def test_sources_that_are_neither_files_nor_frames(self, source: Any) -> None:
+        with pytest.raises(TypeError, match=r"expected the name of a file, .* got an? "):
+            read_texts(source)
+
     def test_blank_lines_before_a_header_with_semicolons(self) -> None:
         read = read_texts(io.BytesIO(b"\r\n\ntext;labels\na;b\n"), format="csv")
         assert read == Texts(["a"], [["b"]])
