@@ -249,3 +249,11 @@ def test_integer_labels_in_tables(tmp_path: Path) -> None:
     ]
     assert reports[0]["metrics"] == reports[1]["metrics"]
     assert reports[0]["metrics"]["P@1"] == 1
+
+
+@pytest.mark.parametrize("label", [" sea", "sea ", ""])
+def test_labels_that_a_table_cannot_hold(label: str, tmp_path: Path) -> None:
+    (tmp_path / "texts.jsonl").write_text(json.dumps({"text": "boat", "labels": [label]}) + "\n")
+    result = run("convert", tmp_path / "texts.jsonl", tmp_path / "texts.csv", exit_code=1)
+    assert f"expected labels without blanks around them, got {label!r}" in result.stderr
+    assert not (tmp_path / "texts.csv").exists()
