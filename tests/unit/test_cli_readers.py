@@ -257,3 +257,9 @@ def test_labels_that_a_table_cannot_hold(label: str, tmp_path: Path) -> None:
     result = run("convert", tmp_path / "texts.jsonl", tmp_path / "texts.csv", exit_code=1)
     assert f"expected labels without blanks around them, got {label!r}" in result.stderr
     assert not (tmp_path / "texts.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "decide", "calibrate"])
+def test_empty_standard_input_is_told(command: str, folder: Path) -> None:
+    result = run(command, folder / "fasttext", "-", input=b"", exit_code=1)
+    assert "<stdin>:1: expected at least one row, got an empty file" in result.stderr
