@@ -56,10 +56,10 @@ def calibrate(
         labeltree decide tags.labeltree valid.jsonl --metric micro_f1
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.figures import count_text
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
     from labeltree.cli.trained_model import open_model
     from labeltree.model_file import read_info
+    from labeltree.wording import count_text
 
     classifier = open_model(model, parameters)
     _check_can_be_calibrated(classifier)

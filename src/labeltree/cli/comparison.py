@@ -22,6 +22,7 @@ from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
 from labeltree.metrics import Comparison, compare
 from labeltree.metrics.comparison import FEWEST_ROWS
 from labeltree.report.evidence import joined
+from labeltree.wording import shortened
 
 #: Maximum number of characters of a text on the terminal.
 LONGEST_TEXT = 300
@@ -175,8 +176,7 @@ def _print_row(console: Console, row: DifferentRow, names: Any) -> None:
     identity = "" if row.id is None else f" · {printable(row.id)}"
     console.print(Text.assemble((f"row {row.row:,}{identity}", "bold"), f"  {row.difference:+.2f}"))
     if row.text is not None:
-        text, _ = joined(row.text)
-        short = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+        short = shortened(joined(row.text)[0], LONGEST_TEXT)
         console.print(Padding(Text(printable(short), "dim"), (0, 0, 0, 2)))
     console.print(Padding(Text(f"true: {shown(row.true)}"), (0, 0, 0, 2)))
     for sign, labels, style in (("+", row.gained, "green"), ("-", row.lost, "red")):

@@ -102,7 +102,8 @@ def _journal_to_json(waiting: Any) -> dict[str, Any] | None:
 
 def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> Any:
     from labeltree.cli.console import table_of
-    from labeltree.cli.figures import bytes_text, count_text
+    from labeltree.cli.figures import bytes_text
+    from labeltree.wording import count_text
 
     checked = ", all checksums are right" if verified else ""
     n_dense = stored.dense_features[1] - stored.dense_features[0]
@@ -136,7 +137,7 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
 
 def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return a title and a text for each tree, or for all of them together if there are many."""
-    from labeltree.cli.figures import count_text
+    from labeltree.wording import count_text
 
     names = [f"tree {number}" for number in range(1, len(trees) + 1)] if len(trees) > 1 else ["tree"]
     if len(trees) > MOST_TREES:

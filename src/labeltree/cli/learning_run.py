@@ -12,7 +12,7 @@ import typer
 
 from labeltree.cli.application import INTERRUPTED
 from labeltree.cli.console import print_next, standard_output, titled
-from labeltree.cli.figures import bytes_text, count_text, directory_bytes, seconds_text
+from labeltree.cli.figures import bytes_text, directory_bytes, seconds_text
 from labeltree.cli.learning_display import JsonLines, LearningDisplay, LiveTable, PlainLines
 from labeltree.cli.progressive_validation import ProgressiveValidation
 from labeltree.cli.stop_signals import Stopped, StopSignals
@@ -21,6 +21,7 @@ from labeltree.errors import DataFormatError
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.journaled_model import JournaledModel
 from labeltree.online.streaming import ShortStreamError, learn, n_learned, n_learned_of_stream
+from labeltree.wording import count_text
 
 
 def print_replayed(journaled: JournaledModel, as_json: bool) -> None:

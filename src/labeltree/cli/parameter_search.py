@@ -143,8 +143,9 @@ def check_tuning_options(
 
 def describe_search(found: Any, seconds: float) -> str:
     """Return the number of trials, the chosen parameters and their score."""
-    from labeltree.cli.figures import count_text, seconds_text
+    from labeltree.cli.figures import seconds_text
     from labeltree.cli.tuning_display import parameters_text
+    from labeltree.wording import count_text
 
     early = ", interrupted" if found.is_interrupted else ""
     trials = f"{count_text(len(found.trials), 'trial')} in {seconds_text(seconds)}{early}"

@@ -83,7 +83,6 @@ def tune(
     from labeltree import LabelTreeClassifier
     from labeltree.cli.application import INTERRUPTED
     from labeltree.cli.console import print_json, print_next, standard_output
-    from labeltree.cli.figures import count_text
     from labeltree.cli.parameter_search import StoppedSearch, run_search
     from labeltree.cli.trained_model import refuse_wrong
     from labeltree.cli.training_rows import (
@@ -95,6 +94,7 @@ def tune(
     from labeltree.tuning import SearchSpace
     from labeltree.tuning.checks import check_search
     from labeltree.tuning.space import TEXT_SEARCHED
+    from labeltree.wording import count_text
 
     started = time.monotonic()
     given = {name: value for name, value in parameters.items() if value is not None}
