@@ -57,8 +57,7 @@ def calibrate(
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
-    from labeltree.cli.trained_model import open_model
-    from labeltree.model_file import read_info
+    from labeltree.cli.trained_model import open_model, save_model
     from labeltree.wording import count_text
 
     classifier = open_model(model, parameters)
@@ -70,8 +69,7 @@ def calibrate(
     decision = classifier.decision_.summary()
     classifier.calibrate(rows.X, y, method=method, random_state=random_state)
     dropped = None if classifier.decision_.summary() == decision else decision["metric"]
-    classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the calibration is saved
-    classifier.save(model)
+    save_model(classifier, model)
     if json:
         print_json(
             {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any
 
+import typer
+
 from labeltree.cli import options
 from labeltree.cli.options import count, option
 
@@ -36,14 +38,15 @@ def info(
     from labeltree.model_file import load, read_info
     from labeltree.model_file.waiting import Waiting
 
+    if label_names is not None and not tree:
+        raise typer.BadParameter("names labels in the drawing: add --tree", param_hint="--label-names")
     stored = read_info(model)
     waiting = Waiting.of(model)
     classifier: Any = load(model, verify=verify)
-    if tree:
-        check_has_label_tree(classifier)
-    names = LabelNames(classifier, label_names)
     drawing = None
     if tree:
+        check_has_label_tree(classifier)
+        names = LabelNames(classifier, label_names)
         leaves = [printable(names[label]) for label in classifier.classes_.tolist()]
         drawing = classifier.model_.forest.trees[0].draw(leaves, max_nodes)
     if json:

@@ -35,6 +35,14 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
     return model
 
 
+def save_model(model: Any, path: Path) -> None:
+    """Save a model that `open_model` opened; ``--n-jobs`` is for this command alone, and is not saved."""
+    from labeltree.model_file import read_info
+
+    model.n_jobs = read_info(path).parameters.get("n_jobs")
+    model.save(path)
+
+
 def _check_n_jobs(model: Any) -> None:
     from labeltree.validation import n_threads
 
