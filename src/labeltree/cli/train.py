@@ -143,9 +143,8 @@ def train(
         valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
     check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
     labels = rows.labels
-    names = (
-        None if name_file is None else name_file.names_of(labels)
-    )  # refuses a wrong file before hours of training
+    # A wrong file is refused before hours of training.
+    names = None if name_file is None else name_file.names_of(labels)
     found = None
     if tune is not None:
         with stopwatch.phase("tuning"):

@@ -1,4 +1,4 @@
-"""Models for commands: one to train, or one that answers."""
+"""Trained models that commands open, ask and save."""
 
 from __future__ import annotations
 
@@ -53,13 +53,6 @@ def check_has_label_tree(model: Any) -> None:
     """Raise `BadParameter` for a model without label trees, such as one whose trees divide examples."""
     if not model.model_.forest.has_label_trees:
         raise typer.BadParameter(f"{with_article(type(model).__name__)} has no label tree")
-
-
-def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
-    """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
-    model = make(**parameters)
-    refuse_wrong(model.check_parameters)
-    return model
 
 
 def refuse_wrong(check: Callable[[], None]) -> None:

@@ -99,17 +99,6 @@ def _read_texts(source: DataFile) -> TrainingRows:
     return TrainingRows(texts, labels)
 
 
-def untrained_vectorizer(parameters: dict[str, Any], source: DataFile) -> Any:
-    """Return a vectorizer for the texts of a file; wrong parameters raise `BadParameter`."""
-    from labeltree.cli.trained_model import untrained
-    from labeltree.text import TextVectorizer
-
-    made = {**parameters, "fields": source.fields, "n_jobs": -1}
-    if source.n_features is not None:
-        made["n_features"] = source.n_features
-    return untrained(TextVectorizer, made)
-
-
 def read_validation_rows(source: DataFile, rows: TrainingRows) -> TrainingRows:
     """Read rows to measure models on, which are trained on `rows`."""
     if rows.are_texts:
