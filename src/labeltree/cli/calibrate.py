@@ -107,6 +107,8 @@ def calibrate(
 
 
 def _check_can_be_calibrated(classifier: Any) -> None:
+    from labeltree.calibration.fitting import can_be_calibrated
+
     name = type(classifier).__name__
     if classifier.model_.learns:
         raise typer.BadParameter(
@@ -114,7 +116,7 @@ def _check_can_be_calibrated(classifier: Any) -> None:
             "freeze() first",
             param_hint="MODEL",
         )
-    if not hasattr(classifier, "calibrate"):
+    if not can_be_calibrated(classifier):
         raise typer.BadParameter(f"{name} has no calibration", param_hint="MODEL")
 
 

@@ -64,15 +64,15 @@ class ModelComparison:
     def _row(self, row: int) -> DifferentRow:
         true, (best_a, best_b) = self.true[row], (best[row] for best in self.best)
         return DifferentRow(
-            row,
-            None if self.ids is None else self.ids[row],
-            None if self.texts is None else self.texts[row],
-            float(self.comparison.row_differences[row]),
-            list(true),
-            [label for label in best_b if label in true and label not in best_a],
-            [label for label in best_a if label in true and label not in best_b],
-            best_a,
-            best_b,
+            row=row,
+            id=None if self.ids is None else self.ids[row],
+            text=None if self.texts is None else self.texts[row],
+            difference=float(self.comparison.row_differences[row]),
+            true=list(true),
+            gained=[label for label in best_b if label in true and label not in best_a],
+            lost=[label for label in best_a if label in true and label not in best_b],
+            best_a=best_a,
+            best_b=best_b,
         )
 
     def to_json(self, n_rows: int) -> dict[str, Any]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import typer
-from scipy.sparse import csr_matrix
 
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
@@ -55,9 +53,7 @@ class TrainingRows:
         """Return y as a matrix with a column for each label."""
         if self.vectorizer is None:
             return self.y
-        labels = read_labels(self.y)
-        ones = np.ones(len(labels.indices), dtype=np.float32)
-        return csr_matrix((ones, labels.indices, labels.indptr), shape=(labels.n_rows, labels.n_labels))
+        return read_labels(self.y).matrix()
 
     def describe(self, n_labels: int, seconds: float) -> str:
         """Return the number of rows, features and labels in one line."""
