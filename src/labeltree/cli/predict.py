@@ -62,7 +62,7 @@ def predict(
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
     DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
     [bold]--label-names[/bold], they have the names of the file instead of labels. A tab, a newline or a backslash in a
-    label, a name or an id is written as [bold]\\\\t[/bold], [bold]\\\\n[/bold] or [bold]\\\\\\\\[/bold].
+    label, a name or an id is written as \\t, \\n or \\\\, so that a row is always one line.
 
     [bold]Examples[/bold]
 

@@ -46,7 +46,10 @@ def train(
     ] = False,
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option(f"{' | '.join(METHODS)}. Add --help-all to see the options of a method.", metavar="METHOD"),
+        option(
+            f"The kind of model: {', '.join(METHODS)}. Add --help-all to see the options of a method.",
+            metavar="METHOD",
+        ),
     ] = DEFAULT_METHOD,
     tune: Annotated[
         float | None,
