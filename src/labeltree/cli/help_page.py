@@ -82,7 +82,9 @@ class LongCommand(PlainCommand):
         short.help = _short_text(self.help or "")
         by_name = {option.name: option for option in self.params}
         shown = [_on_short_page(by_name[name]) for name in self.basic if name in by_name]
-        arguments = [copy(option) for option in self.params if option.param_type_name == "argument"]
+        arguments: list[Any] = [
+            copy(option) for option in self.params if option.param_type_name == "argument"
+        ]
         for argument in arguments:
             argument.help = f"{_first_sentence(argument.help or '')}."
         short.params = arguments + shown

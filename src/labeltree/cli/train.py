@@ -47,8 +47,9 @@ def train(
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
         option(
-            f"The kind of model: {', '.join(METHODS)}. Add --help-all to see the options of a method.",
+            f"{' | '.join(METHODS)}. The first is the default. Add --help-all to see the options of a method.",
             metavar="METHOD",
+            show_default=False,
         ),
     ] = DEFAULT_METHOD,
     tune: Annotated[
