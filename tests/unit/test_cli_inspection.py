@@ -32,8 +32,7 @@ class TestInfo:
         report = run_json("info", folder / "model")
         assert report["estimator"] == "LabelTreeClassifier"
         assert (report["rows"], report["features"], report["labels"]) == (300, N_FEATURES, N_LABELS)
-        # The file has the link itself, for "auto" too.
-        assert report["parameters"] == {**model.get_params(), "link": "exp4"}
+        assert report["parameters"] == model.get_params()
         assert [tree["nodes"] for tree in report["trees"]] == [tree.n_nodes for tree in model.trees_]
         assert [tree["weights"] for tree in report["trees"]] == [w.n_weights for w in model.weights_]
         assert report["verified"] is False

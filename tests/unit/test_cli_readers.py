@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,24 @@ class TestFiles:
         LabelTreeClassifier.load(folder / "model").save(tmp_path / "model")
         assert run_json("decide", tmp_path / "model", folder / file, *LABELS)["value"] > 0.9
 
+    def test_calibrate_compare_and_tune(self, file: str, folder: Path, tmp_path: Path) -> None:
+        LabelTreeClassifier.load(folder / "model").save(tmp_path / "model")
+        data = [folder / file, *LABELS]
+        run("calibrate", tmp_path / "model", *data)
+        report = run_json("compare", folder / "model", tmp_path / "model", *data, "--id", "nr")
+        assert report["rows"] == len(ROWS)
+        tuned = [
+            *data,
+            *TEXT,
+            "--valid",
+            folder / FILES[0],
+            "--budget",
+            "0.2s",
+            "--out",
+            tmp_path / "out.json",
+        ]
+        assert run_json("tune", *tuned)["valid_rows"] == len(ROWS)
+
     def test_learn(self, file: str, folder: Path, tmp_path: Path) -> None:
         run("learn", folder / file, "--model", tmp_path / "online", *TEXT, *LABELS)
         expected = OnlineLabelTreeClassifier.load(folder / "online")
@@ -143,7 +163,7 @@ def test_weights_of_columns(folder: Path, tmp_path: Path) -> None:
     message = run(
         "train", folder / "texts.csv", "--model", tmp_path / "m", "--text", "title=0", *LABELS, exit_code=2
     ).stderr
-    assert "weights above 0" in " ".join(message.replace("│", " ").split())
+    assert "got {'title': 0.0}" in " ".join(message.replace("│", " ").split())
 
 
 def test_fasttext_lines_for_a_model_of_texts(folder: Path) -> None:
@@ -159,6 +179,21 @@ def test_columns_are_for_files_that_have_them(folder: Path) -> None:
     assert "texts.txt: fasttext files have no columns" in result.stderr
     result = run("train", "-", "--model", folder / "m", "--id", "nr", input="0 1:1\n", exit_code=2)
     assert "an option for files with columns" in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+@pytest.mark.parametrize("content", [FASTTEXT, "0,1 0:1 2:1\n1 1:1\n" * 20_000])
+def test_a_named_pipe_is_read_once(content: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text(content)
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(content,))
+    writer.start()
+    reports = [
+        run_json("train", tmp_path / name, "--model", tmp_path / f"{name}.model") for name in ("pipe", "file")
+    ]
+    writer.join()
+    assert reports[0]["rows"] == reports[1]["rows"] == content.count("\n")
+    assert model_files(tmp_path / "pipe.model") == model_files(tmp_path / "file.model")
 
 
 def test_what_is_not_understood(folder: Path, tmp_path: Path) -> None:

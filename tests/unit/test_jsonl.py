@@ -53,7 +53,7 @@ def test_blank_lines_are_skipped(tmp_path: Path) -> None:
         ),
         (
             b'{"text": "a"}',
-            "expected an object with the key 'labels', got the keys 'text'; choose the key of the labels with --labels.*",
+            "expected an object with the key 'labels', got the keys 'text'; choose the key of the labels .*",
         ),
         (b"{}", "expected an object with the key 'text', got the keys none"),
         (b'{"text": 3, "labels": []}', "expected a string as 'text', got a number"),

@@ -357,7 +357,7 @@ class Other(LabelTreeClassifier):
 
 def test_the_class_must_be_the_one_that_was_saved(model, tmp_path):
     model.save(tmp_path / "a")
-    with pytest.raises(ModelFileError, match="the model is a LabelTreeClassifier, not a Other"):
+    with pytest.raises(ModelFileError, match="the model is a LabelTreeClassifier, not an Other"):
         Other.load(tmp_path / "a")
     rows, y = small_data()
     save(Other().fit(rows, y), tmp_path / "b")

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from labeltree.errors import DataFormatError
@@ -92,6 +93,10 @@ class _Again(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def readall(self) -> bytes:
+        head, self._head = self._head, b""  # the default reads small blocks
+        return b"".join([head, *iter(partial(read_what_is_there, self._file, MAX_HEAD_BYTES), b"")])
 
     def readinto(self, buffer: Any, /) -> int:
         content = self._head[: len(buffer)] or read_what_is_there(self._file, len(buffer))
