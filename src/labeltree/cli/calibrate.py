@@ -56,10 +56,9 @@ def calibrate(
         labeltree decide tags.labeltree valid.jsonl --metric micro_f1
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.figures import count_text
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
     from labeltree.cli.trained_model import changing, open_model
-    from labeltree.model_file import read_info
+    from labeltree.wording import count_text
 
     with changing(model, "calibrate") as save:
         classifier = open_model(model, parameters)
@@ -71,7 +70,6 @@ def calibrate(
         decision = classifier.decision_.summary()
         classifier.calibrate(rows.X, y, method=method, random_state=random_state)
         dropped = None if classifier.decision_.summary() == decision else decision["metric"]
-        classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the calibration is saved
         save(classifier)
     if json:
         print_json(
@@ -110,6 +108,8 @@ def calibrate(
 
 
 def _check_can_be_calibrated(classifier: Any) -> None:
+    from labeltree.calibration.fitting import can_be_calibrated
+
     name = type(classifier).__name__
     if classifier.model_.learns:
         raise typer.BadParameter(
@@ -117,7 +117,7 @@ def _check_can_be_calibrated(classifier: Any) -> None:
             "freeze() first",
             param_hint="MODEL",
         )
-    if not hasattr(classifier, "calibrate"):
+    if not can_be_calibrated(classifier):
         raise typer.BadParameter(f"{name} has no calibration", param_hint="MODEL")
 
 

@@ -1,4 +1,4 @@
-"""Models for commands: one to train, or one that answers."""
+"""Trained models that commands open, ask and save."""
 
 from __future__ import annotations
 
@@ -38,16 +38,22 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
 
 @contextmanager
 def changing(path: Path, command: str) -> Iterator[Callable[[Any], None]]:
-    """Lock a model before it is loaded, and return a function that saves it.
+    """Lock a model before it is opened, and return a function that saves it.
 
-    Without the lock, a change that another process saves in between would be lost.
+    Without the lock, a change that another process saves in between would be lost. ``--n-jobs`` is for this command
+    alone, and is not saved.
     """
     from labeltree.model_file import read_info, save
     from labeltree.model_file.lock import ModelLock
 
     read_info(path)  # what is not a model is refused before it is touched
     with ModelLock(path, f"changes this model (labeltree {command})") as lock:
-        yield partial(save, path=path, lock=lock)
+
+        def save_model(model: Any) -> None:
+            model.n_jobs = read_info(path).parameters.get("n_jobs")
+            save(model, path, lock=lock)
+
+        yield save_model
 
 
 def _check_n_jobs(model: Any) -> None:
@@ -60,13 +66,6 @@ def check_has_label_tree(model: Any) -> None:
     """Raise `BadParameter` for a model without label trees, such as one whose trees divide examples."""
     if not model.model_.forest.has_label_trees:
         raise typer.BadParameter(f"{with_article(type(model).__name__)} has no label tree")
-
-
-def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
-    """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
-    model = make(**parameters)
-    refuse_wrong(model.check_parameters)
-    return model
 
 
 def refuse_wrong(check: Callable[[], None]) -> None:

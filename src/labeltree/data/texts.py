@@ -13,7 +13,7 @@ from labeltree.wording import with_article
 from . import fasttext
 from .columns import Columns
 from .formats import NUMBER_FORMATS, DataFormat
-from .frames import frame_columns, read_frame
+from .frames import Frame
 from .sources import Source, source_name
 from .stream import ExampleStream, check_format
 
@@ -91,9 +91,10 @@ def read_texts(
     Texts(texts=['A fishing boat'], labels=[['sea', 'boat']], ids=['7'])
     """
     columns = Columns((text,) if isinstance(text, str) else tuple(text), labels, separator, id)
-    frame = frame_columns(source)
+    frame = Frame.of(source)
     if frame is not None:
-        read = Texts(*read_frame(*frame, type(source).__name__, columns))
+        block = frame.read(columns)
+        read = Texts(list(block.X), block.y, block.ids)
     elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
         raise TypeError(
             "expected the name of a file, a file opened in binary mode, a frame of pandas or polars, a table of "
