@@ -25,7 +25,7 @@ def decide(
     data: Annotated[
         DataFile | None,
         argument(
-            "[VALID]",
+            "VALID",
             "Labelled rows that the model was not trained on, or - for standard input. Not needed for metrics "
             "without thresholds to tune: hamming, micro_am, macro_am, and those at k.",
         ),

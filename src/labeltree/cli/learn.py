@@ -52,9 +52,9 @@ def learn(
     new_stream: Annotated[
         bool | None,
         data_option(
-            "When learning resumes: whether all examples of STREAM are new, or it starts with the examples that "
-            "the model has learned, which are then skipped. By default a file is the same stream; for standard input "
-            "the option is required.",
+            "All examples of STREAM are new; or, with --same-stream, it starts with the examples that the model has "
+            "learned, which are then skipped. When learning resumes, a file is the same stream by default; for "
+            "standard input the option is required.",
             "--new-stream/--same-stream",
         ),
     ] = None,

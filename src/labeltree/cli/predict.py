@@ -49,9 +49,9 @@ def predict(
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
     DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
-    [bold]--label-names[/bold], they have the names of the file instead of labels. A backslash in a
-    label, a name or an id is doubled, and control characters are escaped: a tab is [bold]\\\\t[/bold], a newline
-    [bold]\\\\n[/bold].
+    [bold]--label-names[/bold], they have the names of the file instead of labels. In labels, names and ids a tab is
+    written as \\t, a newline as \\n, a backslash as \\\\, and other control characters are escaped too: a row is always
+    one line.
 
     [bold]Examples[/bold]
 

@@ -16,7 +16,7 @@ def tag(
     model: options.Model,
     texts: Annotated[
         list[str] | None,
-        argument("[TEXT]…", "Texts, each in quotes. Without any, every line of standard input is a text."),
+        argument("TEXT", "Texts, each in quotes. Without any, every line of standard input is a text."),
     ] = None,
     k: options.K = None,
     threshold: options.Threshold = None,

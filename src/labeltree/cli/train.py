@@ -47,7 +47,11 @@ def train(
     ] = False,
     method: Annotated[
         Literal[tuple(METHODS)],  # type: ignore[valid-type] # mypy does not read the registry
-        option(f"{' | '.join(METHODS)}. Add --help-all to see the options of a method.", metavar="METHOD"),
+        option(
+            f"{' | '.join(METHODS)}. The first is the default. Add --help-all to see the options of a method.",
+            metavar="METHOD",
+            show_default=False,
+        ),
     ] = DEFAULT_METHOD,
     tune: Annotated[
         float | None,

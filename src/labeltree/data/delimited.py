@@ -61,8 +61,8 @@ def read_delimited(
 
 
 def delimiter_of(header: bytes) -> str:
-    """Return the delimiter of a CSV file: a comma, or a semicolon where spreadsheets use the comma in numbers."""
-    return ";" if b";" in header and b"," not in header else ","
+    """Return the delimiter of a CSV file: a comma, or what the header has instead, as some spreadsheets write it."""
+    return next((delimiter for delimiter in ",;\t|" if delimiter.encode() in header), ",")
 
 
 def _example(
