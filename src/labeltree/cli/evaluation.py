@@ -17,9 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from labeltree.cli.data_file import Rows
-from labeltree.cli.decided_labels import DecidedLabels, Hint, decided_lists, find_hints
+from labeltree.cli.decided_labels import DecidedLabels, decided_lists
 from labeltree.cli.figures import bytes_text, directory_bytes, peak_memory_bytes
 from labeltree.cli.filtered_pairs import FilteredPairs
+from labeltree.cli.hints import Hint, find_hints
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
