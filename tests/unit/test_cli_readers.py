@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 from tests.command_line import run, run_json
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree.cli.data_file import DataFormat
+from labeltree.cli.tune import tune
 from labeltree.data import read_texts
+from labeltree.data.formats import FORMATS
+from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED
 
 ROWS = [
     (f"r{i}", f"{word} number {i}", f"a {kind} story", [word, kind])
@@ -263,3 +268,9 @@ def test_labels_that_a_table_cannot_hold(label: str, tmp_path: Path) -> None:
 def test_empty_standard_input_is_told(command: str, folder: Path) -> None:
     result = run(command, folder / "fasttext", "-", input=b"", exit_code=1)
     assert "<stdin>:1: expected at least one row, got an empty file" in result.stderr
+
+
+def test_formats_and_searched_parameters_are_those_of_the_library() -> None:
+    """Help pages have lists of their own, because they do not import the library."""
+    assert get_args(DataFormat) == ("auto", *FORMATS)
+    assert {*SEARCHED, *TEXT_SEARCHED} <= inspect.signature(tune).parameters.keys()

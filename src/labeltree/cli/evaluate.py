@@ -76,7 +76,7 @@ def evaluate(
     rows = read_labelled_rows(classifier, model, data)
     if filtered is not None:
         filtered.check(rows.n_rows, classifier.classes_)
-    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
+    evaluation = Evaluation.measure(classifier, model, rows, A=A, B=B, label_weight=weight, filtered=filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
         write_report(report, title, classifier, model, rows, evaluation, names)

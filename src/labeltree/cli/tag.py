@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labeltree.cli import options
 from labeltree.cli.options import argument, option
+
+if TYPE_CHECKING:
+    from labeltree.cli.label_names import LabelNames
 
 
 def tag(
@@ -67,7 +70,9 @@ def _is_empty(X: Any, row: int) -> bool:
     return hasattr(X, "indptr") and bool(X.indptr[row] == X.indptr[row + 1])
 
 
-def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any) -> None:
+def _print(
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
+) -> None:
     from rich.text import Text
 
     from labeltree.cli.console import printable, standard_output
@@ -88,10 +93,9 @@ def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty
 
 
 def _print_json(
-    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
 ) -> None:
     from labeltree.cli.console import json_text
-    from labeltree.cli.predicted_labels import label_to_json
+    from labeltree.cli.predicted_labels import labels_to_json
 
-    labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in tags]
-    print(json_text({"text": text, "labels": labels}), flush=True)
+    print(json_text({"text": text, "labels": labels_to_json(tags, names)}), flush=True)
