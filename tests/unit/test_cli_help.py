@@ -164,7 +164,7 @@ class TestLongCommands:
     @pytest.mark.parametrize("command", ["train", "tune", "learn", "serve"])
     def test_the_short_page_fits_a_screen_and_the_other_has_all_options(self, command: str) -> None:
         short, full = page_of_a_terminal(command, "--help"), page_of_a_terminal(command, "--help-all")
-        assert len(short) <= 50
+        assert len(short) <= 44  # of 45 lines, one has the prompt
         assert len(full) > 80
         assert any(line.startswith(f"     labeltree {command}") for line in short)  # indented
         listed, all_options = option_names(short), option_names(full)
@@ -175,6 +175,11 @@ class TestLongCommands:
         assert names | {"--help", "--help-all"} == all_options
         (line,) = [line for line in short if "--help-all" in line]
         assert f"Show all {len(found.params)} options" in line
+
+    def test_an_option_without_a_default_shows_what_it_takes(self) -> None:
+        page = "\n".join(page_of_a_terminal("learn", "--help"))
+        assert re.search(r"--learning-rate +NUMBER +Step size\.", page)
+        assert re.search(r"--new-stream +All examples of STREAM are new\.", page)
 
     @pytest.mark.parametrize("command", ["train", "tune", "learn", "serve"])
     def test_options_of_the_short_page_exist(self, command: str) -> None:
@@ -191,6 +196,29 @@ class TestLongCommands:
 
     def test_the_other_commands_have_one_page(self) -> None:
         assert "No such option: --help-all" in run("decide", "--help-all", exit_code=2).stderr
+
+
+@pytest.mark.parametrize("command", [(), ("tree",), ("tree", "show"), ("evaluate",), ("train",)])
+def test_flags_have_no_type(command: tuple[str, ...]) -> None:
+    page = page_of_a_terminal(*command, "--help-all" if command == ("train",) else "--help")
+    assert "--help" in "".join(page)
+    assert "bool" not in "".join(page).lower()
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [("tag", "[TEXT]"), ("decide", "[VALID]"), ("serve", "[NAME=]DIR")],
+)
+def test_arguments_have_one_pair_of_brackets(command: str, usage: str) -> None:
+    (line,) = [line for line in page_of_a_terminal(command, "--help") if "Usage:" in line]
+    assert usage in line
+    assert "[[" not in line
+    assert "…" not in line
+
+
+def test_predict_shows_the_characters_that_it_writes() -> None:
+    words = " ".join(page_of_a_terminal("predict", "--help")).split()
+    assert r"written as \t, a newline as \n, a backslash as \\, and" in " ".join(words)
 
 
 def option_names(page: list[str]) -> set[str]:

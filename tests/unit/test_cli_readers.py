@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 from tests.command_line import run, run_json
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree.cli.data_file import DataFormat
+from labeltree.cli.tune import tune
 from labeltree.data import read_texts
+from labeltree.data.formats import FORMATS
+from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED
 
 ROWS = [
     (f"r{i}", f"{word} number {i}", f"a {kind} story", [word, kind])
@@ -249,3 +254,9 @@ def test_integer_labels_in_tables(tmp_path: Path) -> None:
     ]
     assert reports[0]["metrics"] == reports[1]["metrics"]
     assert reports[0]["metrics"]["P@1"] == 1
+
+
+def test_formats_and_searched_parameters_are_those_of_the_library() -> None:
+    """Help pages have lists of their own, because they do not import the library."""
+    assert get_args(DataFormat) == ("auto", *FORMATS)
+    assert {*SEARCHED, *TEXT_SEARCHED} <= inspect.signature(tune).parameters.keys()

@@ -47,8 +47,14 @@ def test_blank_lines_are_skipped(tmp_path: Path) -> None:
         (b'{"text": "a", "labels": []} {}', "expected a JSON object, but: Extra data at column 29"),
         (b'["a", []]', "expected a JSON object, got a list"),
         (b"null", "expected a JSON object, got null"),
-        (b'{"labels": []}', "expected an object with the key 'text', got the keys 'labels'"),
-        (b'{"text": "a"}', "expected an object with the key 'labels', got the keys 'text'"),
+        (
+            b'{"labels": []}',
+            "expected an object with the key 'text', got the keys 'labels'; choose the key of the text with --text.*",
+        ),
+        (
+            b'{"text": "a"}',
+            "expected an object with the key 'labels', got the keys 'text'; choose the key of the labels .*",
+        ),
         (b"{}", "expected an object with the key 'text', got the keys none"),
         (b'{"text": 3, "labels": []}', "expected a string as 'text', got a number"),
         (b'{"text": true, "labels": []}', "expected a string as 'text', got a truth value"),

@@ -177,7 +177,11 @@ def test_integer_labels() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME, r"DataFrame: expected a column 'text', got the columns 'nr', 'title', .* with text"),
+        (
+            FRAME,
+            r"DataFrame: expected a column 'text', got the columns 'nr', 'title', .*; choose the column of the text "
+            r"with --text \(text= in Python\)",
+        ),
         (
             pd.DataFrame({"text": ["a", 3], "labels": [[], []]}),
             "DataFrame: row 1: expected a string as 'text'",
@@ -226,9 +230,11 @@ class InPieces(io.BytesIO):
         return self.read(3)
 
 
-def test_semicolons_instead_of_commas() -> None:
-    content = b'text;labels\n"a; b";sea\nc, d;boat\n'
-    assert read_texts(io.BytesIO(content)) == Texts(["a; b", "c, d"], [["sea"], ["boat"]])
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_than_commas(delimiter: str) -> None:
+    content = 'text;labels\n"a; b";sea\nc, d;boat\n'.replace(";", delimiter).encode()
+    expected = Texts([f"a{delimiter} b", "c, d"], [["sea"], ["boat"]])
+    assert read_texts(io.BytesIO(content), format="csv") == expected
 
 
 def test_a_string_is_one_label_without_a_separator() -> None:
@@ -293,7 +299,7 @@ def test_a_table_from_a_pipe_is_given_as_it_comes() -> None:
         (b"\n \x00\xff\xfe", r"<stream>:2: the first line is '\\x00\\ufffd\\ufffd', but expected JSON"),
         (b'[{"text": "a"}]', r"JSON array with: jq -c '\.\[\]' FILE"),
         (b"x" * 1000, f"line is '{'x' * 60}…', but"),
-        (b"nr,heading\n", "choose columns: the text is in 'text' now"),
+        (b"nr,heading\n", "choose the column of the text with --text; now it is 'text'"),
     ],
 )
 def test_files_that_are_not_understood(head: bytes, message: str) -> None:
@@ -357,6 +363,17 @@ def test_raw_texts_of_the_repository() -> None:
     )
     short = b'{"uid": "A", "title": "A boat", "target_ind": [3], "target_rel": [1.0]}\n'
     assert read_texts(io.BytesIO(short)) == Texts(["A boat"], [[3]])
+
+
+def test_tables_of_raw_texts_of_the_repository() -> None:
+    frame = pd.DataFrame({"uid": ["A"], "title": ["A boat"], "target_ind": [[3]]})
+    assert read_texts(frame) == Texts(["A boat"], [[3]])  # short texts have no content
+    with pytest.raises(
+        DataFormatError, match="expected a column 'title', got the columns 'uid', 'target_ind'"
+    ):
+        read_texts(frame[["uid", "target_ind"]])
+    with pytest.raises(DataFormatError, match="expected a column 'abstract'"):
+        read_texts(frame, text=["title", "abstract"])
 
 
 @pytest.mark.parametrize(

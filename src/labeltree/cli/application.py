@@ -9,7 +9,6 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import labeltree
 from labeltree.cli.calibrate import calibrate
@@ -21,7 +20,7 @@ from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
-from labeltree.cli.help_page import long_command, reflowed
+from labeltree.cli.help_page import PlainCommand, PlainGroup, long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
 from labeltree.cli.name import name
@@ -39,7 +38,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141  # as a shell reports a program that writes to a closed pipe
 
 
-class Commands(TyperGroup):
+class Commands(PlainGroup):
     """The sub-commands. An error becomes one line and an exit code, a warning one line."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -109,7 +108,7 @@ for command in (  # in the order of the overview
     *(tune, learn, evaluate, compare, calibrate, decide),
     *(predict, tag, explain, name, info, convert, serve, demo),
 ):
-    cls = long_command(_BASIC[command]) if command in _BASIC else None
+    cls = long_command(_BASIC[command]) if command in _BASIC else PlainCommand
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)
 app.add_typer(tree_app)
 app.add_typer(data_app)

@@ -9,7 +9,7 @@ from copy import copy
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 #: On short pages, a longer sentence is cut, and more examples are left out.
 _LONG_SENTENCE = 45
@@ -32,13 +32,36 @@ def in_short(text: str) -> str:
     >>> in_short("How to arrange the labels in a tree: the name of a tree builder, or a file.")
     'How to arrange the labels in a tree.'
     """
-    sentence = re.split(r"(?<!\b[a-z])\.\s", text, maxsplit=1)[0].removesuffix(".")
+    sentence = _first_sentence(text)
     if len(sentence) > _LONG_SENTENCE:
         sentence = re.split("[:;,] ", sentence, maxsplit=1)[0]
     return f"{sentence}." if sentence else ""
 
 
-class LongCommand(TyperCommand):
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<!\b[a-z])\.\s", text, maxsplit=1)[0].removesuffix(".")
+
+
+class _PlainFlags:
+    """A command or a group whose help page shows no type for flags: they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        options: list[Any] = super().get_params(ctx)  # type: ignore[misc] # of the command or group
+        for option in options:
+            if getattr(option, "is_flag", False):
+                option.metavar = " "
+        return options
+
+
+class PlainCommand(_PlainFlags, TyperCommand):
+    """A command."""
+
+
+class PlainGroup(_PlainFlags, TyperGroup):
+    """A group of commands."""
+
+
+class LongCommand(PlainCommand):
     """A command with many options: ``--help`` shows those in `basic` on one screen, ``--help-all`` shows all."""
 
     #: The names of the options on the short page, in this order.
@@ -51,7 +74,6 @@ class LongCommand(TyperCommand):
         help_all = copy(help)
         help_all.name, help_all.opts, help_all.callback = "help_all", ["--help-all"], self._print_all
         help_all.help = f"Show all {len(self.params)} options and exit."
-        help.metavar = help_all.metavar = " "
         return [*options, help, help_all]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -60,7 +82,12 @@ class LongCommand(TyperCommand):
         short.help = _short_text(self.help or "")
         by_name = {option.name: option for option in self.params}
         shown = [_on_short_page(by_name[name]) for name in self.basic if name in by_name]
-        short.params = [option for option in self.params if option.param_type_name == "argument"] + shown
+        arguments: list[Any] = [
+            copy(option) for option in self.params if option.param_type_name == "argument"
+        ]
+        for argument in arguments:
+            argument.help = f"{_first_sentence(argument.help or '')}."
+        short.params = arguments + shown
         short.get_params = lambda ctx: [*short.params, *self.get_params(ctx)[-2:]]  # type: ignore[method-assign] # of this copy
         super(LongCommand, short).format_help(ctx, formatter)
 
@@ -90,13 +117,7 @@ def _on_short_page(option: Any) -> Any:
     short.help = in_short(option.help or "")
     short.rich_help_panel, short.secondary_opts = None, []
     short.min = short.max = None
-    if option.is_flag:
-        short.metavar = " "
-    elif option.metavar is None:
-        kinds = {int: "N", float: "NUMBER"}
-        short.metavar = kinds.get(type(option.default), "WORD")
-    else:
-        short.metavar = re.split(r"[|\[]", option.metavar)[0]
+    short.metavar = re.split(r"[|\[]", option.metavar or "WORD")[0]
     return short
 
 
@@ -104,8 +125,8 @@ def command_group(
     name: str, about: Callable[[], None], commands: Mapping[str, Callable[..., None]]
 ) -> typer.Typer:
     """Return a group of commands by name; the docstring of `about` is its help page."""
-    group = typer.Typer(name=name, no_args_is_help=True, rich_markup_mode="rich")
+    group = typer.Typer(name=name, cls=PlainGroup, no_args_is_help=True, rich_markup_mode="rich")
     group.callback(help=reflowed(about.__doc__ or ""))(about)
     for command_name, command in commands.items():
-        group.command(command_name, help=reflowed(command.__doc__ or ""))(command)
+        group.command(command_name, cls=PlainCommand, help=reflowed(command.__doc__ or ""))(command)
     return group

@@ -52,9 +52,9 @@ def learn(
     new_stream: Annotated[
         bool | None,
         data_option(
-            "When learning resumes: whether all examples of STREAM are new, or it starts with the examples that "
-            "the model has learned, which are then skipped. By default a file is the same stream; for standard input "
-            "the option is required.",
+            "All examples of STREAM are new; or, with --same-stream, it starts with the examples that the model has "
+            "learned, which are then skipped. When learning resumes, a file is the same stream by default; for "
+            "standard input the option is required.",
             "--new-stream/--same-stream",
         ),
     ] = None,
@@ -123,7 +123,8 @@ def learn(
 def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dict[str, Any]) -> Any:
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
-    from labeltree.cli.trained_model import open_model, untrained
+    from labeltree.cli.trained_model import open_model
+    from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
     if fresh or not (path / DOCUMENT_NAME).exists():

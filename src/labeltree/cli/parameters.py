@@ -97,6 +97,8 @@ FOR_EVERY_RUN = ("n_jobs", "random_state")
 
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in (int, float, bool, str)}
 _TYPES |= {f"{name} | None": kind | None for name, kind in _TYPES.items()}
+#: What help pages show in place of a number.
+_METAVARS: dict[Any, str] = {int: "N", int | None: "N", float: "NUMBER", float | None: "NUMBER"}
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def _option(parameter: Parameter, panel: str, optional: bool) -> inspect.Paramet
     option = typer.Option(
         f"{flag}/--no-{flag[2:]}" if parameter.default is True or "has_no" in here else flag,
         help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
-        metavar=here.get("metavar"),
+        metavar=here.get("metavar") or _METAVARS.get(kind),
         parser=here.get("parser"),
         rich_help_panel=panel,
     )

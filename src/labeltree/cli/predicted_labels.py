@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cli.label_names import LabelNames
+from labeltree.decisions.decision import HALF
 from labeltree.model.label_matrix import decided_labels
 
 
@@ -24,6 +27,16 @@ class PredictedLabels(NamedTuple):
         return [pairs[begin:end] for begin, end in pairwise(self.indptr.tolist())]
 
 
+def predictor(
+    model: Any, k: int | None, threshold: float | None, label_weight: Any = None
+) -> Callable[[Any], PredictedLabels]:
+    """Return the function that predicts rows as the options ask: by the model's decision if they do not rank labels."""
+    is_ranked = any(option is not None for option in (k, threshold, label_weight))
+    if is_ranked or model.decision_ is HALF:
+        return lambda X: best_labels(model, X, k or 5, threshold or 0.0, label_weight)
+    return lambda X: chosen_labels(model, X)
+
+
 def best_labels(model: Any, X: Any, k: int, threshold: float, label_weight: Any = None) -> PredictedLabels:
     """Return the k best labels of each row, without those below the threshold."""
     labels, probabilities = model.predict_topk(X, k, label_weight=label_weight, threshold=threshold)
@@ -38,9 +51,12 @@ def chosen_labels(model: Any, X: Any) -> PredictedLabels:
         return _positive(found.indptr, trained.label_index.classes[found.indices], found.data)
 
 
-def label_to_json(label: Any, probability: float, **more: Any) -> dict[str, Any]:
-    """Return a label with its probability, in six digits."""
-    return {"label": label, **more, "probability": float(f"{probability:.6g}")}
+def labels_to_json(row: list[tuple[Any, float]], names: LabelNames) -> list[dict[str, Any]]:
+    """Return the labels of a row with their names, if they have any, and probabilities in six digits."""
+    return [
+        {"label": label, **names.to_json(label), "probability": float(f"{probability:.6g}")}
+        for label, probability in row
+    ]
 
 
 def _positive(

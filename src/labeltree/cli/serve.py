@@ -19,7 +19,7 @@ def serve(
     models: Annotated[
         list[str],
         argument(
-            "[NAME=]DIR…",
+            "[NAME=]DIR",
             "Directories of models. The default name is that of the directory, without '.labeltree'.",
         ),
     ],

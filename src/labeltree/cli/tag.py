@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import argument, option, probability_option
+from labeltree.cli.options import argument, option
+
+if TYPE_CHECKING:
+    from labeltree.cli.label_names import LabelNames
 
 
 def tag(
     model: options.Model,
     texts: Annotated[
         list[str] | None,
-        argument("[TEXT]…", "Texts, each in quotes. Without any, every line of standard input is a text."),
+        argument("TEXT", "Texts, each in quotes. Without any, every line of standard input is a text."),
     ] = None,
-    k: Annotated[
-        int | None,
-        option(
-            "The maximum number of labels per text; 5 by default. Without this option and --threshold, the model "
-            "uses the thresholds set by 'labeltree decide', if there are any.",
-            "--k",
-            "-k",
-            min=1,
-            metavar="K",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
-    ] = None,
+    k: options.K = None,
+    threshold: options.Threshold = None,
     label_names: options.LabelNames = None,
     json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
@@ -48,9 +39,8 @@ def tag(
         labeltree tag tags.labeltree --json < texts.txt
     """
     from labeltree.cli.label_names import LabelNames
-    from labeltree.cli.predicted_labels import best_labels, chosen_labels
+    from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
-    from labeltree.decisions.decision import HALF
 
     classifier = open_model(model)
     if not classifier.model_.takes_text:
@@ -59,9 +49,7 @@ def tag(
             "on texts with 'labeltree train texts.jsonl'",
             param_hint="MODEL",
         )
-    is_ranked = k is not None or threshold is not None or classifier.decision_ is HALF
-    best = partial(best_labels, k=k or 5, threshold=threshold or 0.0)
-    ask = best if is_ranked else chosen_labels
+    ask = predictor(classifier, k, threshold)
     show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
     if not texts and sys.stdin.isatty():
@@ -69,7 +57,7 @@ def tag(
     # Lines of standard input are answered one by one, as they come.
     for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):
         X = classifier.model_.text_rows(batch)
-        found = ask(classifier, X)
+        found = ask(X)
         for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
             show(text, tags, has_several, _is_empty(X, number))
 
@@ -81,7 +69,9 @@ def _is_empty(X: Any, row: int) -> bool:
     return hasattr(X, "indptr") and bool(X.indptr[row] == X.indptr[row + 1])
 
 
-def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any) -> None:
+def _print(
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
+) -> None:
     from rich.text import Text
 
     from labeltree.cli.console import printable, standard_output
@@ -102,10 +92,9 @@ def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty
 
 
 def _print_json(
-    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
 ) -> None:
     from labeltree.cli.console import json_text
-    from labeltree.cli.predicted_labels import label_to_json
+    from labeltree.cli.predicted_labels import labels_to_json
 
-    labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in tags]
-    print(json_text({"text": text, "labels": labels}), flush=True)
+    print(json_text({"text": text, "labels": labels_to_json(tags, names)}), flush=True)

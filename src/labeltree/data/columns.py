@@ -44,6 +44,11 @@ class Columns:
             raise ValueError("expected a separator of at least one character, got ''")
 
     @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        return [name for name in (*self.text, self.labels, self.id) if name is not None]
+
+    @property
     def are_chosen(self) -> bool:
         """Whether columns were chosen; fields may come from a model, which reads texts without columns too."""
         is_usual = self.labels in (None, "labels") and (self.text == ("text",) or self.are_fields)
@@ -51,17 +56,15 @@ class Columns:
 
     def among(self, names: Collection[str]) -> Columns:
         """Return the columns to read from a table with these columns; `LineError` if it lacks one."""
-        columns = self.of_repository() if "target_ind" in names and "text" not in names else self
-        wanted = [*columns.text, *(name for name in (columns.labels, columns.id) if name is not None)]
-        if columns is not self:  # short texts of the repository have titles only
-            columns = replace(columns, text=tuple(name for name in columns.text if name in names))
-            wanted = wanted[len(self.text) :]
-        missing = next((name for name in wanted if name not in names), None)
+        columns = self.of_repository() if is_of_repository(names) else self
+        if columns.text != self.text:  # the short texts of the repository have titles only
+            there = tuple(name for name in columns.text if name in names)
+            columns = replace(columns, text=there or columns.text)
+        missing = next((name for name in columns.names if name not in names), None)
         if missing is not None:
             option = {columns.labels: "labels", columns.id: "id"}.get(missing, "text")
             raise LineError(
-                f"expected a column {missing!r}, got {shown(names, 'columns')}; choose another with "
-                f"{option} (on the command line --{option})"
+                f"expected a column {missing!r}, got {shown(names, 'columns')}{_how_to_choose(option)}"
             )
         return columns
 
@@ -76,9 +79,9 @@ class Columns:
     def text_of(self, record: Mapping[str, Any]) -> Any:
         """Return the text of a record: its columns that are not empty, joined by a newline. Null is an empty text."""
         if len(self.text) == 1 and not self.are_fields:
-            return _text(_member(record, self.text[0]), self.text[0])
+            return _text(_member(record, self.text[0], "text"), self.text[0])
         if not any(name in record for name in self.text):
-            _member(record, self.text[0])  # raises
+            _member(record, self.text[0], "text")  # raises
         texts = {name: _text(record.get(name), name) for name in self.text}
         return texts if self.are_fields else "\n".join(filter(None, texts.values()))
 
@@ -86,7 +89,7 @@ class Columns:
         """Return the labels of a record; an empty list if they are ignored."""
         if self.labels is None:
             return []
-        value = _member(record, self.labels)
+        value = _member(record, self.labels, "labels")
         if type(value) is list:
             for label in value:
                 if type(label) is not str and type(label) is not int:
@@ -107,10 +110,15 @@ class Columns:
         """Return the id of a record; None if no column has it."""
         if self.id is None:
             return None
-        value = _member(record, self.id)
+        value = _member(record, self.id, "id")
         if type(value) is not str and type(value) is not int:
             raise LineError(f"expected a string or an integer as {self.id!r}, got {kind_of(value)}")
         return value
+
+
+def is_of_repository(names: Collection[str]) -> bool:
+    """Return whether a record has the columns of the Extreme Classification Repository's raw texts."""
+    return "target_ind" in names and "text" not in names
 
 
 def shown(names: Collection[str], noun: str) -> str:
@@ -126,9 +134,16 @@ def kind_of(value: object) -> str:
     )
 
 
-def _member(record: Mapping[str, Any], name: str) -> Any:
+def _how_to_choose(option: str) -> str:
+    """Return how to choose a column, on the command line and in Python."""
+    content = {"text": "the text", "labels": "the labels", "id": "the ids"}[option]
+    return f"; choose the column of {content} with --{option} ({option}= in Python)"
+
+
+def _member(record: Mapping[str, Any], name: str, option: str) -> Any:
     if name not in record:
-        raise LineError(f"expected an object with the key {name!r}, got {shown(record, 'keys')}")
+        how = _how_to_choose(option).replace("column", "key") if record else ""
+        raise LineError(f"expected an object with the key {name!r}, got {shown(record, 'keys')}{how}")
     return record[name]
 
 

@@ -37,8 +37,7 @@ def read_delimited(
         columns = columns.among(header)
     except LineError as error:
         raise LineError(error.reason, lines.number) from None
-    wanted = [name for name in (*columns.text, columns.labels, columns.id) if name is not None]
-    places = {name: header.index(name) for name in wanted}
+    places = {name: header.index(name) for name in columns.names}
     example_of = partial(_example, places=places, n_fields=len(header), columns=columns, make=make)
     examples: list[Example] = []
     while True:
@@ -62,8 +61,8 @@ def read_delimited(
 
 
 def delimiter_of(header: bytes) -> str:
-    """Return the delimiter of a CSV file: a comma, or a semicolon where spreadsheets use the comma in numbers."""
-    return ";" if b";" in header and b"," not in header else ","
+    """Return the delimiter of a CSV file: a comma, or what the header has instead, as some spreadsheets write it."""
+    return next((delimiter for delimiter in ",;\t|" if delimiter.encode() in header), ",")
 
 
 def _example(

@@ -100,7 +100,5 @@ def _not_understood(line: str, columns: Columns) -> str:
         hint = ". Make JSON lines of a JSON array with: jq -c '.[]' FILE"
     elif "," in line or "\t" in line:
         names = ", ".join(map(repr, columns.text))
-        hint = (
-            f". If this is the header of a table, choose columns: the text is in {names} now (option --text)"
-        )
+        hint = f". If this is the header of a table, choose the column of the text with --text; now it is {names}"
     return f"the first line is '{shown}', but expected {_UNDERSTOOD}{hint}"

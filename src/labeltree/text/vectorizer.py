@@ -38,7 +38,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         The units of terms: words of two or more letters, digits or underscores; characters; or characters within
         words, with a space before and after each word.
     ngram_range : (int, int)
-        The minimum and maximum number of words or characters of a term, at most 100.
+        Lengths of terms: the minimum and maximum number of words or characters, at most 100.
     char_ngram_range : (int, int), optional
         Add n-grams of characters within words, as of ``analyzer="char_wb"``, in columns after those of the words.
         `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters separately, `norm` to the
