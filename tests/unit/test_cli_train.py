@@ -262,12 +262,12 @@ class TestReplacing:
     def test_an_online_model_is_kept(self, data: Path, tmp_path: Path) -> None:
         run("learn", data, "--model", tmp_path / "model")
         message = self.refused("train", data, "--model", tmp_path / "model")
-        assert "another kind, OnlineLabelTreeClassifier that has learned 300 examples" in message
+        assert "another kind, an OnlineLabelTreeClassifier that has learned 300 examples" in message
 
     def test_a_model_of_another_method_is_kept(self, data: Path, tmp_path: Path) -> None:
         run("train", data, "--model", tmp_path / "model", "--method", "fastxml", "--n-trees", 2)
         message = self.refused("train", data, "--model", tmp_path / "model")
-        assert "has a model of another kind, FastXMLClassifier;" in message
+        assert "has a model of another kind, a FastXMLClassifier;" in message
         self.refused("train", data, "--model", tmp_path / "model", "--method", "one-vs-rest")
 
     def test_a_model_of_texts_is_kept(self, data: Path, tmp_path: Path) -> None:

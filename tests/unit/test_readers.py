@@ -309,6 +309,18 @@ def test_files_that_are_not_understood(head: bytes, message: str) -> None:
         assert format in raised.value.reason
 
 
+@pytest.mark.parametrize(
+    ("compress", "suffix", "program"),
+    [(gzip.compress, ".gz", "gzip"), (lzma.compress, ".xz", "xz"), (zstandard.compress, ".zst", "zstd")],
+)
+def test_compressed_data_without_such_a_name(
+    compress: Callable[[bytes], bytes], suffix: str, program: str
+) -> None:
+    message = f"<stream>:1: the data are compressed, .* ending in {suffix} .* with {program} -dc"
+    with pytest.raises(DataFormatError, match=message):
+        read_texts(io.BytesIO(compress(b'{"text": "a"}')))
+
+
 def test_numbers_are_not_texts() -> None:
     with pytest.raises(DataFormatError, match="expected texts, got rows of numbers"):
         read_texts(io.BytesIO(b"0,1 2:1\n"))

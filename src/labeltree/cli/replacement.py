@@ -9,7 +9,7 @@ from typing import Any
 from labeltree.errors import ModelFileError
 from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable, read_document
 from labeltree.model_file.waiting import check_nothing_waits
-from labeltree.wording import count_text
+from labeltree.wording import count_text, with_article
 
 
 def check_may_replace(
@@ -31,7 +31,7 @@ def check_may_replace(
         learned = (
             f" that has learned {count_text(n_examples, 'example')}" if isinstance(n_examples, int) else ""
         )
-        fault = f"has a model of another kind, {found}{learned}"
+        fault = f"has a model of another kind, {with_article(str(found))}{learned}"
     elif are_texts is not None and are_texts != ("text" in fields):
         fault = f"has a model of {'numbers' if are_texts else 'texts'}"
     else:

@@ -38,6 +38,13 @@ _UNDERSTOOD = (
     "(__label__sea A boat), and rows of numbers as in the extreme classification repository (0,2 1:0.5 3:1) or libsvm"
 )
 
+#: Compressed data begin with these bytes, whatever their name says.
+_COMPRESSED = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"\xfd7zXZ\0": ("xz", ".xz"),
+    b"\x28\xb5\x2f\xfd": ("zstd", ".zst"),
+}
+
 #: Labels and then pairs 'feature:value', also with mistakes, which the reader describes better.
 _NUMBERS = re.compile(rb"(?:[-+\d,]+|\d+:\S*)?(?:[ \t]+[-+]?\d+(?::\S*)?)*[ \t]*(?:#.*)?")
 
@@ -57,6 +64,13 @@ def format_of_content(head: bytes, columns: Columns, label_prefix: str) -> DataF
         return "parquet"
     if head.startswith(ARROW_MAGIC):
         return "arrow"
+    for magic, (program, suffix) in _COMPRESSED.items():
+        if head.startswith(magic):
+            raise LineError(
+                f"the data are compressed, but only files with a name ending in {suffix} are decompressed: rename the "
+                f"file, or decompress standard input with {program} -dc",
+                1,
+            )
     blanks = head[: len(head) - len(head.lstrip())]
     line = head[len(blanks) :].partition(b"\n")[0].removesuffix(b"\r")
     if line.startswith(b"{"):
