@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,13 +77,6 @@ def test_too_few_names(folder: Path, tmp_path: Path) -> None:
         assert "got 2" in result.stderr
 
 
-def press_keys(process: subprocess.Popen[bytes], stop: threading.Event) -> None:
-    """Interrupt a process, every half a minute until it ends."""
-    while process.poll() is None and not stop.is_set():
-        process.send_signal(signal.SIGINT)
-        stop.wait(30)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
 def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
     train = write_rows(tmp_path / "train.txt", make_rows(2000, seed=1))
@@ -97,19 +88,11 @@ def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
         shown = b""
         while b"training" not in shown:
             shown += os.read(terminal, 1000)
-        # Python drops an interruption that comes while it runs a finalizer: a user presses the keys again.
-        stop = threading.Event()
-        presses = threading.Thread(target=press_keys, args=(process, stop))
-        presses.start()
-        try:
-            with suppress(OSError):  # how the other end of a terminal says that there is no more
-                while text := os.read(terminal, 1000):
-                    shown += text
-            assert process.wait(timeout=60) == 130
-        finally:
-            stop.set()
-            presses.join()
-            process.kill()
+        process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # how the other end of a terminal says that there is no more
+            while text := os.read(terminal, 1000):
+                shown += text
+        assert process.wait(timeout=60) == 130
     os.close(terminal)
     assert shown.endswith(b"labeltree: \x1b[0minterrupted\r\n")
     assert [path.name for path in tmp_path.iterdir()] == ["train.txt"]
