@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -47,6 +48,7 @@ def tag(
         labeltree tag tags.labeltree -k 3 --threshold 0.2 "A fishing boat" "A cat"
         labeltree tag tags.labeltree --json < texts.txt
     """
+    from labeltree.cli.console import print_warning
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.predicted_labels import best_labels, chosen_labels
     from labeltree.cli.trained_model import open_model
@@ -58,6 +60,11 @@ def tag(
             f"{model} was trained on rows of numbers, not on texts: ask it with 'labeltree predict', or train one "
             "on texts with 'labeltree train texts.jsonl'",
             param_hint="MODEL",
+        )
+    if texts and len(texts) == 1 and _is_file(texts[0]):
+        print_warning(
+            f"{texts[0]} is a file, but its name is tagged here; for the texts of the file use 'labeltree "
+            f"predict {model} {texts[0]}'"
         )
     is_ranked = k is not None or threshold is not None or classifier.decision_ is HALF
     best = partial(best_labels, k=k or 5, threshold=threshold or 0.0)
@@ -72,6 +79,10 @@ def tag(
         found = ask(classifier, X)
         for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
             show(text, tags, has_several, _is_empty(X, number))
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < 256 and "\0" not in text and Path(text).is_file()
 
 
 def _is_empty(X: Any, row: int) -> bool:
