@@ -84,3 +84,11 @@ def test_tag_tells_that_a_text_is_the_name_of_a_file(folder: Path) -> None:
     told = run("tag", folder / "tags", str(folder / "books.csv")).stderr
     assert f"'labeltree predict {folder / 'tags'} {folder / 'books.csv'}'" in " ".join(told.split())
     assert run("tag", folder / "tags", "a boat at sea " * 100).stderr == ""
+
+
+def test_a_label_twice_in_a_row_counts_once(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "test.csv").write_text('title,subjects\n"a boat","sea;moon;moon"\n"a hill","land;sea;sea"\n')
+    page = tmp_path / "page.html"
+    printed = run_json("evaluate", folder / "tags", tmp_path / "test.csv", *COLUMNS, "--report", page)
+    assert printed["unknown"]["occurrences"] == 1
+    assert "2 rows with 4 labels, 2 per row" in " ".join(page.read_text().split())

@@ -47,7 +47,7 @@ def _examples(model: Any, source: DataFile) -> Rows:
     blocks = list(source.blocks_for(model, labelled=True))
     if not blocks:
         return Rows([], [])
-    y = [labels for block in blocks for labels in block.y]
+    y = [list(dict.fromkeys(labels)) for block in blocks for labels in block.y]
     if model.classes_.dtype.kind in "iu":  # tables and fastText lines have labels that are strings
         y = [[int(label) if str(label).isdecimal() else label for label in labels] for labels in y]
     texts = [text for block in blocks for text in block.texts or ()] or None
