@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -276,7 +276,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     def make_plan(self) -> TreePlan:
         """Return the plan of the training."""
-        return self._plan_of(recipe_of(self).for_each(self.n_trees), self.seeds(self.n_trees))
+        return self._plan_of(TreeRecipe.of(self).for_each(self.n_trees), self.seeds(self.n_trees))
 
     def _plan_of(
         self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
@@ -357,7 +357,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         X = model.feature_rows(X)
         examples = Examples(reader.read_rows(X), labels, weight, reader=reader, X=X)
         examples.check()
-        recipes = recipe_of(grown).for_each(grown.n_trees)[old.n_trees :]
+        recipes = TreeRecipe.of(grown).for_each(grown.n_trees)[old.n_trees :]
         plan = grown._plan_of(recipes, grown.seeds(n_trees, old.n_trees), model.training.facts.get("C_"))
         with phases(self.verbose) as shown:
             trained = plan.train(examples, Run(n_threads(self.n_jobs), shown))
@@ -408,7 +408,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         labels = read_labels(y)
         examples = Examples(features, labels, check_sample_weight(sample_weight, labels.n_rows))
         examples.check()
-        recipe = recipe_of(self).for_each(self.n_trees)[0]
+        recipe = TreeRecipe.of(self).for_each(self.n_trees)[0]
         recipe.check(labels.n_labels)
         with phases(self.verbose) as shown:
             return shown.run(
@@ -462,11 +462,6 @@ class LabelTreeClassifier(LabelTreeEstimator):
         C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
         """
         return cls(**preset("napkinxc", parameters))
-
-
-def recipe_of(estimator: Any) -> TreeRecipe:
-    """Return the recipe that the tree parameters of an estimator describe."""
-    return TreeRecipe(**{field.name: getattr(estimator, field.name) for field in fields(TreeRecipe)})
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()}

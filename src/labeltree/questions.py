@@ -19,13 +19,17 @@ from labeltree.labels.reading import plain_labels
 from labeltree.labels.weights import ranking_weight
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.model.explanation import Explanation, FeatureNames
-from labeltree.model.label_matrix import as_matrix, decided_labels, validation_pairs
+from labeltree.model.label_matrix import (
+    all_above,
+    as_matrix,
+    check_fits,
+    decided_labels,
+    shares_of_classes,
+    validation_pairs,
+)
 from labeltree.model.top_labels import TopLabels
-from labeltree.validation import check_count, check_same_rows, check_threshold
+from labeltree.validation import check_count, check_same_rows, check_threshold, check_thresholds
 from labeltree.wording import count_text
-
-#: Maximum size of the array that `predict_proba` returns after training on a 1-d y.
-DENSE_BYTES = 2**32
 
 #: With several trees, `predict` finds the best class on average among this many of the best classes of each tree.
 POOLED_CLASSES = 100
@@ -203,9 +207,9 @@ class Questions(Fitted):
             n_labels, dense = len(model.label_index), model.label_kind == "multiclass"
             features = model.read(X)
             if dense:
-                _check_fits(features.n_rows, n_labels)
+                check_fits(features.n_rows, n_labels)
             evaluations = np.empty(features.n_rows, dtype=np.int64) if return_evaluations else None
-            bound, label_threshold = _check_thresholds(threshold, n_labels)
+            bound, label_threshold = check_thresholds(threshold, n_labels)
             search = self.make_search(
                 n_labels if top_k is None or dense else min(int(top_k), n_labels),
                 threshold=bound,
@@ -213,16 +217,12 @@ class Questions(Fitted):
                 allowed=model.label_index.mask(allow, deny),
             )
             if top_k is None or dense or label_threshold is not None:
-                indptr, labels, values = model.forest.above(features, search, evaluations)
-                found = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
+                found = all_above(model, features, search, evaluations)
             else:
                 found = as_matrix(model.forest.top_k(features, search, evaluations), n_labels)
         found.sort_indices()
         if dense:
-            sums = np.asarray(found.sum(axis=1)).ravel()
-            found.data /= np.repeat(np.where(sums > 0, sums, 1), np.diff(found.indptr))
-            found = found.toarray()
-            found[found.sum(axis=1) == 0] = 1 / n_labels
+            found = shares_of_classes(found)
         return found if evaluations is None else (found, evaluations)
 
     def predict(
@@ -429,29 +429,3 @@ class Questions(Fitted):
 
         model: _Self = load(path, verify, cls)
         return model
-
-
-def _check_fits(n_rows: int, n_labels: int) -> None:
-    """Raise `ValueError` if an array with the probabilities of all classes would be too large."""
-    n_bytes = n_rows * n_labels * np.dtype(np.float32).itemsize
-    if n_bytes > DENSE_BYTES:
-        raise ValueError(
-            f"an array with the probabilities of {count_text(n_rows, 'row')} and "
-            f"{count_text(n_labels, 'class')} has {n_bytes / 2**30:.1f} "
-            f"GiB, more than {DENSE_BYTES / 2**30:g} GiB: use predict_topk(X, k), which returns the top k classes of "
-            "each row, or ask for fewer rows at a time"
-        )
-
-
-def _check_thresholds(threshold: Any, n_labels: int) -> tuple[float, NDArray[np.float32] | None]:
-    """One threshold for all labels, or one for each."""
-    if np.ndim(threshold) == 0:
-        check_threshold(threshold)
-        return float(threshold), None
-    per_label = np.ascontiguousarray(threshold, dtype=np.float32)
-    if per_label.shape != (n_labels,) or np.isnan(per_label).any():
-        raise ValueError(
-            f"threshold must be a number or one number per label, {n_labels} in all, got an array of shape "
-            f"{per_label.shape}"
-        )
-    return 0.0, per_label

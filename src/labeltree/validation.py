@@ -331,6 +331,20 @@ def check_threshold(threshold: Any) -> None:
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
 
 
+def check_thresholds(threshold: Any, n_labels: int) -> tuple[float, NDArray[np.float32] | None]:
+    """Return one threshold for all labels, or 0 and one for each; raise `ValueError` for others."""
+    if np.ndim(threshold) == 0:
+        check_threshold(threshold)
+        return float(threshold), None
+    per_label = np.ascontiguousarray(threshold, dtype=np.float32)
+    if per_label.shape != (n_labels,) or np.isnan(per_label).any():
+        raise ValueError(
+            f"threshold must be a number or one number per label, {n_labels} in all, got an array of shape "
+            f"{per_label.shape}"
+        )
+    return 0.0, per_label
+
+
 def check_tree_weight(tree_weight: Any, n_trees: int) -> list[float]:
     """Return one finite number above 0 for each tree; so is their sum."""
     is_sequence = isinstance(tree_weight, list | tuple | np.ndarray)

@@ -1,4 +1,4 @@
-"""Words that depend on what they stand with: plurals and articles."""
+"""Small parts of messages: plurals, articles, and texts that are cut."""
 
 from __future__ import annotations
 
@@ -26,3 +26,14 @@ def with_article(noun: str) -> str:
     """
     begins_with_vowel = noun[:1].lower() in "aeiou" and not noun.startswith("One")
     return f"{'an' if begins_with_vowel else 'a'} {noun}"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, with "…" in place of the rest.
+
+    Examples
+    --------
+    >>> shortened("sailing boat", 8), shortened("boat", 8)
+    ('sailing…', 'boat')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

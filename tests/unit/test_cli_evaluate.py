@@ -18,7 +18,6 @@ from tests.labelled_texts import labelled_texts
 
 from labeltree import LabelTreeClassifier, metrics
 from labeltree.data import read_xmlc
-from labeltree.model_file import load
 from labeltree.text import Tagger, TextVectorizer
 
 
@@ -122,42 +121,6 @@ def test_too_few_rows_for_propensities(tmp_path: Path) -> None:
     report = run_json("evaluate", tmp_path / "model", "-", input="0 0:1\n")
     assert "P@1" in report["metrics"]
     assert "PSP@1" not in report["metrics"]
-
-
-class TestFilteredPairs:
-    """`--filter-labels`, against metrics of rankings without the pairs."""
-
-    @pytest.mark.parametrize("kind", ["matrix", "lists"])
-    def test_pairs_do_not_count(self, folder: Path, tmp_path: Path, kind: str) -> None:
-        X, y = read_xmlc(folder / "test.txt")
-        model = LabelTreeClassifier.load(folder / "model")
-        ranked = model.predict_topk(X, N_LABELS).labels.tolist()
-        pairs = {(row, ranked[row][0]) for row in range(0, 50, 2)} | {(3, ranked[3][1]), (3, ranked[3][2])}
-        lines = [f"{row} {label}" for row, label in sorted(pairs)]
-        (tmp_path / "filter.txt").write_text("\n".join(lines) + "\n")
-        path = folder / "model"
-        if kind == "lists":
-            run("learn", folder / "train.txt", "--model", tmp_path / "online")
-            path = tmp_path / "online"
-            ranked = load(path).predict_topk(X, N_LABELS).labels.tolist()
-        true = [
-            [label for label in row.indices.tolist() if (i, label) not in pairs] for i, row in enumerate(y)
-        ]
-        best = [[label for label in row if (i, label) not in pairs][:5] for i, row in enumerate(ranked)]
-        printed = run_json("evaluate", path, folder / "test.txt", "--filter-labels", tmp_path / "filter.txt")
-        for name, value in metrics.evaluate([tuple(row) for row in true], best).items():
-            assert printed["metrics"][name] == pytest.approx(value)
-        assert printed["unknown"]["of_occurrences"] == sum(map(len, true))
-        assert printed["metrics"] != run_json("evaluate", path, folder / "test.txt")["metrics"]
-
-    @pytest.mark.parametrize(
-        ("text", "message"), [("0 1\n1 b\n", ":2: expected 'row label'"), ("50 1\n", "rows from 0 to 49")]
-    )
-    def test_wrong_files(self, folder: Path, tmp_path: Path, text: str, message: str) -> None:
-        (tmp_path / "filter.txt").write_text(text)
-        arguments = ("--filter-labels", tmp_path / "filter.txt")
-        result = run("evaluate", folder / "model", folder / "test.txt", *arguments, exit_code=1)
-        assert message in " ".join(result.stderr.split())
 
 
 class TestDecision:

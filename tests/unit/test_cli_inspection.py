@@ -45,7 +45,10 @@ class TestInfo:
         assert "tree 2" in words
 
     def test_drawing(self, folder: Path) -> None:
-        drawing = run("info", folder / "model", "--tree", "--label-names", folder / "labels.txt").stdout
+        names = ("--label-names", folder / "labels.txt")
+        drawing = run("info", folder / "model", "--tree", *names).stdout
+        message = run("info", folder / "model", *names, exit_code=2).stderr
+        assert "names labels in the drawing: add --tree" in message
         assert f"root ({N_LABELS} labels)" in drawing
         assert all(re.search(rf"\bL{i}\b", drawing) for i in range(N_LABELS))
         model = LabelTreeClassifier.load(folder / "model")

@@ -42,6 +42,7 @@ def test_against_a_dense_ranking(folder: Path) -> None:
     decided = (scores >= 0.5).astype(int)
     both = (decided * truth).sum()
     assert report["decided"]["micro_f1"] == pytest.approx(2 * both / (decided.sum() + truth.sum()))
+    assert report["unknown"]["of_occurrences"] == truth.sum()
     plain = run_json("evaluate", folder / "model", folder / "test.txt")
     assert plain["metrics"]["P@5"] > report["metrics"]["P@5"]
 
@@ -64,6 +65,7 @@ def test_texts_with_integer_labels(tmp_path: Path) -> None:
     [
         ("0 1\n0\n", "filter.txt:2: expected 'row label', two numbers from 0, got '0'"),
         ("0 -1\n", "filter.txt:1: expected 'row label'"),
+        ("0 1\n1 b\n", "filter.txt:2: expected 'row label'"),
         ("0 1\n\n40 1\n", "filter.txt: expected rows from 0 to 39, as the data have, got row 40"),
     ],
 )

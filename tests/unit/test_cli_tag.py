@@ -104,6 +104,11 @@ def test_output_has_no_control_characters(tmp_path: Path) -> None:
         shown_too = run(*others, input=row).stdout
         assert "\\x1b[31mred" in shown_too
         assert "\x1b" not in shown_too
+    predicted = run("predict", tmp_path / "m", "-", "-k", 6, input=row).stdout.rstrip("\n").split("\t")
+    assert {text.rpartition(":")[0] for text in predicted} == shown
+    predicted_too = run("predict", tmp_path / "m", "-", "-k", 6, "--json", input=row).stdout
+    assert {label["label"] for label in json.loads(predicted_too)["labels"]} == set(odd)
+    assert predicted_too.rstrip("\n").isprintable()
     read = json.loads(printed)
     assert read["text"] == given
     assert {label["label"] for label in read["labels"]} == set(odd)

@@ -124,6 +124,8 @@ class TestTrain:
         assert "3 of 3 labels are among 4 concepts, by name" in text_of(*train)
         build = ("tree", "build", tmp_path / "texts.jsonl", "--out", tmp_path / "tree.json", *train[-2:])
         assert "3 of 3 labels are among 4 concepts, by name" in text_of(*build)
+        message = run(*build, "--label-names", tmp_path / "topics.csv", exit_code=2).stderr
+        assert "names labels that are numbers, but" in " ".join(message.replace("│", " ").split())
 
     def test_several_trees(self, folder: Path, tmp_path: Path, taxonomy: Taxonomy) -> None:
         trees = f"{folder / 'taxonomy.csv'},{folder / 'tree.json'}"

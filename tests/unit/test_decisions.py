@@ -159,7 +159,7 @@ def test_dense_matrices_and_frames_are_read() -> None:
 
 
 def above_dense(model: Any, X: Any) -> NDArray[Any]:
-    return (model.predict_proba(X) >= model.decision_.threshold).astype(int)
+    return (model.predict_proba(X).toarray() >= model.decision_.threshold).astype(int)
 
 
 def test_allowed_and_denied_labels_are_respected() -> None:

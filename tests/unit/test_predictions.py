@@ -106,7 +106,7 @@ def test_probabilities_of_labels_are_a_sparse_matrix(form: str) -> None:
 def test_an_array_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _ = documents(100, 60, 30, seed=2)
     model = LabelTreeClassifier(random_state=0).fit(X, np.arange(100) % 50)
-    monkeypatch.setattr("labeltree.questions.DENSE_BYTES", 100 * 50 * 4 - 1)
+    monkeypatch.setattr("labeltree.model.label_matrix.DENSE_BYTES", 100 * 50 * 4 - 1)
     with pytest.raises(ValueError, match=r"100 rows and 50 classes .* use predict_topk\(X, k\)"):
         model.predict_proba(X)
     assert model.predict_proba(X[:99]).shape == (99, 50)

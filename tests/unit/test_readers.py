@@ -353,6 +353,17 @@ def test_raw_texts_of_the_repository() -> None:
     assert read_texts(io.BytesIO(short)) == Texts(["A boat"], [[3]])
 
 
+def test_tables_of_raw_texts_of_the_repository() -> None:
+    frame = pd.DataFrame({"uid": ["A"], "title": ["A boat"], "target_ind": [[3]]})
+    assert read_texts(frame) == Texts(["A boat"], [[3]])  # short texts have no content
+    with pytest.raises(
+        DataFormatError, match="expected a column 'title', got the columns 'uid', 'target_ind'"
+    ):
+        read_texts(frame[["uid", "target_ind"]])
+    with pytest.raises(DataFormatError, match="expected a column 'abstract'"):
+        read_texts(frame, text=["title", "abstract"])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

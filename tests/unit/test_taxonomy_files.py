@@ -173,5 +173,5 @@ class TestSkos:
 
     def test_without_rdflib(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "rdflib", None)
-        with pytest.raises(ImportError, match="pip install rdflib"):
+        with pytest.raises(ImportError, match=r"pip install 'labeltree\[skos\]'"):
             Taxonomy.from_skos(path)

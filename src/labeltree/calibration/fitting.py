@@ -27,6 +27,11 @@ CERTAIN_SCORE = 1000.0
 FEWEST_PAIRS = 30
 
 
+def can_be_calibrated(model: Any) -> bool:
+    """Return whether a trained model can be calibrated: it has label trees, and does not learn any more."""
+    return hasattr(model, "calibrate") and hasattr(model.model_.forest, "calibration")
+
+
 def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search: Search) -> Calibration:
     """Fit a map for each level of each tree; raise `ValueError` for a model that cannot be calibrated."""
     if method not in _METHODS:

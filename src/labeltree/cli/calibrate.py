@@ -56,10 +56,9 @@ def calibrate(
         labeltree decide tags.labeltree valid.jsonl --metric micro_f1
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.figures import count_text
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
-    from labeltree.cli.trained_model import open_model
-    from labeltree.model_file import read_info
+    from labeltree.cli.trained_model import open_model, save_model
+    from labeltree.wording import count_text
 
     classifier = open_model(model, parameters)
     _check_can_be_calibrated(classifier)
@@ -70,8 +69,7 @@ def calibrate(
     decision = classifier.decision_.summary()
     classifier.calibrate(rows.X, y, method=method, random_state=random_state)
     dropped = None if classifier.decision_.summary() == decision else decision["metric"]
-    classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the calibration is saved
-    classifier.save(model)
+    save_model(classifier, model)
     if json:
         print_json(
             {
@@ -109,6 +107,8 @@ def calibrate(
 
 
 def _check_can_be_calibrated(classifier: Any) -> None:
+    from labeltree.calibration.fitting import can_be_calibrated
+
     name = type(classifier).__name__
     if classifier.model_.learns:
         raise typer.BadParameter(
@@ -116,7 +116,7 @@ def _check_can_be_calibrated(classifier: Any) -> None:
             "freeze() first",
             param_hint="MODEL",
         )
-    if not hasattr(classifier, "calibrate"):
+    if not can_be_calibrated(classifier):
         raise typer.BadParameter(f"{name} has no calibration", param_hint="MODEL")
 
 

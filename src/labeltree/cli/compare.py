@@ -10,7 +10,6 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
-from labeltree.cli.evaluate import positive
 from labeltree.cli.options import argument, option
 from labeltree.cli.parameters import with_parameters
 
@@ -28,11 +27,9 @@ def compare(
     resamples: Annotated[
         int, option("The number of resamples of the bootstrap.", min=100, metavar="N")
     ] = 2000,
-    seed: Annotated[int, option("The seed of the resamples.", min=0, metavar="N")] = 0,
-    A: Annotated[
-        float, option("With B, the parameters of the propensities, as in evaluate.", "--A", callback=positive)
-    ] = 0.55,
-    B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
+    random_state: Annotated[int, option("The seed of the resamples.", min=0, metavar="N")] = 0,
+    A: options.PropensityA = 0.55,
+    B: options.PropensityB = 1.5,
     filter_labels: options.FilterLabels = None,
     label_names: options.LabelNames = None,
     json: options.Json = False,
@@ -68,7 +65,7 @@ def compare(
         filter_labels=filter_labels,
         level=level,
         n_resamples=resamples,
-        random_state=seed,
+        random_state=random_state,
     )
     if json:
         print_json(found.to_json(rows))

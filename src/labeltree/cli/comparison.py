@@ -22,6 +22,7 @@ from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
 from labeltree.metrics import Comparison, compare
 from labeltree.metrics.comparison import FEWEST_ROWS
 from labeltree.report.evidence import joined
+from labeltree.wording import shortened
 
 #: Maximum number of characters of a text on the terminal.
 LONGEST_TEXT = 300
@@ -63,15 +64,15 @@ class ModelComparison:
     def _row(self, row: int) -> DifferentRow:
         true, (best_a, best_b) = self.true[row], (best[row] for best in self.best)
         return DifferentRow(
-            row,
-            None if self.ids is None else self.ids[row],
-            None if self.texts is None else self.texts[row],
-            float(self.comparison.row_differences[row]),
-            list(true),
-            [label for label in best_b if label in true and label not in best_a],
-            [label for label in best_a if label in true and label not in best_b],
-            best_a,
-            best_b,
+            row=row,
+            id=None if self.ids is None else self.ids[row],
+            text=None if self.texts is None else self.texts[row],
+            difference=float(self.comparison.row_differences[row]),
+            true=list(true),
+            gained=[label for label in best_b if label in true and label not in best_a],
+            lost=[label for label in best_a if label in true and label not in best_b],
+            best_a=best_a,
+            best_b=best_b,
         )
 
     def to_json(self, n_rows: int) -> dict[str, Any]:
@@ -147,8 +148,7 @@ def measure(
             f"{data.path}: the models read different labels in its rows: compare two models of texts, or two models of "
             "numbers"
         )
-    if filter_labels is not None:
-        filtered.check(len(true), filter_labels)
+    filtered.check(len(true))
     true = list(map(tuple, filtered.without(true)))
     best, decided = [], []
     for model, rows in ((models[0], first), (models[1], second)):
@@ -175,8 +175,7 @@ def _print_row(console: Console, row: DifferentRow, names: Any) -> None:
     identity = "" if row.id is None else f" · {printable(row.id)}"
     console.print(Text.assemble((f"row {row.row:,}{identity}", "bold"), f"  {row.difference:+.2f}"))
     if row.text is not None:
-        text, _ = joined(row.text)
-        short = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+        short = shortened(joined(row.text)[0], LONGEST_TEXT)
         console.print(Padding(Text(printable(short), "dim"), (0, 0, 0, 2)))
     console.print(Padding(Text(f"true: {shown(row.true)}"), (0, 0, 0, 2)))
     for sign, labels, style in (("+", row.gained, "green"), ("-", row.lost, "red")):

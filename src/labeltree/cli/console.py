@@ -25,6 +25,17 @@ def printable(value: object) -> str:
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(value))
 
 
+def escaped(value: object) -> str:
+    """Return a value as `printable` does, with backslashes doubled, so that programs can read it back.
+
+    Examples
+    --------
+    >>> print(escaped("a\\tb"), escaped("C:\\\\temp"))
+    a\\tb C:\\\\temp
+    """
+    return printable(str(value).replace("\\", r"\\"))
+
+
 def json_text(value: Any, **settings: Any) -> str:
     """Return JSON that a person can read and a terminal can show: only control characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, **settings)

@@ -10,9 +10,8 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
-from labeltree.cli.figures import count_text
 from labeltree.cli.options import argument, option
-from labeltree.wording import with_article
+from labeltree.wording import count_text, with_article
 
 
 @reads_data(sizes=True)

@@ -90,7 +90,9 @@ class DataFile:
     @property
     def has_numbers(self) -> bool:
         """Whether the format, once recognised, is one of rows of numbers."""
-        return self.format in ("xmlc", "libsvm")
+        from labeltree.data.formats import NUMBER_FORMATS
+
+        return self.format in NUMBER_FORMATS
 
     @property
     def fields(self) -> dict[str, float] | None:

@@ -78,8 +78,7 @@ def decide(
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
-    from labeltree.cli.trained_model import open_model
-    from labeltree.model_file import read_info
+    from labeltree.cli.trained_model import open_model, save_model
 
     chosen, how = _checked(metric, method, {"a": a, "b": b, "epochs": epochs}, data is not None)
     classifier = open_model(model, parameters)
@@ -88,8 +87,7 @@ def decide(
         rows = read_labelled_rows(classifier, model, data)
         X, y = rows.X, label_lists(rows.y)
     classifier.decide_for(chosen, X, y, method=how, floor=floor)
-    classifier.n_jobs = read_info(model).parameters.get("n_jobs")  # only the decision is saved
-    classifier.save(model)
+    save_model(classifier, model)
     decision = classifier.decision_
     path = None if data is None else data.path
     if json:

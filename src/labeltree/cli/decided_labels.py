@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.calibration.fitting import can_be_calibrated
 from labeltree.calibration.measures import reliability_curve
 from labeltree.calibration.report import PROBABILITY_BINS, CalibrationMeasures
 from labeltree.cli.predicted_labels import best_labels, chosen_labels
@@ -87,14 +88,8 @@ def find_hints(
             )
         )
     found = miscalibrated(_calibration(probabilities, hits, n_true, n_rows))
-    if found is not None and hasattr(model, "calibrate") and hasattr(model.model_.forest, "calibration"):
-        hints.append(
-            Hint(
-                f"Labels said to be {found.low:.0%} to {found.high:.0%} probable are right in {found.frequency:.0%} of "
-                "the cases.",
-                f"labeltree calibrate {path} VALID",
-            )
-        )
+    if found is not None and can_be_calibrated(model):
+        hints.append(Hint(found.describe(), f"labeltree calibrate {path} VALID"))
     return hints
 
 

@@ -10,15 +10,8 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
-from labeltree.cli.options import file_option, option
+from labeltree.cli.options import file_option
 from labeltree.cli.parameters import PANELS, with_parameters
-
-
-def positive(value: float) -> float:
-    """Raise `BadParameter` unless a number is positive and finite."""
-    if not 0 < value < float("inf"):
-        raise typer.BadParameter(f"must be a positive number, got {value}")
-    return value
 
 
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
@@ -26,16 +19,8 @@ def positive(value: float) -> float:
 def evaluate(
     model: options.Model,
     data: DataFile,
-    A: Annotated[
-        float,
-        option(
-            "With B, the parameters of the propensities. Papers use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for "
-            "Amazon, and the defaults for other data.",
-            "--A",
-            callback=positive,
-        ),
-    ] = 0.55,
-    B: Annotated[float, option("See A.", "--B", callback=positive)] = 1.5,
+    A: options.PropensityA = 0.55,
+    B: options.PropensityB = 1.5,
     label_weight: options.LabelWeight = None,
     filter_labels: options.FilterLabels = None,
     report: Annotated[
@@ -89,8 +74,8 @@ def evaluate(
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
-    if filtered is not None and filter_labels is not None:
-        filtered.check(len(rows.y) if isinstance(rows.y, list) else rows.y.shape[0], filter_labels)
+    if filtered is not None:
+        filtered.check(rows.n_rows)
     evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"

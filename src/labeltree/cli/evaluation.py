@@ -17,13 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from labeltree.cli.decided_labels import DecidedLabels, Hint, decided_lists, find_hints
-from labeltree.cli.figures import bytes_text, count_text, directory_bytes, peak_memory_bytes
+from labeltree.cli.figures import bytes_text, directory_bytes, peak_memory_bytes
 from labeltree.cli.filtered_pairs import FilteredPairs
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
 from labeltree.model_file import read_info
 from labeltree.validation import n_threads
+from labeltree.wording import count_text
 
 CUTOFFS = (1, 3, 5)
 SINGLE_ROWS = 1000

@@ -11,11 +11,12 @@ from scipy.sparse import issparse
 
 from labeltree.cli.data_file import Rows
 from labeltree.cli.evaluation import CUTOFFS, Evaluation
-from labeltree.cli.figures import bytes_text, count_text
+from labeltree.cli.figures import bytes_text
 from labeltree.cli.label_names import LabelNames
 from labeltree.cli.labelled_rows import label_lists
 from labeltree.data.atomic_file import open_atomic
 from labeltree.report import measure_report, report_page
+from labeltree.wording import count_text
 
 
 def write_report(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labeltree.wording import count_text as count_text  # the other figures as texts are here
+from labeltree.wording import count_text
 
 
 def bytes_text(n_bytes: float) -> str:

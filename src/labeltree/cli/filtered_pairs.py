@@ -16,9 +16,13 @@ from labeltree.errors import DataFormatError
 
 @dataclass(frozen=True)
 class FilteredPairs:
-    """The labels of each row that are neither true nor predicted, whatever the data and the model say."""
+    """The labels of each row that are neither true nor predicted, whatever the data and the model say.
+
+    `path` is the file they were read from, for messages.
+    """
 
     of_row: Mapping[int, frozenset[Any]]
+    path: str = ""
 
     @classmethod
     def read(cls, path: Path) -> FilteredPairs:
@@ -33,15 +37,15 @@ class FilteredPairs:
                     f"expected 'row label', two numbers from 0, got {line.strip()[:40]!r}", str(path), number
                 )
             of_row[int(words[0])].add(int(words[1]))
-        return cls({row: frozenset(labels) for row, labels in of_row.items()})
+        return cls({row: frozenset(labels) for row, labels in of_row.items()}, str(path))
 
-    def check(self, n_rows: int, path: Path) -> None:
+    def check(self, n_rows: int) -> None:
         """Raise `DataFormatError` if a pair is of a row that the data do not have."""
         last = max(self.of_row, default=-1)
         if last >= n_rows:
             raise DataFormatError(
                 f"expected rows from 0 to {n_rows - 1}, as the data have, got row {last}: is the file for other data?",
-                str(path),
+                self.path,
             )
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any
 
+import typer
+
 from labeltree.cli import options
 from labeltree.cli.options import count, option
 
@@ -36,14 +38,15 @@ def info(
     from labeltree.model_file import load, read_info
     from labeltree.model_file.waiting import Waiting
 
+    if label_names is not None and not tree:
+        raise typer.BadParameter("names labels in the drawing: add --tree", param_hint="--label-names")
     stored = read_info(model)
     waiting = Waiting.of(model)
     classifier: Any = load(model, verify=verify)
-    if tree:
-        check_has_label_tree(classifier)
-    names = LabelNames(classifier, label_names)
     drawing = None
     if tree:
+        check_has_label_tree(classifier)
+        names = LabelNames(classifier, label_names)
         leaves = [printable(names[label]) for label in classifier.classes_.tolist()]
         drawing = classifier.model_.forest.trees[0].draw(leaves, max_nodes)
     if json:
@@ -102,7 +105,8 @@ def _journal_to_json(waiting: Any) -> dict[str, Any] | None:
 
 def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> Any:
     from labeltree.cli.console import table_of
-    from labeltree.cli.figures import bytes_text, count_text
+    from labeltree.cli.figures import bytes_text
+    from labeltree.wording import count_text
 
     checked = ", all checksums are right" if verified else ""
     n_dense = stored.dense_features[1] - stored.dense_features[0]
@@ -136,7 +140,7 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
 
 def _tree_rows(trees: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return a title and a text for each tree, or for all of them together if there are many."""
-    from labeltree.cli.figures import count_text
+    from labeltree.wording import count_text
 
     names = [f"tree {number}" for number in range(1, len(trees) + 1)] if len(trees) > 1 else ["tree"]
     if len(trees) > MOST_TREES:

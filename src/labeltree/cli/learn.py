@@ -123,7 +123,8 @@ def learn(
 def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dict[str, Any]) -> Any:
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
-    from labeltree.cli.trained_model import open_model, untrained
+    from labeltree.cli.trained_model import open_model
+    from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
     if fresh or not (path / DOCUMENT_NAME).exists():

@@ -12,15 +12,16 @@ import typer
 
 from labeltree.cli.application import INTERRUPTED
 from labeltree.cli.console import print_next, standard_output, titled
-from labeltree.cli.figures import bytes_text, count_text, directory_bytes, seconds_text
+from labeltree.cli.figures import bytes_text, directory_bytes, seconds_text
 from labeltree.cli.learning_display import JsonLines, LearningDisplay, LiveTable, PlainLines
 from labeltree.cli.progressive_validation import ProgressiveValidation
-from labeltree.cli.stop_signals import Stopped, StopSignals
+from labeltree.cli.stop_signals import Stopped, StreamSignals
 from labeltree.data import ExampleStream
 from labeltree.errors import DataFormatError
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.journaled_model import JournaledModel
 from labeltree.online.streaming import ShortStreamError, learn, n_learned, n_learned_of_stream
+from labeltree.wording import count_text
 
 
 def print_replayed(journaled: JournaledModel, as_json: bool) -> None:
@@ -50,7 +51,7 @@ def run_learning(
     Raises the `DataFormatError` of a wrong line, and `typer.Exit` after Ctrl-C; the examples before are saved.
     """
     classifier, path = journaled.model, journaled.path
-    display, signals = _display(as_json), StopSignals()
+    display, signals = _display(as_json), StreamSignals()
     failure: DataFormatError | None = None
     n_before = n_learned(classifier)
     n_skipped = 0 if new_stream else n_learned_of_stream(classifier)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from labeltree.cli import options
 from labeltree.cli.options import argument
@@ -29,13 +29,13 @@ def name(
         labeltree name tags.labeltree eurovoc.ttl --language fr
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.trained_model import open_model, save_model
     from labeltree.labels import read_label_names
-    from labeltree.model_file import load
 
-    classifier: Any = load(model)
+    classifier = open_model(model)
     labels = classifier.classes_.tolist()
     classifier.label_names_ = read_label_names(file, labels, language=language)
-    classifier.save(model)
+    save_model(classifier, model)
     names = classifier.label_names_ or {}
     if json:
         print_json({"model": str(model), "file": str(file), "labels": len(labels), "label_names": len(names)})

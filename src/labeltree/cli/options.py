@@ -21,6 +21,13 @@ def argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
+def _positive(value: float) -> float:
+    """Raise `BadParameter` unless a number is positive and finite."""
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"must be a positive number, got {value}")
+    return value
+
+
 #: Options for a whole number from 1, for a probability, and for the name of a file.
 count = partial(option, min=1, metavar="N")
 probability_option = partial(option, min=0, max=1, metavar="P")
@@ -35,6 +42,20 @@ LabelNames = Annotated[
     ),
 ]
 Language = Annotated[str, option("The language of the names in a SKOS vocabulary.", metavar="CODE")]
+K = Annotated[
+    int | None,
+    option(
+        "The maximum number of labels of a text or row; 5 by default. Without this option and --threshold, the model "
+        "uses the thresholds set by 'labeltree decide', if there are any.",
+        "--k",
+        "-k",
+        min=1,
+        metavar="K",
+    ),
+]
+Threshold = Annotated[
+    float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
+]
 LabelWeight = Annotated[
     str | None,
     option(
@@ -43,6 +64,16 @@ LabelWeight = Annotated[
         metavar="propensity|FILE",
     ),
 ]
+PropensityA = Annotated[
+    float,
+    option(
+        "With B, the parameters of the propensities. Papers use 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon, and "
+        "the defaults for other data.",
+        "--A",
+        callback=_positive,
+    ),
+]
+PropensityB = Annotated[float, option("See A.", "--B", callback=_positive)]
 FilterLabels = Annotated[
     Path | None,
     file_option(

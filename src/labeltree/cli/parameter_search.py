@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from types import FrameType
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +12,7 @@ from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import is_given, option_name
 
 if TYPE_CHECKING:
+    from labeltree.cli.stop_signals import SearchSignals
     from labeltree.cli.training_rows import TrainingRows
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -51,27 +49,6 @@ def seconds_of(text: str) -> float:
     return float(found[1]) * _SECONDS[found[2] or "m"]
 
 
-class StoppedSearch:
-    """Lets SIGTERM end a search as Ctrl-C does, and remembers the signal."""
-
-    def __init__(self) -> None:
-        self.received: signal.Signals | None = None
-
-    @contextmanager
-    def handled(self) -> Iterator[None]:
-        """Handle the signals meanwhile; later ones end the program as usual."""
-        before = {number: signal.signal(number, self._receive) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        self.received = signal.Signals(number)
-        raise KeyboardInterrupt
-
-
 def run_search(
     rows: TrainingRows,
     valid: TrainingRows | None,
@@ -83,7 +60,7 @@ def run_search(
     metric: str,
     started: float,
     is_shown: bool,
-    signals: StoppedSearch | None = None,
+    signals: SearchSignals | None = None,
 ) -> Any:
     """Search parameters from `started` on for `budget` seconds; Ctrl-C or SIGTERM ends it with the result so far.
 
@@ -91,12 +68,13 @@ def run_search(
     """
     import time
 
+    from labeltree.cli.stop_signals import SearchSignals
     from labeltree.cli.tuning_display import TuningDisplay
     from labeltree.text import Tagger
     from labeltree.tuning import SearchSpace, tune
 
     display = TuningDisplay(budget, metric, started)
-    with (signals or StoppedSearch()).handled(), display.opened() if is_shown else nullcontext():
+    with (signals or SearchSignals()).handled(), display.opened() if is_shown else nullcontext():
         return tune(
             rows.X,
             rows.y,
@@ -143,8 +121,9 @@ def check_tuning_options(
 
 def describe_search(found: Any, seconds: float) -> str:
     """Return the number of trials, the chosen parameters and their score."""
-    from labeltree.cli.figures import count_text, seconds_text
+    from labeltree.cli.figures import seconds_text
     from labeltree.cli.tuning_display import parameters_text
+    from labeltree.wording import count_text
 
     early = ", interrupted" if found.is_interrupted else ""
     trials = f"{count_text(len(found.trials), 'trial')} in {seconds_text(seconds)}{early}"

@@ -14,7 +14,7 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
-from labeltree.cli.options import file_option, option, probability_option
+from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
 
 
@@ -23,20 +23,8 @@ from labeltree.cli.parameters import PANELS, with_parameters
 def predict(
     model: options.Model,
     data: DataFile,
-    k: Annotated[
-        int | None,
-        option(
-            "The maximum number of labels per row; 5 by default. Without this option and --threshold, the model "
-            "uses the thresholds set by 'labeltree decide', if there are any.",
-            "--k",
-            "-k",
-            min=1,
-            metavar="K",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
-    ] = None,
+    k: options.K = None,
+    threshold: options.Threshold = None,
     label_weight: options.LabelWeight = None,
     output: Annotated[
         Path | None,
@@ -61,8 +49,9 @@ def predict(
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
     DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With
-    [bold]--label-names[/bold], they have the names of the file instead of labels. A tab, a newline or a backslash in a
-    label, a name or an id is written as \\t, \\n or \\\\, so that a row is always one line.
+    [bold]--label-names[/bold], they have the names of the file instead of labels. In labels, names and ids a tab is
+    written as \\t, a newline as \\n, a backslash as \\\\, and other control characters are escaped too: a row is always
+    one line.
 
     [bold]Examples[/bold]
 
@@ -75,9 +64,8 @@ def predict(
     """
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
-    from labeltree.cli.predicted_labels import best_labels, chosen_labels
+    from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
-    from labeltree.decisions.decision import HALF
 
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, label_names)
@@ -85,17 +73,12 @@ def predict(
     write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if write is _as_rows and (names.are_from_file or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
-    # A ranking by weights has its own purpose: it ignores the decision.
-    is_decided = k is None and threshold is None and weight is None and classifier.decision_ is not HALF
+    ask = predictor(classifier, k, threshold, weight)
     n_rows = 0
     with _opened(output) as file:
         for rows in data.blocks_for(classifier):
-            X = rows.X
-            if is_decided:
-                found = chosen_labels(classifier, X)
-            else:
-                found = best_labels(classifier, X, k or 5, threshold or 0.0, weight)
-            file.write(write(X, found, names, n_rows, rows.ids))
+            found = ask(rows.X)
+            file.write(write(rows.X, found, names, n_rows, rows.ids))
             file.flush()
             n_rows += len(found.indptr) - 1
 
@@ -116,34 +99,29 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
 
 
-#: What would break a line or a column is written as in Python, JSON and C.
-_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-
-
 def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
+    from labeltree.cli.console import escaped
+
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
     lines = (
-        separator.join(
-            f"{text_of(label).translate(_ESCAPES)}:{probability:.6g}" for label, probability in row
-        )
+        separator.join(f"{escaped(text_of(label))}:{probability:.6g}" for label, probability in row)
         for row in found.rows()
     )
     if ids is not None:
-        lines = (f"{str(id).translate(_ESCAPES)}\t{line}" for id, line in zip(ids, lines, strict=True))
+        lines = (f"{escaped(id)}\t{line}" for id, line in zip(ids, lines, strict=True))
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _as_json(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
-    import json
-
+    from labeltree.cli.console import json_text
     from labeltree.cli.predicted_labels import label_to_json
 
     lines = []
     for place, row in enumerate(found.rows()):
         number = {"row": first_row + place} | ({} if ids is None else {"id": ids[place]})
         labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in row]
-        lines.append(json.dumps({**number, "labels": labels}, ensure_ascii=False) + "\n")
+        lines.append(json_text({**number, "labels": labels}) + "\n")
     return "".join(lines).encode()
 
 

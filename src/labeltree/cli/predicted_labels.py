@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.decisions.decision import HALF
 from labeltree.model.label_matrix import decided_labels
 
 
@@ -22,6 +24,16 @@ class PredictedLabels(NamedTuple):
         """Return the labels of each row with their probabilities."""
         pairs = list(zip(self.labels.tolist(), self.probabilities.tolist(), strict=True))
         return [pairs[begin:end] for begin, end in pairwise(self.indptr.tolist())]
+
+
+def predictor(
+    model: Any, k: int | None, threshold: float | None, label_weight: Any = None
+) -> Callable[[Any], PredictedLabels]:
+    """Return the function that predicts rows as the options ask: by the model's decision if they do not rank labels."""
+    is_ranked = any(option is not None for option in (k, threshold, label_weight))
+    if is_ranked or model.decision_ is HALF:
+        return lambda X: best_labels(model, X, k or 5, threshold or 0.0, label_weight)
+    return lambda X: chosen_labels(model, X)
 
 
 def best_labels(model: Any, X: Any, k: int, threshold: float, label_weight: Any = None) -> PredictedLabels:

@@ -7,6 +7,7 @@ from typing import Any
 
 from labeltree.cli.console import print_warning
 from labeltree.cli.data_file import DataFile
+from labeltree.wording import shortened
 
 #: A label in a message is cut after this many characters.
 _LONG_LABEL = 40
@@ -67,5 +68,4 @@ def warn_of_unknown_labels(
 
 
 def _shown(label: Any) -> str:
-    text = str(label)
-    return repr(text if len(text) <= _LONG_LABEL else f"{text[:_LONG_LABEL]}…")
+    return repr(shortened(str(label), _LONG_LABEL))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from labeltree.cli import options
-from labeltree.cli.options import argument, option, probability_option
+from labeltree.cli.options import argument, option
 
 
 def tag(
@@ -19,20 +19,8 @@ def tag(
         list[str] | None,
         argument("TEXT", "Texts, each in quotes. Without any, every line of standard input is a text."),
     ] = None,
-    k: Annotated[
-        int | None,
-        option(
-            "The maximum number of labels per text; 5 by default. Without this option and --threshold, the model "
-            "uses the thresholds set by 'labeltree decide', if there are any.",
-            "--k",
-            "-k",
-            min=1,
-            metavar="K",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None, probability_option("Leave out labels with a smaller probability; 0 by default.")
-    ] = None,
+    k: options.K = None,
+    threshold: options.Threshold = None,
     label_names: options.LabelNames = None,
     json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
@@ -50,9 +38,8 @@ def tag(
     """
     from labeltree.cli.console import print_warning
     from labeltree.cli.label_names import LabelNames
-    from labeltree.cli.predicted_labels import best_labels, chosen_labels
+    from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
-    from labeltree.decisions.decision import HALF
 
     classifier = open_model(model)
     if not classifier.model_.takes_text:
@@ -66,9 +53,7 @@ def tag(
             f"{texts[0]} is a file, but its name is tagged here; for the texts of the file use 'labeltree "
             f"predict {model} {texts[0]}'"
         )
-    is_ranked = k is not None or threshold is not None or classifier.decision_ is HALF
-    best = partial(best_labels, k=k or 5, threshold=threshold or 0.0)
-    ask = best if is_ranked else chosen_labels
+    ask = predictor(classifier, k, threshold)
     show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
     if not texts and sys.stdin.isatty():
@@ -76,7 +61,7 @@ def tag(
     # Lines of standard input are answered one by one, as they come.
     for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):
         X = classifier.model_.text_rows(batch)
-        found = ask(classifier, X)
+        found = ask(X)
         for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
             show(text, tags, has_several, _is_empty(X, number))
 

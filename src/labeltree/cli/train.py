@@ -9,7 +9,7 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
-from labeltree.cli.figures import count_text, range_text, seconds_text
+from labeltree.cli.figures import range_text, seconds_text
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameter_search import (
     DEFAULT_METRIC,
@@ -21,6 +21,7 @@ from labeltree.cli.parameter_search import (
 )
 from labeltree.cli.parameters import is_given, text_options
 from labeltree.kinds import METHODS
+from labeltree.wording import count_text
 
 DEFAULT_METHOD = "label-tree"
 
@@ -146,9 +147,8 @@ def train(
         valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
     check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
     labels = rows.labels
-    names = (
-        None if name_file is None else name_file.names_of(labels)
-    )  # refuses a wrong file before hours of training
+    # A wrong file is refused before hours of training.
+    names = None if name_file is None else name_file.names_of(labels)
     found = None
     if tune is not None:
         with stopwatch.phase("tuning"):

@@ -1,4 +1,4 @@
-"""Models for commands: one to train, or one that answers."""
+"""Trained models that commands open, ask and save."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
     return model
 
 
+def save_model(model: Any, path: Path) -> None:
+    """Save a model that `open_model` opened; ``--n-jobs`` is for this command alone, and is not saved."""
+    from labeltree.model_file import read_info
+
+    model.n_jobs = read_info(path).parameters.get("n_jobs")
+    model.save(path)
+
+
 def _check_n_jobs(model: Any) -> None:
     from labeltree.validation import n_threads
 
@@ -45,13 +53,6 @@ def check_has_label_tree(model: Any) -> None:
     """Raise `BadParameter` for a model without label trees, such as one whose trees divide examples."""
     if not model.model_.forest.has_label_trees:
         raise typer.BadParameter(f"{with_article(type(model).__name__)} has no label tree")
-
-
-def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
-    """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
-    model = make(**parameters)
-    refuse_wrong(model.check_parameters)
-    return model
 
 
 def refuse_wrong(check: Callable[[], None]) -> None:

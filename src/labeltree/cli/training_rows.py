@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import typer
-from scipy.sparse import csr_matrix
 
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
@@ -56,9 +54,7 @@ class TrainingRows:
         """Return y as a matrix with a column for each label."""
         if self.vectorizer is None:
             return self.y
-        labels = read_labels(self.y)
-        ones = np.ones(len(labels.indices), dtype=np.float32)
-        return csr_matrix((ones, labels.indices, labels.indptr), shape=(labels.n_rows, labels.n_labels))
+        return read_labels(self.y).matrix()
 
     def describe(self, n_labels: int, seconds: float) -> str:
         """Return the number of rows, features and labels in one line."""
@@ -100,17 +96,6 @@ def _read_texts(source: DataFile) -> TrainingRows:
     warn_of_unsplit_labels(source, labels)
     warn_of_empty_columns(source, texts)
     return TrainingRows(texts, labels)
-
-
-def untrained_vectorizer(parameters: dict[str, Any], source: DataFile) -> Any:
-    """Return a vectorizer for the texts of a file; wrong parameters raise `BadParameter`."""
-    from labeltree.cli.trained_model import untrained
-    from labeltree.text import TextVectorizer
-
-    made = {**parameters, "fields": source.fields, "n_jobs": -1}
-    if source.n_features is not None:
-        made["n_features"] = source.n_features
-    return untrained(TextVectorizer, made)
 
 
 def read_validation_rows(source: DataFile, rows: TrainingRows) -> TrainingRows:

@@ -83,23 +83,20 @@ def tune(
     from labeltree import LabelTreeClassifier
     from labeltree.cli.application import INTERRUPTED
     from labeltree.cli.console import print_json, print_next, standard_output
-    from labeltree.cli.figures import count_text
-    from labeltree.cli.parameter_search import StoppedSearch, run_search
+    from labeltree.cli.parameter_search import run_search, searched_only
+    from labeltree.cli.stop_signals import SearchSignals
     from labeltree.cli.trained_model import refuse_wrong
-    from labeltree.cli.training_rows import (
-        read_training_rows,
-        read_validation_rows,
-        untrained_vectorizer,
-    )
+    from labeltree.cli.training_rows import read_training_rows, read_validation_rows
     from labeltree.cli.tuning_display import WIDTH, front_table, summary
+    from labeltree.cli.untrained_model import untrained_vectorizer
     from labeltree.tuning import SearchSpace
     from labeltree.tuning.checks import check_search
-    from labeltree.tuning.space import TEXT_SEARCHED
+    from labeltree.wording import count_text
 
     started = time.monotonic()
     given = {name: value for name, value in parameters.items() if value is not None}
     for_texts = {option.name for option in text_options()} & given.keys()
-    fixed = {name: value for name, value in given.items() if name in (*_SEARCHED, *TEXT_SEARCHED)}
+    fixed = searched_only(given)
     estimator = LabelTreeClassifier(**{name: value for name, value in given.items() if name in _SHARED})
     vectorizer = untrained_vectorizer({name: given[name] for name in for_texts}, data)
     refuse_wrong(lambda: check_search(estimator, SearchSpace().fixed(**fixed), metric))
@@ -114,7 +111,7 @@ def tune(
         raise ValueError(
             f"{data.path}: reading the data took all of the {budget:g} seconds; give a longer --budget"
         )
-    signals = StoppedSearch()
+    signals = SearchSignals()
     found = run_search(
         rows,
         valid_rows,

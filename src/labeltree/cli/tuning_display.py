@@ -13,9 +13,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from labeltree.cli.figures import bytes_text, count_text, seconds_text
+from labeltree.cli.figures import bytes_text, seconds_text
 from labeltree.tuning import Trial, Tuning
 from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED
+from labeltree.wording import count_text
 
 _SHOWN_TRIALS = 8
 _CHOSEN, _START = "→", "·"

@@ -1,17 +1,33 @@
-"""The model that `train` will train, from the options, the parameters of a file and a preset."""
+"""Models that commands will train, from the options, the parameters of a file and a preset."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.parameters import FOR_EVERY_RUN
-from labeltree.cli.trained_model import untrained
-from labeltree.cli.training_rows import untrained_vectorizer
+from labeltree.cli.trained_model import refuse_wrong
 from labeltree.cli.tree.hierarchy import tree_parameter
 from labeltree.kinds import Kind
+from labeltree.text import TextVectorizer
 from labeltree.tuning import read_parameters
+
+
+def untrained(make: Callable[..., Any], parameters: dict[str, Any]) -> Any:
+    """Make an estimator from options; raise `BadParameter` for wrong ones, before any data is read."""
+    model = make(**parameters)
+    refuse_wrong(model.check_parameters)
+    return model
+
+
+def untrained_vectorizer(parameters: dict[str, Any], source: DataFile) -> Any:
+    """Return a vectorizer for the texts of a file; wrong parameters raise `BadParameter`."""
+    made = {**parameters, "fields": source.fields, "n_jobs": -1}
+    if source.n_features is not None:
+        made["n_features"] = source.n_features
+    return untrained(TextVectorizer, made)
 
 
 def read_parameters_of(kind: Kind, file: Path | None) -> dict[str, Any]:

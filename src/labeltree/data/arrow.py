@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from labeltree.errors import DataFormatError
 
@@ -19,6 +19,8 @@ PARQUET_MAGIC = b"PAR1"
 ARROW_MAGIC = b"ARROW1"
 
 _BATCH_ROWS = 4096
+
+_Batches: TypeAlias = Callable[[list[str]], Iterator[Any]]
 
 
 def read_arrow(
@@ -35,9 +37,9 @@ def read_arrow(
     pyarrow = _pyarrow(name)
     n_rows = 0
     try:
-        names, batches = (_parquet if format == "parquet" else _arrow)(file, columns)
+        names, batches = (_parquet if format == "parquet" else _arrow)(file)
         columns = columns.among(names)
-        wanted = [column for column in (*columns.text, columns.labels, columns.id) if column is not None]
+        wanted = columns.names
         for batch in batches(wanted):
             lists = [batch.column(column).to_pylist() for column in wanted]
             examples: list[Example] = []
@@ -57,12 +59,14 @@ def read_arrow(
         raise DataFormatError(f"expected a valid {format} file, but: {error}", name) from error
 
 
-def _parquet(file: BinaryIO, columns: Columns) -> tuple[list[str], Callable[[list[str]], Iterator[Any]]]:
+def _parquet(file: BinaryIO) -> tuple[list[str], _Batches]:
+    """Return the names of all columns, and a function that reads some of them in batches."""
     table = import_module("pyarrow.parquet").ParquetFile(file)
     return table.schema_arrow.names, lambda wanted: table.iter_batches(_BATCH_ROWS, columns=wanted)
 
 
-def _arrow(file: BinaryIO, columns: Columns) -> tuple[list[str], Callable[[list[str]], Iterator[Any]]]:
+def _arrow(file: BinaryIO) -> tuple[list[str], _Batches]:
+    """Return the names of all columns, and a function that reads all of them in batches."""
     ipc = import_module("pyarrow.ipc")
     is_file = file.read(len(ARROW_MAGIC)) == ARROW_MAGIC
     file.seek(0)

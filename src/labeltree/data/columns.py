@@ -44,6 +44,11 @@ class Columns:
             raise ValueError("expected a separator of at least one character, got ''")
 
     @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        return [name for name in (*self.text, self.labels, self.id) if name is not None]
+
+    @property
     def are_chosen(self) -> bool:
         """Whether columns were chosen; fields may come from a model, which reads texts without columns too."""
         is_usual = self.labels in (None, "labels") and (self.text == ("text",) or self.are_fields)
@@ -51,12 +56,11 @@ class Columns:
 
     def among(self, names: Collection[str]) -> Columns:
         """Return the columns to read from a table with these columns; `LineError` if it lacks one."""
-        columns = self.of_repository() if "target_ind" in names and "text" not in names else self
-        wanted = [*columns.text, *(name for name in (columns.labels, columns.id) if name is not None)]
-        if columns is not self:  # short texts of the repository have titles only
-            columns = replace(columns, text=tuple(name for name in columns.text if name in names))
-            wanted = wanted[len(self.text) :]
-        missing = next((name for name in wanted if name not in names), None)
+        columns = self.of_repository() if is_of_repository(names) else self
+        if columns.text != self.text:  # the short texts of the repository have titles only
+            there = tuple(name for name in columns.text if name in names)
+            columns = replace(columns, text=there or columns.text)
+        missing = next((name for name in columns.names if name not in names), None)
         if missing is not None:
             option = {columns.labels: "labels", columns.id: "id"}.get(missing, "text")
             raise LineError(
@@ -110,6 +114,11 @@ class Columns:
         if type(value) is not str and type(value) is not int:
             raise LineError(f"expected a string or an integer as {self.id!r}, got {kind_of(value)}")
         return value
+
+
+def is_of_repository(names: Collection[str]) -> bool:
+    """Return whether a record has the columns of the Extreme Classification Repository's raw texts."""
+    return "target_ind" in names and "text" not in names
 
 
 def shown(names: Collection[str], noun: str) -> str:

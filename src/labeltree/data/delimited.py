@@ -37,8 +37,7 @@ def read_delimited(
         columns = columns.among(header)
     except LineError as error:
         raise LineError(error.reason, lines.number) from None
-    wanted = [name for name in (*columns.text, columns.labels, columns.id) if name is not None]
-    places = {name: header.index(name) for name in wanted}
+    places = {name: header.index(name) for name in columns.names}
     example_of = partial(_example, places=places, n_fields=len(header), columns=columns, make=make)
     examples: list[Example] = []
     while True:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Columns, kind_of, shown
+from .columns import Columns, is_of_repository, kind_of, shown
 from .examples import Example, text_example, words_example
 from .lines import LineError
 
@@ -31,7 +31,7 @@ class JsonLines:
         if record is None:
             return None
         columns = self._columns
-        if "target_ind" in record and "text" not in record:
+        if is_of_repository(record):
             columns = self._of_repository
         if self._whole_texts:
             return text_example(record, columns)

@@ -11,7 +11,7 @@ from labeltree.errors import DataFormatError
 from . import fasttext
 from .columns import Columns
 from .formats import NUMBER_FORMATS, DataFormat
-from .frames import frame_columns, read_frame
+from .frames import Frame
 from .sources import Source, source_name
 from .stream import ExampleStream, check_format
 
@@ -89,9 +89,10 @@ def read_texts(
     Texts(texts=['A fishing boat'], labels=[['sea', 'boat']], ids=['7'])
     """
     columns = Columns((text,) if isinstance(text, str) else tuple(text), labels, separator, id)
-    frame = frame_columns(source)
+    frame = Frame.of(source)
     if frame is not None:
-        read = Texts(*read_frame(*frame, type(source).__name__, columns))
+        block = frame.read(columns)
+        read = Texts(list(block.X), block.y, block.ids)
     else:
         check_format(format)
         fasttext.check_label_prefix(label_prefix)

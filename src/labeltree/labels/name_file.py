@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,6 @@ from labeltree.errors import DataFormatError
 
 if TYPE_CHECKING:
     from labeltree.trees import Taxonomy
-
-_TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
-_SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
 
 #: Columns of a table that have labels, and columns that have names; the first that is there is taken.
 _LABEL_COLUMNS = ("id", "uri", "code", "notation", "label")
@@ -86,11 +82,13 @@ class NameFile:
         """Read a file; see `read_label_names`."""
         from labeltree.data.sources import read_lines
         from labeltree.trees import Taxonomy
+        from labeltree.trees.concept_table import is_table
+        from labeltree.trees.skos import is_skos
 
         name = os.fspath(path)
-        if _SKOS.fullmatch(os.path.basename(name)):
+        if is_skos(path):
             return cls(name, Taxonomy.from_skos(path, language=language))
-        if _TABLE.fullmatch(os.path.basename(name)):
+        if is_table(path):
             table = _read_table(path, language)
             return cls(name, Taxonomy(table.keys(), [None] * len(table), table.values()))
         lines = [line for _, line in read_lines(path)]
@@ -132,7 +130,7 @@ def names_in(concepts: Taxonomy, labels: list[Any]) -> dict[Any, str]:
 def _read_table(path: str | os.PathLike[str], language: str) -> dict[str, str]:
     """Return names by label."""
     from labeltree.data.sources import source_name
-    from labeltree.trees.concept_table import table_rows
+    from labeltree.trees.concept_table import is_tab_separated, table_rows
 
     names: dict[str, str] = {}
     columns: tuple[int, int] | None = None
@@ -143,8 +141,9 @@ def _read_table(path: str | os.PathLike[str], language: str) -> dict[str, str]:
             if named:
                 continue
         if len(row) <= max(columns):
+            separator = "tab" if is_tab_separated(path) else "comma"
             raise DataFormatError(
-                f"expected a label and its name, separated by a {'tab' if _is_tsv(path) else 'comma'}, got {row[0]!r}",
+                f"expected a label and its name, separated by a {separator}, got {row[0]!r}",
                 source_name(path),
                 line,
             )
@@ -169,7 +168,3 @@ def _columns_named(header: list[str], language: str) -> tuple[int, int] | None:
     label = next((at[column] for column in _LABEL_COLUMNS if column in at), None)
     name = next((at[column] for column in named if column in at), None)
     return None if label is None or name is None or label == name else (label, name)
-
-
-def _is_tsv(path: str | os.PathLike[str]) -> bool:
-    return ".tsv" in os.path.basename(os.fspath(path)).lower()

@@ -44,6 +44,11 @@ class LabelRows:
         """The number of rows with each label."""
         return np.bincount(self.indices, minlength=self.n_labels).astype(np.int64)
 
+    def matrix(self) -> sp.csr_matrix:
+        """Return a matrix with a column for each class, 1 where a row has it."""
+        ones = np.ones(len(self.indices), dtype=np.float32)
+        return sp.csr_matrix((ones, self.indices, self.indptr), shape=(self.n_rows, self.n_labels))
+
     def take(self, rows: NDArray[np.int64]) -> LabelRows:
         """Return some rows, with all classes."""
         sizes = np.diff(self.indptr)[rows]

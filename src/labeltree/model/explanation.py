@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -50,6 +52,14 @@ class Explanation:
     label: Any
     probability: float
     paths: Sequence[Sequence[Step]]
+
+    def amounts(self) -> dict[Any, float]:
+        """Return the amount that each feature adds to the scores of a path, averaged over the trees."""
+        amounts: dict[Any, float] = defaultdict(float)
+        for step in chain.from_iterable(self.paths):
+            for contribution in step.contributions:
+                amounts[contribution.feature] += contribution.amount / len(self.paths)
+        return dict(amounts)
 
     def __str__(self) -> str:
         lines = [f"{self.label}: probability {self.probability:.4f}"]

@@ -1,4 +1,4 @@
-"""Answers of a forest as sparse matrices with a column for each label."""
+"""Answers of a forest as matrices with a column for each label."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from labeltree.decisions.decision import read_truth
 from labeltree.decisions.validation_pairs import ValidationPairs
@@ -13,6 +14,10 @@ from labeltree.labels.weights import ranking_weight
 from labeltree.model.forest import Features, Search, TopAnswer
 from labeltree.model.model import Model
 from labeltree.validation import check_same_rows
+from labeltree.wording import count_text
+
+#: Maximum size of the array that `predict_proba` returns after training on a 1-d y.
+DENSE_BYTES = 2**32
 
 
 def as_matrix(answer: TopAnswer, n_labels: int) -> Any:
@@ -21,6 +26,34 @@ def as_matrix(answer: TopAnswer, n_labels: int) -> Any:
     found = indices >= 0
     indptr = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
     return sp.csr_matrix((probabilities[found], indices[found], indptr), shape=(len(indices), n_labels))
+
+
+def all_above(
+    model: Model, features: Features, search: Search, evaluations: NDArray[np.int64] | None = None
+) -> Any:
+    """Return all labels that reach the thresholds of the search as a sparse matrix, its rows best first."""
+    indptr, labels, values = model.forest.above(features, search, evaluations)
+    return sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, len(model.label_index)))
+
+
+def shares_of_classes(found: Any) -> NDArray[np.float32]:
+    """Return probabilities of classes that exclude each other as an array whose rows sum to 1."""
+    sums = np.asarray(found.sum(axis=1)).ravel()
+    found.data /= np.repeat(np.where(sums > 0, sums, 1), np.diff(found.indptr))
+    shares: NDArray[np.float32] = found.toarray()
+    shares[shares.sum(axis=1) == 0] = 1 / shares.shape[1]
+    return shares
+
+
+def check_fits(n_rows: int, n_labels: int) -> None:
+    """Raise `ValueError` if an array with the probabilities of all classes would be too large."""
+    n_bytes = n_rows * n_labels * np.dtype(np.float32).itemsize
+    if n_bytes > DENSE_BYTES:
+        raise ValueError(
+            f"an array with the probabilities of {count_text(n_rows, 'row')} and {count_text(n_labels, 'class')} has "
+            f"{n_bytes / 2**30:.1f} GiB, more than {DENSE_BYTES / 2**30:g} GiB: use predict_topk(X, k), which returns "
+            "the top k classes of each row, or ask for fewer rows at a time"
+        )
 
 
 def decided_labels(model: Model, features: Features, search: Search) -> Any:
@@ -38,8 +71,7 @@ def decided_labels(model: Model, features: Features, search: Search) -> Any:
         return as_matrix(model.forest.top_k(features, wanted), n_labels)
     threshold, label_threshold = decision.bounds()
     wanted = search.replace(k=n_labels, threshold=threshold, label_threshold=label_threshold)
-    indptr, labels, values = model.forest.above(features, wanted)
-    return sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
+    return all_above(model, features, wanted)
 
 
 def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float) -> ValidationPairs:
@@ -47,7 +79,5 @@ def validation_pairs(model: Model, X: Any, y: Any, search: Search, floor: float)
     features = model.read(X)
     truth, n_unknown = read_truth(y, model.label_index)
     check_same_rows(features.n_rows, truth.n_rows)
-    n_labels = len(model.label_index)
-    indptr, labels, values = model.forest.above(features, search.replace(k=n_labels, threshold=floor))
-    scores = sp.csr_matrix((values, labels, indptr), shape=(features.n_rows, n_labels))
+    scores = all_above(model, features, search.replace(k=len(model.label_index), threshold=floor))
     return ValidationPairs.of(scores, truth, n_unknown, floor)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from labeltree.wording import shortened
+
 #: Names of tensor files: what is inside, and the first half of the hash of its content.
 TENSOR_FILE_NAME = re.compile(
     r"([a-z]{1,30}(?:-[a-z]{1,30}){0,3}(?:-[0-9]{1,6})?)-([0-9a-f]{32})\.safetensors", re.ASCII
@@ -120,5 +122,4 @@ def stored_file(value: Any, stem: str) -> StoredFile:
 
 def short(value: Any) -> str:
     """Return a value for a message."""
-    text = repr(value)
-    return text if len(text) <= 100 else text[:99] + "…"
+    return shortened(repr(value), 100)

@@ -35,6 +35,11 @@ class MiscalibratedBin(NamedTuple):
     probability: float
     frequency: float
 
+    def describe(self) -> str:
+        """Return what is wrong in one sentence."""
+        said = f"{self.low:.0%} to {self.high:.0%}"
+        return f"Labels said to be {said} probable come true in {self.frequency:.0%} of the cases."
+
 
 def find_cures(report: Report) -> list[Cure]:
     """Return a cure for each thing that the measurements show to be wrong."""
@@ -62,8 +67,7 @@ def _calibrate(report: Report) -> Cure | None:
     if found is None or not report.can_be_calibrated:
         return None
     return Cure(
-        f"Labels said to be {found.low:.0%} to {found.high:.0%} probable come true in {found.frequency:.0%} of the "
-        f"cases: the probabilities are off by more than chance.",
+        f"{found.describe()} The probabilities are off by more than chance.",
         "labeltree calibrate MODEL VALID",
     )
 

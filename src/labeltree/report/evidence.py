@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -39,7 +38,7 @@ class Evidence:
     """What the model saw in a row: a text in pieces, or the features with the largest amounts; both may be empty."""
 
     pieces: Sequence[Piece] = ()
-    features: Sequence[tuple[Any, float]] = field(default_factory=tuple)
+    features: Sequence[tuple[Any, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -75,12 +74,7 @@ class EvidenceFinder:
             found = self.model.explain(x, label, n_features=1_000_000, feature_names=self.feature_names)
         except ValueError:
             return []
-        amounts: dict[Any, float] = defaultdict(float)
-        for path in found.paths:
-            for step in path:
-                for contribution in step.contributions:
-                    amounts[contribution.feature] += contribution.amount / len(found.paths)
-        return sorted(amounts.items(), key=lambda pair: -abs(pair[1]))[:LISTED_FEATURES]
+        return sorted(found.amounts().items(), key=lambda pair: -abs(pair[1]))[:LISTED_FEATURES]
 
 
 def joined(text: Any, highlights: Sequence[Highlight] = ()) -> tuple[str, list[Highlight]]:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from labeltree.wording import shortened
+
 #: Longer names of labels are cut.
 LONGEST_NAME = 60
 
@@ -23,7 +25,7 @@ def text(value: object) -> str:
 
 def name_text(name: str) -> str:
     """Return the name of a label as escaped text, cut if it is very long."""
-    return text(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return text(shortened(name, LONGEST_NAME))
 
 
 def number(value: float) -> str:

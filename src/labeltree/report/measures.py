@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.calibration import CalibrationReport, measure_calibration
+from labeltree.calibration.fitting import can_be_calibrated
 from labeltree.decisions.decision import Decision
 from labeltree.labels.reading import LabelRows, find_labels
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
@@ -199,7 +200,7 @@ def measure_report(
         calibration=measure_calibration(model, X, labels, random_state=random_state),
         thresholds=threshold_curve(likely),
         decision=trained.decision,
-        can_be_calibrated=hasattr(model, "calibrate") and hasattr(forest, "calibration"),
+        can_be_calibrated=can_be_calibrated(model),
         outcomes=count_outcomes(truth, predicted, per="label"),
         n_empty=int((predicted.sizes == 0).sum()),
         misses=row_errors(misses, answers, trained, X, search, evidence),

@@ -6,6 +6,7 @@ import inspect
 from typing import Any, NamedTuple
 
 from labeltree.questions import Questions
+from labeltree.wording import count_text, shortened
 
 #: Longer values of parameters are cut.
 LONGEST_VALUE = 60
@@ -31,10 +32,10 @@ def model_facts(model: Questions) -> ModelFacts:
     """
     trained = model.model_
     forest, n_labels = trained.forest, len(trained.label_index)
-    features = _plural(trained.n_features, "feature")
+    features = count_text(trained.n_features, "feature")
     facts = {
         "kind": type(model).__name__,
-        "trained on": f"{_plural(trained.n_samples_fit, 'row')} with {_plural(n_labels, 'label')}, {features}",
+        "trained on": f"{count_text(trained.n_samples_fit, 'row')} with {count_text(n_labels, 'label')}, {features}",
         "training rows of a label": f"{trained.label_counts.mean():,.1f} on average, from "
         f"{trained.label_counts.min():,} to {trained.label_counts.max():,}",
     }
@@ -44,7 +45,7 @@ def model_facts(model: Questions) -> ModelFacts:
     if shapes:
         depth, arity = max(shape.depth for shape in shapes), max(shape.arity for shape in shapes)
         facts["trees"] = (
-            f"{len(shapes):,}, {_plural(depth, 'level')} deep, at most {arity:,} children of a node"
+            f"{len(shapes):,}, {count_text(depth, 'level')} deep, at most {arity:,} children of a node"
         )
     seconds = trained.training.seconds
     if seconds:
@@ -64,11 +65,5 @@ def _parameters(model: Any) -> tuple[dict[str, str], dict[str, str]]:
     for name, value in model.get_params(deep=False).items():
         default = defaults[name].default if name in defaults else inspect.Parameter.empty
         is_default = value is default or (type(value) is type(default) and repr(value) == repr(default))
-        text = repr(value)
-        text = text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
-        (left if is_default else given)[name] = text
+        (left if is_default else given)[name] = shortened(repr(value), LONGEST_VALUE)
     return given, left
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

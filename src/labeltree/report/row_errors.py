@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ SAME_LABEL = 2
 FEWEST_TRAINING_ROWS = 10
 #: Ranks are counted up to this one.
 LAST_RANK = 1000
+
+
+#: A row, a label and its probability.
+Found: TypeAlias = tuple[int, int, float]
 
 
 @dataclass(frozen=True)
@@ -98,10 +102,6 @@ class RowAnswers:
         )
 
 
-#: A row, a label and its probability.
-Found = tuple[int, int, float]
-
-
 def _first(found: Iterable[Found]) -> list[Found]:
     """Return the first errors: one for each row, and few with the same label."""
     chosen: list[Found] = []
@@ -120,28 +120,32 @@ def _first(found: Iterable[Found]) -> list[Found]:
 
 
 def row_errors(
-    errors: Sequence[Found], answers: RowAnswers, model: Model, X: Any, search: Search, evidence: Any
+    errors: Sequence[Found],
+    answers: RowAnswers,
+    model: Model,
+    X: Any,
+    search: Search,
+    evidence: Callable[[int, int], Evidence],
 ) -> list[RowError]:
-    """Add to each error what a reader wants to know about its row; `evidence` returns the words for a label."""
-    return list(_row_errors(errors, answers, model, X, search, evidence)) if errors else []
-
-
-def _row_errors(
-    errors: Sequence[Found], answers: RowAnswers, model: Model, X: Any, search: Search, evidence: Any
-) -> Iterator[RowError]:
+    """Add to each error what a reader wants to know about its row; `evidence` finds that of a label in a row."""
+    if not errors:
+        return []
     features = model.read(take_rows(X, [row for row, _, _ in errors]))
     ranked, _ = model.forest.top_k(features, search.replace(k=min(LAST_RANK, len(model.label_index))))
     truth = answers.truth
+    found = []
     for (row, label, probability), ranks in zip(errors, ranked, strict=True):
         at = np.flatnonzero(ranks == label)
         best = zip(answers.ranking[row].tolist(), answers.probabilities[row].tolist(), strict=True)
-        yield RowError(
-            row,
-            label,
-            probability,
-            int(at[0]) + 1 if len(at) else None,
-            truth.labels[truth.rows == row].tolist(),
-            int(answers.n_unknown[row]),
-            [pair for pair in best if pair[0] >= 0],
-            evidence(row, label),
+        error = RowError(
+            row=row,
+            label=label,
+            probability=probability,
+            rank=int(at[0]) + 1 if len(at) else None,
+            true=truth.labels[truth.rows == row].tolist(),
+            n_unknown=int(answers.n_unknown[row]),
+            best=[pair for pair in best if pair[0] >= 0],
+            evidence=evidence(row, label),
         )
+        found.append(error)
+    return found

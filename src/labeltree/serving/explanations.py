@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from math import isfinite
 from typing import Any
 
@@ -83,11 +82,7 @@ def _highlights(explanation: Explanation, text: str) -> list[dict[str, Any]]:
     found = getattr(explanation, "highlights", None)
     if found is not None:
         return [highlight._asdict() for highlight in found]
-    amounts: dict[Any, float] = defaultdict(float)  # the features of an online model are words in lower case
-    for path in explanation.paths:
-        for step in path:
-            for contribution in step.contributions:
-                amounts[contribution.feature] += contribution.amount / len(explanation.paths)
+    amounts = explanation.amounts()  # the features of an online model are words in lower case
     words = ((*match.span(), amounts.get(match[0].lower())) for match in _WORD.finditer(text))
     return [
         {"begin": begin, "end": end, "amount": amount, "field": None}

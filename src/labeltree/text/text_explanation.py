@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,10 +75,7 @@ def _explain_alone(model: Any, text: Text, label: Any, n_features: int) -> TextE
         for feature, begin, end in spans[field]:
             names.setdefault(feature, piece[begin:end])
     whole = model.explain(x, label, n_features=max(1, x.nnz))
-    amounts: dict[int, float] = defaultdict(float)
-    for step in chain.from_iterable(whole.paths):
-        for contribution in step.contributions:
-            amounts[contribution.feature] += contribution.amount / len(whole.paths)
+    amounts = whole.amounts()
 
     def named(step: Step) -> Step:
         kept = step.contributions[:n_features]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterator
 
+from labeltree.data.compression import uncompressed_name
 from labeltree.data.sources import read_lines, source_name
 from labeltree.errors import DataFormatError
 from labeltree.trees.concept_forest import text_of
@@ -40,10 +40,20 @@ def read_concept_table(path: str | os.PathLike[str]) -> list[tuple[str, str, str
     return concepts
 
 
+def is_table(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a table, by its name."""
+    return uncompressed_name(os.fspath(path)).endswith((".csv", ".tsv"))
+
+
+def is_tab_separated(path: str | os.PathLike[str]) -> bool:
+    """Return whether the columns of a table are separated by tabs, by its name."""
+    return uncompressed_name(os.fspath(path)).endswith(".tsv")
+
+
 def table_rows(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not empty, each after the number of its first line."""
     lines = (f"{line}\n" for _, line in read_lines(path))
-    if re.search(r"\.tsv(\.(gz|xz|zst))?$", os.fspath(path).lower()):
+    if is_tab_separated(path):
         reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(lines, strict=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.validation import check_count
+from labeltree.wording import count_text
 
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
@@ -73,7 +74,7 @@ def draw(
         return ", ".join([*shown, f"… {hidden:,} more"] if hidden else shown)
 
     # Level by level, so that a drawing with a limit shows all nodes near the root.
-    root = _Line(f"{inner_title(node_names, 0) or 'root'} ({_count(tree.n_labels, 'label')})")
+    root = _Line(f"{inner_title(node_names, 0) or 'root'} ({count_text(tree.n_labels, 'label')})")
     n_drawn = 1
     waiting = deque([(0, root)])
     while waiting:
@@ -91,7 +92,7 @@ def draw(
                 stop = child + 1
                 n_labels = int(tree.n_labels_of_node[child])
                 title = inner_title(node_names, child) or f"node {child}"
-                line.below.append(_Line(f"{title} ({_count(n_labels, 'label')})"))
+                line.below.append(_Line(f"{title} ({count_text(n_labels, 'label')})"))
                 waiting.append((child, line.below[-1]))
             n_drawn += 1
             child = stop
@@ -100,7 +101,7 @@ def draw(
         elif child < children.stop:
             n_labels = int(tree.n_labels_of_node[child : children.stop].sum())
             hidden = children.stop - child
-            line.below.append(_Line(f"… {hidden:,} more ({_count(n_labels, 'label')})"))
+            line.below.append(_Line(f"… {hidden:,} more ({count_text(n_labels, 'label')})"))
     return "\n".join(_boxed(root))
 
 
@@ -145,7 +146,7 @@ def to_graphviz(
         if tree.is_leaf[node]:
             lines.append(f"  {node} [label={_quoted(leaf_title(tree, node, names))}, shape=plain];")
             continue
-        count = _count(int(tree.n_labels_of_node[node]), "label")
+        count = count_text(int(tree.n_labels_of_node[node]), "label")
         title = inner_title(node_names, node)
         lines.append(f"  {node} [label={_quoted(f'{title} ({count})' if title else count)}];")
     for node in range(n_drawn):
@@ -198,10 +199,6 @@ def _quoted(text: str) -> str:
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     lines = ["".join(c if c.isprintable() else " " for c in line) for line in text.splitlines()]
     return '"' + "\\n".join(lines) + '"'
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def check_names(tree: LabelTree, names: Names | None, node_names: NodeNames | None) -> None:

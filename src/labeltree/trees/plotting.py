@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labeltree.trees.drawing import Names, NodeNames, check_names, inner_title, leaf_title
 from labeltree.trees.parameters import check_counts
-from labeltree.wording import count_text
+from labeltree.wording import count_text, shortened
 
 if TYPE_CHECKING:
     from labeltree.trees.tree import LabelTree
@@ -80,7 +80,7 @@ def _draw_all(
     """Draw a small tree from left to right: a row per label, a column per level as wide as its names."""
     nodes = range(tree.n_nodes)
     titles = [
-        _shortened(leaf_title(tree, v, names) if tree.is_leaf[v] else inner_title(node_names, v) or "")
+        _short_name(leaf_title(tree, v, names) if tree.is_leaf[v] else inner_title(node_names, v) or "")
         for v in nodes
     ]
     occurrences = [0.0 if counts is None else float(counts[tree.labels_under(v)].sum()) for v in nodes]
@@ -244,9 +244,8 @@ def _name_depths(panel: Any, tree: LabelTree) -> None:
     panel.set_ylabel("edges from the root", fontsize=8)
 
 
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+def _short_name(text: str) -> str:
+    return shortened(" ".join(text.split()), _LONGEST_NAME)
 
 
 def _text_width(text: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -60,6 +60,11 @@ class TreeRecipe:
     collapse: int
     label_vectors: Any
     label_vector_prune: float
+
+    @classmethod
+    def of(cls, estimator: Any) -> TreeRecipe:
+        """Return the recipe that the tree parameters of an estimator describe."""
+        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
     def for_each(self, n_trees: int) -> list[TreeRecipe]:
         """Return the recipe of each of `n_trees` trees; a sequence in `tree` has one entry for each."""

@@ -10,6 +10,11 @@ from typing import Any
 from labeltree.errors import DataFormatError
 
 
+def is_skos(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a SKOS vocabulary, by its name."""
+    return os.fspath(path).lower().endswith((".ttl", ".rdf", ".jsonld", ".nt", ".skos"))
+
+
 def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -> dict[str, list[str]]:
     """Read an RDF file; see ``Taxonomy.from_skos``.
 
@@ -22,7 +27,7 @@ def read_skos(path: str | os.PathLike[str], language: str, format: str | None) -
         from rdflib.util import guess_format
     except ImportError as error:
         raise ImportError(
-            "SKOS vocabularies are read by rdflib, which is not installed: pip install rdflib"
+            "SKOS vocabularies are read by rdflib, which is not installed: pip install 'labeltree[skos]'"
         ) from error
 
     name = os.fspath(path)

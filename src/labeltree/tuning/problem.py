@@ -10,12 +10,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.labels.reading import LabelRows, read_label_lists, read_labels
+from labeltree.labels.reading import read_label_lists, read_labels
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.timing import shortest_seconds
 from labeltree.tuning.halving import Rung
@@ -65,7 +64,7 @@ class Problem:
         if (X_valid is None) != (y_valid is None):
             raise ValueError("X_valid and y_valid must be given both, or neither to hold rows out")
         if X_valid is None:
-            y = _matrix(read_labels(y))
+            y = read_labels(y).matrix()
         else:
             y, y_valid = _read_both(y, y_valid)
             _check_lengths("X_valid and y_valid", X_valid, y_valid)
@@ -103,9 +102,8 @@ class Problem:
         model = copy(estimator).set_params(**own, n_trees=rung.n_trees[0])
         for n_before, n_trees in pairwise((0, *rung.n_trees)):
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", UserWarning
-                )  # a model without weights, say, is only a bad one
+                # A model without weights, say, is only a bad one.
+                warnings.simplefilter("ignore", UserWarning)
                 if n_before == 0:
                     model.fit(sample.X, y)
                 else:
@@ -155,7 +153,7 @@ def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
     """Return the labels of training and validation rows, in the same columns."""
     rows = read_labels(y)
     if rows.kind == "lists":  # validation rows may have labels that no training row has
-        both = _matrix(read_label_lists([*y, *y_valid]))
+        both = read_label_lists([*y, *y_valid]).matrix()
         return both[: rows.n_rows], both[rows.n_rows :]
     valid = read_labels(y_valid)
     if valid.kind != rows.kind or not np.array_equal(valid.classes, rows.classes):
@@ -164,12 +162,7 @@ def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
             f"{count_text(rows.n_labels, 'label')} ({rows.kind}) "
             f"and {valid.n_labels} ({valid.kind}); pass matrices with the same columns, or lists of labels"
         )
-    return _matrix(rows), _matrix(valid)
-
-
-def _matrix(rows: LabelRows) -> Any:
-    ones = np.ones(len(rows.indices), dtype=np.float32)
-    return sp.csr_matrix((ones, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_labels))
+    return rows.matrix(), valid.matrix()
 
 
 def _vocabulary_bytes(vectorizer: TextVectorizer | None) -> int:

@@ -166,15 +166,12 @@ def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> f
 
 def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, SearchSpace]:
     """Return copies of the classifier and of the vectorizer (None for rows of numbers), and the space for them."""
-    vectorizer = None
     if isinstance(estimator, Tagger):
-        vectorizer = None if estimator.vectorizer is None else copy(estimator.vectorizer)
-        classifier = LabelTreeClassifier() if estimator.classifier is None else copy(estimator.classifier)
+        classifier, vectorizer = copy(estimator.classifier), copy(estimator.vectorizer)
     else:
         classifier = LabelTreeClassifier() if estimator is None else copy(estimator)
         if not _are_texts(X):
             return classifier, None, space
-    if vectorizer is None:
         vectorizer = TextVectorizer(n_jobs=getattr(classifier, "n_jobs", None))
     return classifier, vectorizer, _for_vectorizer(space, vectorizer)
 

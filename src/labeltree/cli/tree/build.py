@@ -56,10 +56,10 @@ def build(
     from labeltree import LabelTreeClassifier
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.figures import Stopwatch, seconds_text
-    from labeltree.cli.trained_model import untrained
-    from labeltree.cli.training_rows import read_training_rows, untrained_vectorizer
+    from labeltree.cli.training_rows import read_training_rows
     from labeltree.cli.tree import hierarchy
     from labeltree.cli.tree.shape import shape_table, shape_to_json, write_text
+    from labeltree.cli.untrained_model import untrained, untrained_vectorizer
     from labeltree.labels.reading import read_labels
 
     given_for_texts = {option.name for option in text_options() if is_given(context, option.name)}
@@ -74,6 +74,11 @@ def build(
     if rows.vectorizer is None:
         n_labels, first_label = rows.y.shape[1], rows.first_label
         classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, n_labels, first_label)
+    elif label_names is not None:
+        raise typer.BadParameter(
+            f"names labels that are numbers, but {data.path} has texts, whose labels are looked up as they are",
+            param_hint="--label-names",
+        )
     stopwatch = Stopwatch()
     with stopwatch.phase("building"):
         built = classifier.build_tree(rows.X, rows.y)

@@ -36,9 +36,10 @@ def export(
         labeltree tree export tree.json --out tree.dot
     """
     from labeltree.cli.console import standard_output, titled
-    from labeltree.cli.figures import bytes_text, count_text
+    from labeltree.cli.figures import bytes_text
     from labeltree.cli.tree.hierarchy import open_hierarchy
     from labeltree.cli.tree.shape import write_text
+    from labeltree.wording import count_text
 
     if out.suffix not in _WRITERS:
         raise typer.BadParameter(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,30 +9,27 @@ from typing import Any, Literal
 
 import typer
 
+from labeltree.labels.name_file import NameFile, names_in
+from labeltree.trees import TREE_WORDS, LabelTree, Taxonomy
+from labeltree.trees.concept_table import is_table
+from labeltree.trees.skos import is_skos
 from labeltree.wording import count_text
-
-_TABLE = re.compile(r".*\.(csv|tsv)(\.(gz|xz|zst))?", re.IGNORECASE)
-_SKOS = re.compile(r".*\.(ttl|rdf|jsonld|nt|skos)", re.IGNORECASE)
 
 
 def is_taxonomy(path: Path) -> bool:
     """Whether a file is a taxonomy, by its name."""
-    return not path.is_dir() and bool(_TABLE.fullmatch(path.name) or _SKOS.fullmatch(path.name))
+    return not path.is_dir() and (is_table(path) or is_skos(path))
 
 
 def read_taxonomy(path: Path, root: str | None = None, language: str = "en") -> Any:
     """Read a taxonomy from a file. `root` is for tables, `language` for SKOS vocabularies."""
-    from labeltree.trees import Taxonomy
-
-    if _SKOS.fullmatch(path.name):
+    if is_skos(path):
         return Taxonomy.from_skos(path, language=language)
     return Taxonomy.from_csv(path, root=root)
 
 
 def read_tree(path: Path) -> Any:
     """Read a tree from a JSON file."""
-    from labeltree import LabelTree
-
     try:
         return LabelTree.from_json(path.read_bytes())
     except ValueError as error:
@@ -42,8 +38,6 @@ def read_tree(path: Path) -> Any:
 
 def tree_parameter(text: str) -> Any:
     """Return the value of ``--tree``: a word, the tree or the taxonomy in a file, or a list of these."""
-    from labeltree.trees import TREE_WORDS
-
     if "," in text and not Path(text).is_file():
         return [tree_parameter(part.strip()) for part in text.split(",")]
     if text in TREE_WORDS:
@@ -56,20 +50,20 @@ def tree_parameter(text: str) -> Any:
     return read_taxonomy(path) if is_taxonomy(path) else read_tree(path)
 
 
-def check_names_are_used(tree: Any, labels: Path | None) -> None:
+def check_names_are_used(tree: Any, label_names: Path | None) -> None:
     """Refuse label names if the value of ``--tree`` has no taxonomy, because only a taxonomy uses them."""
-    if labels is not None and not _taxonomies(tree):
+    if label_names is not None and not _taxonomies(tree):
         raise typer.BadParameter("only a taxonomy as --tree uses label names", param_hint="--label-names")
 
 
-def fit_for_columns(tree: Any, labels: Path | None, n_labels: int, first_label: int) -> Any:
+def fit_for_columns(tree: Any, label_names: Path | None, n_labels: int, first_label: int) -> Any:
     """Return the value of ``--tree`` with taxonomies that know the name of each column of a data file.
 
-    The names are the lines of the file `labels` or, without it, the numbers in the data file.
+    The names are those of a file or, without it, the numbers in the data file.
     """
     if isinstance(tree, list):
-        return [fit_for_columns(one, labels, n_labels, first_label) for one in tree]
-    return tree.for_columns(column_names(labels, n_labels, first_label)) if _taxonomies(tree) else tree
+        return [fit_for_columns(one, label_names, n_labels, first_label) for one in tree]
+    return tree.for_columns(column_names(label_names, n_labels, first_label)) if _taxonomies(tree) else tree
 
 
 def describe_matching(tree: Any, labels: Sequence[Any]) -> list[str]:
@@ -79,26 +73,21 @@ def describe_matching(tree: Any, labels: Sequence[Any]) -> list[str]:
 
 def label_names_in(tree: Any, labels: Sequence[Any]) -> dict[Any, str] | None:
     """Return the names of labels in the first taxonomy in the value of ``--tree``, if there is one."""
-    from labeltree.labels.name_file import names_in
-
     return next((names_in(taxonomy, list(labels)) for taxonomy in _taxonomies(tree)), None)
 
 
 def _taxonomies(tree: Any) -> list[Any]:
-    from labeltree.trees import Taxonomy
-
     return [one for one in (tree if isinstance(tree, list) else [tree]) if isinstance(one, Taxonomy)]
 
 
-def column_names(labels: Path | None, n_labels: int = 0, first_label: int = 0) -> list[str]:
+def column_names(label_names: Path | None, n_labels: int = 0, first_label: int = 0) -> list[str]:
     """Return the names of labels: those of a file (all of them if `n_labels` is 0), or numbers."""
-    from labeltree.labels.name_file import NameFile
-
-    if labels is None:
+    if label_names is None:
         return [str(first_label + label) for label in range(n_labels)]
-    file = NameFile.read(labels)
-    names = file.names_of(range(n_labels or len(file.concepts)))
-    return [names.get(label, str(first_label + label)) for label in range(n_labels or len(file.concepts))]
+    file = NameFile.read(label_names)
+    labels = range(n_labels or len(file.concepts))
+    names = file.names_of(labels)
+    return [names.get(label, str(first_label + label)) for label in labels]
 
 
 def lowest_concepts(taxonomy: Any) -> list[str]:

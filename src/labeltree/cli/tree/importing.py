@@ -10,7 +10,7 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.options import argument, count
 from labeltree.cli.tree.build import Out
-from labeltree.cli.tree.show import Language, Root
+from labeltree.cli.tree.show import Root
 
 
 def import_(
@@ -25,7 +25,7 @@ def import_(
     label_names: options.LabelNames = None,
     n_labels: Annotated[int | None, count("Without --label-names: the number of labels.")] = None,
     root: Root = None,
-    language: Language = "en",
+    language: options.Language = "en",
     json: options.Json = False,
 ) -> None:
     """Make a tree of a taxonomy: a JSON file that train --tree takes.

@@ -18,7 +18,6 @@ from labeltree.cli.options import argument, file_option, option
 Root = Annotated[
     str | None, option("For a table: the parent of the concepts at the top, if it has no row.", metavar="ID")
 ]
-Language = Annotated[str, option("For a SKOS vocabulary: the language of the names.", metavar="CODE")]
 
 
 @reads_data
@@ -49,7 +48,7 @@ def show(
         ),
     ] = None,
     root: Root = None,
-    language: Language = "en",
+    language: options.Language = "en",
     json: options.Json = False,
 ) -> None:
     """Show a tree: its shape, a drawing from the root down, and on request its cost and a picture.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from labeltree.classifier import recipe_of
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
@@ -13,7 +12,7 @@ from labeltree.training.parameters import check_estimator
 from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
-from labeltree.trees.recipe import TreeSource, check_tree
+from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
 from labeltree.validation import Choice, Constraint, WordOrMatrix, check_tree_weight
 
 _CONSTRAINTS: dict[str, Constraint] = {
@@ -173,6 +172,6 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
             prune=self.prune,
         )
         learner = LinearLearner(settings, "softmax", kernel="train_softmax")
-        recipes = recipe_of(self).for_each(self.n_trees)
+        recipes = TreeRecipe.of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
         return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)
