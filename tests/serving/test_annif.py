@@ -107,6 +107,7 @@ def test_a_model_of_numbers_is_refused(client: httpx.Client) -> None:
         ({"text": "a", "limit": "9" * 5000}, (422, "invalid_request"), "limit: "),
         ({"text": "a", "threshold": "nan"}, (422, "invalid_request"), "threshold: "),
         ({"text": "a", "top": "1"}, (422, "invalid_request"), "top: there is no such field"),
+        ({"text": "a", "t" * 5000: "1"}, (422, "invalid_request"), f"{'t' * 99}…: there is no such field"),
         ({"text": "a" * 50_001}, (422, "text_too_long"), "at most 50000 characters, got 50001"),
         ({"text": "a" * 200_000}, (413, "body_too_large"), "at most 200000 bytes"),
         ({f"metadata_{i}": "x" for i in range(101)}, (400, "invalid_form"), "more than 100 fields"),

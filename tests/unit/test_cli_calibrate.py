@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from tests.command_line import make_rows, run, run_json, write_rows, write_texts
 from labeltree import LabelTreeClassifier
 from labeltree.calibration import measure_calibration
 from labeltree.data import read_xmlc
+from labeltree.errors import ModelFileError
+from labeltree.model_file.lock import ModelLock
 from labeltree.text import Tagger
 
 
@@ -131,3 +135,36 @@ def test_a_file_that_is_wrong_leaves_the_model_as_it_was(model: Path, tmp_path: 
     (tmp_path / "wrong.txt").write_text("0 0:1\nnonsense\n")
     run("calibrate", model, tmp_path / "wrong.txt", exit_code=1)
     assert {file.name: file.read_bytes() for file in model.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("calibrate", "labeltree.cli.labelled_rows.read_labelled_rows"),
+        ("decide", "labeltree.cli.labelled_rows.read_labelled_rows"),
+        ("name", "labeltree.labels.read_label_names"),
+    ],
+)
+def test_no_change_of_another_process_is_lost(
+    command: str, read: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that changes a model locks it before it loads it, not only to save it."""
+    data, model = write_texts(tmp_path / "texts.jsonl", 60, 0), tmp_path / "model"
+    (tmp_path / "names.csv").write_text("id,name\nleft0,The left\n")
+    run("train", data, "--model", model)
+    module, _, function = read.rpartition(".")
+    read_file = getattr(import_module(module), function)
+    messages = []
+
+    def reading(*arguments: Any, **options: Any) -> Any:
+        with pytest.raises(ModelFileError) as error:
+            ModelLock(model, "saves this model", wait_seconds=0)
+        messages.append(str(error.value))
+        return read_file(*arguments, **options)
+
+    monkeypatch.setattr(read, reading)
+    run(command, model, tmp_path / "names.csv" if command == "name" else data)
+    assert len(messages) == 1
+    assert f"changes this model (labeltree {command})" in messages[0]
+    with ModelLock(model, "saves this model", wait_seconds=0):
+        pass

@@ -67,3 +67,52 @@ def test_a_column_that_is_not_there(folder: Path) -> None:
     assert "own.jsonl:1: expected an object with the key 'heading', got the keys 'nr', 'title'" in " ".join(
         result.stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--text", ""], "expected the name of a column, got ''"),
+        (["--labels", ""], "expected the name of a column, got ''"),
+        (["--separator", ""], "expected at least one character, got ''"),
+        (["--text", "title=2", "--text", "title=3"], "expected every column once"),
+    ],
+)
+def test_wrong_columns_are_told(options: list[str], message: str, folder: Path, tmp_path: Path) -> None:
+    result = run("train", folder / "own.jsonl", "--model", tmp_path / "model", *options, exit_code=2)
+    assert message in " ".join(result.output.split())
+
+
+def test_a_key_that_no_object_has_is_told(folder: Path, tmp_path: Path) -> None:
+    options = ["--text", "title", "--text", "abstrct=2", "--labels", "subjects"]
+    result = run("train", folder / "own.jsonl", "--model", tmp_path / "model", *options, exit_code=1)
+    assert "expected texts as 'abstrct' (--text), got none" in result.output
+
+
+def test_other_weights_than_those_of_the_model_are_told(folder: Path, tmp_path: Path) -> None:
+    model, data = tmp_path / "model", folder / "own.jsonl"
+    weights = ["--text", "title=2", "--text", "abstract"]
+    run("train", data, "--model", model, *weights, "--labels", "subjects")
+    assert run("predict", model, data, *weights).stdout == run("predict", model, data).stdout
+    for command in (["predict", model, data], ["convert", data, tmp_path / "texts.csv"]):
+        result = run(*command, "--text", "title=5", exit_code=2)
+        assert "training sets the weight of 'title'" in result.output
+
+
+def test_a_file_named_as_standard_input_is(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("train", folder / "own.jsonl", "--model", tmp_path / "model", *COLUMNS)
+    (tmp_path / "-").write_text("not read")
+    monkeypatch.chdir(tmp_path)
+    given = (folder / "own.jsonl").read_bytes()
+    report = run_json("evaluate", "model", "-", "--labels", "subjects", "--separator", ";", input=given)
+    assert report["rows"] == len(RECORDS)
+
+
+def test_closed_standard_input_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from labeltree.data import read_texts
+
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(OSError, match="standard input is closed"):
+        read_texts("-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,9 @@ class TestMistakes:
 
     def test_no_model(self, folder: Path, tmp_path: Path) -> None:
         run("compare", folder / "good", tmp_path, folder / "test.jsonl", exit_code=1)
+
+
+def test_a_pipe_is_refused_because_it_is_read_twice(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    result = run("compare", tmp_path / "a", tmp_path / "b", tmp_path / "pipe", exit_code=2)
+    assert "is read by both models: give the name of a file" in result.output

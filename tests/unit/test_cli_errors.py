@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -77,6 +79,13 @@ def test_too_few_names(folder: Path, tmp_path: Path) -> None:
         assert "got 2" in result.stderr
 
 
+def press_keys(process: subprocess.Popen[bytes], stop: threading.Event) -> None:
+    """Interrupt a process, every half a minute until it ends."""
+    while process.poll() is None and not stop.is_set():
+        process.send_signal(signal.SIGINT)
+        stop.wait(30)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
 def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
     train = write_rows(tmp_path / "train.txt", make_rows(2000, seed=1))
@@ -88,11 +97,19 @@ def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
         shown = b""
         while b"training" not in shown:
             shown += os.read(terminal, 1000)
-        process.send_signal(signal.SIGINT)
-        with suppress(OSError):  # how the other end of a terminal says that there is no more
-            while text := os.read(terminal, 1000):
-                shown += text
-        assert process.wait(timeout=60) == 130
+        # Python drops an interruption that comes while it runs a finalizer: a user presses the keys again.
+        stop = threading.Event()
+        presses = threading.Thread(target=press_keys, args=(process, stop))
+        presses.start()
+        try:
+            with suppress(OSError):  # how the other end of a terminal says that there is no more
+                while text := os.read(terminal, 1000):
+                    shown += text
+            assert process.wait(timeout=60) == 130
+        finally:
+            stop.set()
+            presses.join()
+            process.kill()
     os.close(terminal)
     assert shown.endswith(b"labeltree: \x1b[0minterrupted\r\n")
     assert [path.name for path in tmp_path.iterdir()] == ["train.txt"]
@@ -105,3 +122,7 @@ def test_output_that_cannot_be_written_is_named_as_it_was_given(folder: Path, tm
     ):
         result = run("predict", folder / "model", folder / "train.txt", "-o", output, exit_code=1)
         assert result.stderr == f"labeltree: {output}: {reason}\n"
+
+
+def test_control_characters_in_messages_are_escaped() -> None:
+    assert r"a\x1b[31m: there is no such directory" in run("info", "a\x1b[31m", exit_code=1).stderr

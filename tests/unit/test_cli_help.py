@@ -218,7 +218,7 @@ def test_arguments_have_one_pair_of_brackets(command: str, usage: str) -> None:
 
 def test_predict_shows_the_characters_that_it_writes() -> None:
     words = " ".join(page_of_a_terminal("predict", "--help")).split()
-    assert r"a tab is written as \t, a newline as \n, a backslash as \\, and" in " ".join(words)
+    assert r"written as \t, a newline as \n, a backslash as \\, and" in " ".join(words)
 
 
 def option_names(page: list[str]) -> set[str]:

@@ -73,3 +73,12 @@ def test_wrong_files(folder: Path, tmp_path: Path, text: str, message: str) -> N
     (tmp_path / "filter.txt").write_text(text)
     options = ["--filter-labels", tmp_path / "filter.txt"]
     assert message in run("evaluate", folder / "model", folder / "test.txt", *options, exit_code=1).stderr
+
+
+def test_a_model_whose_labels_are_names(tmp_path: Path) -> None:
+    data, filters = tmp_path / "texts.csv", tmp_path / "filter.txt"
+    data.write_text("text,labels\nboat,1\nowl,2\n" * 5)
+    filters.write_text("0 1\n")
+    run("train", data, "--model", tmp_path / "model")
+    result = run("evaluate", tmp_path / "model", data, "--filter-labels", filters, exit_code=1)
+    assert "has numbers of labels, but the labels of the model are names such as '1'" in result.output

@@ -270,3 +270,19 @@ class TestPipes:
             process.send_signal(signal.SIGINT)
             assert process.stderr.read() == b"labeltree: interrupted\n"
             assert process.wait(timeout=60) == 130
+
+
+def test_control_characters_of_labels_and_ids_are_escaped(tmp_path: Path) -> None:
+    label = "red\x1b[31m\x9b1m\u202e\\end"
+    rows = [
+        {"text": word, "labels": [label, word], "nr": f"{word}\x1b]0;title\x07"} for word in ("a1", "b2") * 5
+    ]
+    data = tmp_path / "texts.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run("train", data, "--model", tmp_path / "model")
+    lines = run("predict", tmp_path / "model", data, "--id", "nr").stdout
+    assert r"red\x1b[31m\x9b1m\u202e\\end:" in lines
+    assert r"a1\x1b]0;title\x07" in lines
+    printed = run("predict", tmp_path / "model", data, "--id", "nr", "--json").stdout
+    assert not {"\x1b", "\x9b", "\x07", "\u202e"} & {*lines, *printed}
+    assert json.loads(printed.splitlines()[0])["labels"][0]["label"] in (label, "a1")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 from tests.command_line import run, run_json
 
 from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree.cli.data_file import DataFormat
+from labeltree.cli.tune import tune
 from labeltree.data import read_texts
+from labeltree.data.formats import FORMATS
+from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED
 
 ROWS = [
     (f"r{i}", f"{word} number {i}", f"a {kind} story", [word, kind])
@@ -249,3 +254,23 @@ def test_integer_labels_in_tables(tmp_path: Path) -> None:
     ]
     assert reports[0]["metrics"] == reports[1]["metrics"]
     assert reports[0]["metrics"]["P@1"] == 1
+
+
+@pytest.mark.parametrize("label", [" sea", "sea ", ""])
+def test_labels_that_a_table_cannot_hold(label: str, tmp_path: Path) -> None:
+    (tmp_path / "texts.jsonl").write_text(json.dumps({"text": "boat", "labels": [label]}) + "\n")
+    result = run("convert", tmp_path / "texts.jsonl", tmp_path / "texts.csv", exit_code=1)
+    assert f"expected labels without blanks around them, got {label!r}" in result.stderr
+    assert not (tmp_path / "texts.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "decide", "calibrate"])
+def test_empty_standard_input_is_told(command: str, folder: Path) -> None:
+    result = run(command, folder / "fasttext", "-", input=b"", exit_code=1)
+    assert "<stdin>:1: expected at least one row, got an empty file" in result.stderr
+
+
+def test_formats_and_searched_parameters_are_those_of_the_library() -> None:
+    """Help pages have lists of their own, because they do not import the library."""
+    assert get_args(DataFormat) == ("auto", *FORMATS)
+    assert {*SEARCHED, *TEXT_SEARCHED} <= inspect.signature(tune).parameters.keys()

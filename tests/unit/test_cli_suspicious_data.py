@@ -43,12 +43,6 @@ def test_lists_of_labels_may_have_separators(tmp_path: Path) -> None:
     assert run("train", tmp_path / "texts.jsonl", "--model", tmp_path / "model").stderr == ""
 
 
-def test_a_column_that_no_row_has_is_told(folder: Path, tmp_path: Path) -> None:
-    columns = ["--text", "title", "--text", "heading=2"]
-    told = run("train", folder / "books.jsonl", "--model", tmp_path / "model", *columns).stderr
-    assert told.endswith("the column 'heading' is empty or missing in every row\n")
-
-
 def test_labels_that_are_all_unknown_are_told_instead_of_hints(folder: Path) -> None:
     columns = ["--labels", "subjects"]
     result = run("evaluate", folder / "tags", folder / "books.csv", *columns)

@@ -52,3 +52,19 @@ def test_texts_without_spaces_are_told_in_one_line(tmp_path: Path) -> None:
     assert "UserWarning" not in result.stderr
     result = run("train", tmp_path / "chinese.jsonl", "--model", tmp_path / "other", "--analyzer", "char")
     assert "warning" not in result.stderr
+
+
+def test_a_parameters_file_imports_no_code(
+    german: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenizers, "_allowed", set())
+    file, model = tmp_path / "parameters.json", tmp_path / "model"
+    file.write_text(json.dumps({"text": {"tokenizer": TOKENIZER}}))
+    message = run("train", german, "--model", model, "--parameters", file, exit_code=1).stderr
+    assert "files may not import code by themselves" in message
+    assert f"set LABELTREE_ALLOW_IMPORT={TOKENIZER}" in message
+    assert not model.exists()
+    run("train", german, "--model", model, "--parameters", file, "--tokenizer", TOKENIZER)
+    monkeypatch.setattr(tokenizers, "_allowed", set())
+    monkeypatch.setenv("LABELTREE_ALLOW_IMPORT", TOKENIZER)
+    run("train", german, "--model", model, "--parameters", file)

@@ -193,7 +193,7 @@ def test_a_learner_that_fails_can_be_asked_again() -> None:
         (lambda: search_above(TREE, KNOWN, [0.5]), "threshold: expected a number for each of 4 labels"),
         (lambda: search_above(TREE, KNOWN, 0.5, allowed=[1]), "allowed: expected a number for each of 4"),
         (lambda: search_topk(TREE, KNOWN[:, :3]), "a column for each of the tree's 7 nodes"),
-        (lambda: search_topk(TREE, KNOWN, n_rows=2), "n_rows is 2, but scores have 1 rows"),
+        (lambda: search_topk(TREE, KNOWN, n_rows=2), "n_rows is 2, but scores have 1 row"),
         (lambda: search_topk(TREE, lambda rows, nodes: nodes), "n_rows is needed"),
         (lambda: search_topk(TREE, KNOWN, link="probit"), "link must be None or one of sigmoid"),
         (lambda: search_topk(TREE, KNOWN * np.nan, link="clip"), "row 0, node 0: the score is not a number"),

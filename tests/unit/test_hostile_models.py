@@ -123,7 +123,7 @@ def ask(model):
         ({"parameters": {"beam": True}}, "'beam' must be an integer"),
         ({"parameters": {"n_jobs": 0}}, "n_jobs must not be 0"),
         ({"parameters": {"arity": [1, 2]}}, "'arity' must be a single value"),
-        ({"parameters": {"tree": [1, 2]}}, "'tree' has 2 entries, but there are 1 trees"),
+        ({"parameters": {"tree": [1, 2]}}, "'tree' has 2 entries, but the model has 1 tree"),
         ({"parameters": {"tree": [1]}}, "tree must hold LabelTree objects or the words .*, got 1"),
         ({"parameters": {"tree": [{"stored": "trees"}]}}, "tree must hold .*, got {'stored': 'trees'}"),
         ({"parameters": {"label_vectors": {"stored": "tree"}}}, "'label_vectors' must be one of"),

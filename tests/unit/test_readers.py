@@ -376,3 +376,63 @@ def test_tables_of_raw_texts_of_the_repository() -> None:
 def test_wrong_arguments(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_texts(io.BytesIO(b""), **options)
+
+
+class TestDamage:
+    def test_a_column_that_is_there_twice(self, tmp_path: Path) -> None:
+        table = pa.table([["a", "b"], ["x", "y"], [["l"], ["m"]]], names=["text", "text", "labels"])
+        (tmp_path / "twice.csv").write_text("text,labels,text\na,l,x\n")
+        parquet.write_table(table, tmp_path / "twice.parquet")
+        with ipc.new_file(tmp_path / "twice.arrow", table.schema) as writer:
+            writer.write_table(table)
+        for name in ("twice.csv", "twice.parquet", "twice.arrow"):
+            with pytest.raises(DataFormatError, match="expected one column 'text', got several of that name"):
+                read_texts(tmp_path / name)
+        assert read_texts(pa.table({"text": ["a"], "x": ["b"]}), labels=None).texts == ["a"]
+        with pytest.raises(DataFormatError, match="got several of that name"):
+            read_texts(pd.DataFrame([["a", "b"]], columns=["text", "text"]), labels=None)
+
+    @pytest.mark.parametrize("open_writer", [ipc.new_file, ipc.new_stream])
+    def test_wrong_offsets_of_arrow_are_not_followed(
+        self, open_writer: Callable[..., Any], tmp_path: Path
+    ) -> None:
+        table = pa.table({"text": ["boat", "owl"], "labels": [["a"], ["b"]]})
+        with open_writer(tmp_path / "texts.arrow", table.schema) as writer:
+            writer.write_table(table)
+        content = (tmp_path / "texts.arrow").read_bytes()
+        offsets = np.array([0, 4, 7], dtype=np.int32)
+        assert content.count(offsets.tobytes()) == 1
+        offsets[1:] = [1 << 29, 1 << 30]
+        damaged = content.replace(np.array([0, 4, 7], dtype=np.int32).tobytes(), offsets.tobytes())
+        (tmp_path / "texts.arrow").write_bytes(damaged)
+        with pytest.raises(DataFormatError, match="expected a valid arrow file"):
+            read_texts(tmp_path / "texts.arrow")
+
+    def test_a_field_of_several_lines_that_is_not_utf_8(self) -> None:
+        content = b'text,labels\nboat,sea\n"one\ntw\xe4o\nthree,forest\nfour",city\nowl,forest\n'
+        with pytest.raises(DataFormatError, match="<stream>:4: expected UTF-8 text, got the byte 0xe4"):
+            read_texts(io.BytesIO(content), format="csv")
+        stream = read_stream(io.BytesIO(content), "csv", skip_bad_lines=True)
+        rows = [row for X, y in stream for row in zip(X, y, strict=True)]
+        # The lines of the wrong field are not read as rows of their own.
+        assert rows == [({"boat": 1.0}, ["sea"]), ({"owl": 1.0}, ["forest"])]
+        assert stream.n_bad_lines == 1
+
+    @pytest.mark.parametrize("source", [{"text": ["a"]}, ["a"], None, 5])
+    def test_sources_that_are_neither_files_nor_frames(self, source: Any) -> None:
+        with pytest.raises(TypeError, match=r"expected the name of a file, .* got an? "):
+            read_texts(source)
+
+    def test_blank_lines_before_a_header_with_semicolons(self) -> None:
+        read = read_texts(io.BytesIO(b"\r\n\ntext;labels\na;b\n"), format="csv")
+        assert read == Texts(["a"], [["b"]])
+
+
+class TestTablesOfTheRepository:
+    def test_titles_alone(self) -> None:
+        assert read_texts(io.BytesIO(b"title,target_ind\na,1\n"), format="csv") == Texts(["a"], [["1"]])
+
+    @pytest.mark.parametrize("text", ["other", ["title", "other"]])
+    def test_a_chosen_column_must_be_there(self, text: Any) -> None:
+        with pytest.raises(DataFormatError, match="expected a column 'other'"):
+            read_texts(io.BytesIO(b"title,content,target_ind\na,b,1\n"), format="csv", text=text)

@@ -35,11 +35,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory with the files that the README names."""
     for seed, name in enumerate(("train.jsonl", "test.jsonl", "valid.jsonl", "events.jsonl", "new.jsonl")):
         write_texts(tmp_path / name, 60, seed)
-    with (tmp_path / "records.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["title", "abstract", "subjects"])
-        for text, labels in zip(*labelled_texts(60, 5), strict=True):
-            writer.writerow([text[:20], text, ";".join(labels)])
+    with open(tmp_path / "records.csv", "w", newline="") as file:
+        records = csv.writer(file)
+        records.writerow(["title", "abstract", "subjects"])
+        records.writerows(
+            (text[:20], text, ";".join(labels)) for text, labels in zip(*labelled_texts(60, 0), strict=True)
+        )
     for seed, name in enumerate(("train.txt", "test.txt")):
         write_rows(tmp_path / name, make_rows(60, seed))
     monkeypatch.chdir(tmp_path)

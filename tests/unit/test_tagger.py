@@ -342,3 +342,10 @@ def test_hostile_files(tagger: Tagger, tmp_path: Path, change: str) -> None:
     (path / "model.json").write_text(json.dumps(document))
     with pytest.raises(ModelFileError):
         Tagger.load(path)
+
+
+def test_a_single_mapping_is_refused() -> None:
+    tagger = Tagger(vectorizer=TextVectorizer(fields={"title": 1.0}))
+    tagger.fit([{"title": "a1"}, {"title": "b2"}], ["a", "b"])
+    with pytest.raises(ValueError, match="got a single one: put it into a list"):
+        tagger.predict({"title": "a1"})  # type: ignore[arg-type]

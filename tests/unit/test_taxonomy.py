@@ -235,6 +235,6 @@ class TestDictionary:
 
 def test_names_of_several_concepts_are_told() -> None:
     taxonomy = Taxonomy([1, 2, 3, 4], [None, 1, 1, None], ["a", "b", "b", "c"])
-    with pytest.warns(UserWarning, match=r"1 labels are the name of several concepts \('b', …\)"):
+    with pytest.warns(UserWarning, match=r"several concepts have the name of 1 label \('b', …\)"):
         taxonomy.label_tree(["b", "c"])
     taxonomy.label_tree([2, 4])

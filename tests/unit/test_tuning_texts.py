@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from labeltree import LabelTreeClassifier
@@ -61,6 +63,12 @@ class TestSearch:
             "sublinear_tf": False,
         }
         assert found.chosen.score > found.trials[0].score + 0.1
+
+    def test_columns_of_frames_are_texts(self) -> None:
+        expected = tuned(space=WORDS.fixed(ngram_range=(1, 1))).chosen
+        for column in (pa.array(TEXTS), pd.Series(TEXTS), np.array(TEXTS)):
+            found = tuned(X=column, space=WORDS.fixed(ngram_range=(1, 1))).chosen
+            assert (found.score, found.model_bytes) == (expected.score, expected.model_bytes)
 
     def test_a_trial_is_what_the_same_tagger_does_in_python(self) -> None:
         texts, labels = texts_of_pairs(50, seed=1)

@@ -57,19 +57,20 @@ def calibrate(
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
-    from labeltree.cli.trained_model import open_model, save_model
+    from labeltree.cli.trained_model import changing, open_model
     from labeltree.wording import count_text
 
-    classifier = open_model(model, parameters)
-    _check_can_be_calibrated(classifier)
-    rows = read_labelled_rows(classifier, model, data)
-    y = label_lists(rows.y)
-    is_divided = len(y) >= _FEWEST_DIVIDED
-    before, after = _measured(classifier, rows.X, y, method, random_state, is_divided)
-    decision = classifier.decision_.summary()
-    classifier.calibrate(rows.X, y, method=method, random_state=random_state)
-    dropped = None if classifier.decision_.summary() == decision else decision["metric"]
-    save_model(classifier, model)
+    with changing(model, "calibrate") as save:
+        classifier = open_model(model, parameters)
+        _check_can_be_calibrated(classifier)
+        rows = read_labelled_rows(classifier, model, data)
+        y = label_lists(rows.y)
+        is_divided = len(y) >= _FEWEST_DIVIDED
+        before, after = _measured(classifier, rows.X, y, method, random_state, is_divided)
+        decision = classifier.decision_.summary()
+        classifier.calibrate(rows.X, y, method=method, random_state=random_state)
+        dropped = None if classifier.decision_.summary() == decision else decision["metric"]
+        save(classifier)
     if json:
         print_json(
             {

@@ -18,6 +18,7 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.decided_labels import decided_lists
 from labeltree.cli.evaluation import CUTOFFS, propensity_weights
 from labeltree.cli.filtered_pairs import FilteredPairs
+from labeltree.cli.label_names import LabelNames
 from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
 from labeltree.metrics import Comparison, compare
 from labeltree.metrics.comparison import FEWEST_ROWS
@@ -91,7 +92,7 @@ class ModelComparison:
             "different_rows": [asdict(row) for row in self.different_rows(n_rows)],
         }
 
-    def print(self, console: Console, n_rows: int, names: Any) -> None:
+    def print(self, console: Console, n_rows: int, names: LabelNames) -> None:
         """Print the metrics, and the rows where the models differ most."""
         found = self.comparison
         console.print(Text.assemble(("A ", "bold"), str(self.paths[0])), soft_wrap=True)
@@ -148,7 +149,8 @@ def measure(
             f"{data.path}: the models read different labels in its rows: compare two models of texts, or two models of "
             "numbers"
         )
-    filtered.check(len(true))
+    for model in models:
+        filtered.check(len(true), model.classes_)
     true = list(map(tuple, filtered.without(true)))
     best, decided = [], []
     for model, rows in ((models[0], first), (models[1], second)):
@@ -168,7 +170,7 @@ def measure(
     return ModelComparison(paths, data.path, compared, true, best, texts, ids)
 
 
-def _print_row(console: Console, row: DifferentRow, names: Any) -> None:
+def _print_row(console: Console, row: DifferentRow, names: LabelNames) -> None:
     def shown(labels: Sequence[Any]) -> str:
         return ", ".join(printable(names[label]) for label in labels) or "none"
 

@@ -70,7 +70,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 def print_error(message: str) -> None:
     """Print one line on standard error, which wraps only where the terminal does."""
-    line = Text.assemble(("labeltree: ", "bold red"), message)
+    line = Text.assemble(("labeltree: ", "bold red"), printable(message))
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 

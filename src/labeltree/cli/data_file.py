@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ DataFormat: TypeAlias = Literal[
 ]
 
 BLOCK_BYTES = 1 << 23
+
+#: A column, and its weight.
+_COLUMN = re.compile(r"(.+?)(?:=(\d+\.?\d*|\.\d+))?", re.DOTALL)
 
 
 def reads_whole_texts(model: Any) -> bool:
@@ -97,8 +101,28 @@ class DataFile:
     @property
     def fields(self) -> dict[str, float] | None:
         """The columns of ``--text`` and their weights, 1 by default; None without the option."""
-        found = [re.fullmatch(r"(.+?)(?:=(\d+\.?\d*|\.\d+))?", column) for column in self.text]
-        return {column[1]: float(column[2] or 1) for column in found if column is not None} or None
+        return {name: 1.0 if weight is None else weight for name, weight in self._given_fields} or None
+
+    @cached_property
+    def _given_fields(self) -> list[tuple[str, float | None]]:
+        """The columns of ``--text``, each with its weight if it has one."""
+        found = [_COLUMN.fullmatch(column) for column in self.text]
+        return [(column[1], None if column[2] is None else float(column[2])) for column in found if column]
+
+    def __post_init__(self) -> None:
+        import typer
+
+        for flag, names in {
+            "--text": [name for name, _ in self._given_fields] if all(self.text) else self.text,
+            "--labels": [self.labels],
+            "--id": [self.id],
+        }.items():
+            if "" in names:
+                raise typer.BadParameter("expected the name of a column, got ''", param_hint=flag)
+            if len(set(names)) < len(names):
+                raise typer.BadParameter("expected every column once", param_hint=flag)
+        if self.separator == "":
+            raise typer.BadParameter("expected at least one character, got ''", param_hint="--separator")
 
     def columns(self, labelled: bool = True, fields: Collection[str] = ()) -> Columns:
         """Return the columns of the text, the labels and the id.
@@ -146,9 +170,13 @@ class DataFile:
         fields: Collection[str] = (),
         **settings: Any,
     ) -> ExampleStream:
-        """Return batches of examples, from the file itself or from `source`, an open file."""
+        """Return batches of examples, from the file itself or from `source`, an open file.
+
+        `fields` may have weights; others must not be given in ``--text``, because they would not be heeded.
+        """
         from labeltree.data import ExampleStream
 
+        self._check_weights(fields if isinstance(fields, Mapping) else {})
         return ExampleStream(
             source or self.source or self.path,
             self.format,
@@ -164,7 +192,7 @@ class DataFile:
         self._check_kind(model)
         stream = self.stream(
             labelled=labelled,
-            fields=model.model_.text_fields if reads_whole_texts(model) else (),
+            fields=_fields_of(model) if reads_whole_texts(model) else (),
             whole_texts=reads_whole_texts(model),
             block_bytes=BLOCK_BYTES,
             n_threads=n_threads(-1),
@@ -206,6 +234,17 @@ class DataFile:
     def first_label(self) -> int:
         """The number that the label of column 0 has in the file, whose format is recognised."""
         return int(self.format == "xmlc" and bool(self.one_based))
+
+    def _check_weights(self, weights: Mapping[str, float]) -> None:
+        import typer
+
+        for name, weight in self._given_fields:
+            if weight is not None and weight != weights.get(name):
+                known = f", which has {weights[name]:g}" if name in weights else ""
+                raise typer.BadParameter(
+                    f"training sets the weight of {name!r}{known}: leave out '={weight:g}'",
+                    param_hint="--text",
+                )
 
     def _check_no_columns(self) -> None:
         import typer
@@ -257,6 +296,12 @@ class DataFile:
                 source_name(self.path),
             )
         matrix.resize(matrix.shape[0], n_columns)
+
+
+def _fields_of(model: Any) -> Collection[str]:
+    """Return the fields of the texts of a model, with their weights unless it is a mix."""
+    vectorizer = getattr(model.model_, "vectorizer", None)
+    return vectorizer.fields or () if vectorizer is not None else model.model_.text_fields
 
 
 def _has_named_features(model: Any) -> bool:

@@ -78,16 +78,17 @@ def decide(
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
     from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
-    from labeltree.cli.trained_model import open_model, save_model
+    from labeltree.cli.trained_model import changing, open_model
 
     chosen, how = _checked(metric, method, {"a": a, "b": b, "epochs": epochs}, data is not None)
-    classifier = open_model(model, parameters)
-    X = y = None
-    if data is not None:
-        rows = read_labelled_rows(classifier, model, data)
-        X, y = rows.X, label_lists(rows.y)
-    classifier.decide_for(chosen, X, y, method=how, floor=floor)
-    save_model(classifier, model)
+    with changing(model, "decide") as save:
+        classifier = open_model(model, parameters)
+        X = y = None
+        if data is not None:
+            rows = read_labelled_rows(classifier, model, data)
+            X, y = rows.X, label_lists(rows.y)
+        classifier.decide_for(chosen, X, y, method=how, floor=floor)
+        save(classifier)
     decision = classifier.decision_
     path = None if data is None else data.path
     if json:

@@ -32,6 +32,7 @@ def demo(
     from labeltree import LabelTreeClassifier
     from labeltree.cli.artworks import ask
     from labeltree.cli.console import print_json, print_next, standard_output, titled
+    from labeltree.cli.data_file import Rows
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.train import describe_training
     from labeltree.datasets import load_tate
@@ -60,8 +61,8 @@ def demo(
 
     with tempfile.TemporaryDirectory() if model is None else nullcontext(model) as directory:
         tagger.save(directory)
-        X = tagger.vectorizer_.transform(texts)
-        evaluation = Evaluation.measure(classifier, Path(directory), X, labels, texts=texts)
+        rows = Rows(tagger.vectorizer_.transform(texts), labels, texts)
+        evaluation = Evaluation.measure(classifier, Path(directory), rows)
     if model is None:  # hints are about a model that can be changed
         evaluation = replace(evaluation, hints=[])
     console.print(evaluation)

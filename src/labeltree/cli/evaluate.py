@@ -75,8 +75,8 @@ def evaluate(
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
     if filtered is not None:
-        filtered.check(rows.n_rows)
-    evaluation = Evaluation.measure(classifier, model, rows.X, rows.y, A, B, weight, rows.texts, filtered)
+        filtered.check(rows.n_rows, classifier.classes_)
+    evaluation = Evaluation.measure(classifier, model, rows, A=A, B=B, label_weight=weight, filtered=filtered)
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
         write_report(report, title, classifier, model, rows, evaluation, names)

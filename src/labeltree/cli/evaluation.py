@@ -16,9 +16,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from labeltree.cli.decided_labels import DecidedLabels, Hint, decided_lists, find_hints
+from labeltree.cli.data_file import Rows
+from labeltree.cli.decided_labels import DecidedLabels, decided_lists
 from labeltree.cli.figures import bytes_text, directory_bytes, peak_memory_bytes
 from labeltree.cli.filtered_pairs import FilteredPairs
+from labeltree.cli.hints import Hint, find_hints
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
@@ -62,25 +64,25 @@ class Evaluation:
         cls,
         model: Any,
         path: Path,
-        X: Any,
-        y: Any,
+        rows: Rows,
+        *,
         A: float = 0.55,
         B: float = 1.5,
         label_weight: NDArray[np.float64] | None = None,
-        texts: list[Any] | None = None,
         filtered: FilteredPairs | None = None,
     ) -> Evaluation:
-        """Predict the rows of X, one by one and together, and compare with y: a matrix, or lists of labels.
+        """Predict rows, one by one and together, and compare with their labels.
 
-        With `texts`, which X was made from, times are of texts: their features are made again. `filtered` pairs do not
+        If the rows were made from texts, times are of texts: their features are made again. `filtered` pairs do not
         count.
         """
-        k, n_rows = max(CUTOFFS), len(y) if isinstance(y, list) else y.shape[0]
+        k, n_rows = max(CUTOFFS), rows.n_rows
+        X, y, texts = rows.X, rows.y, rows.texts
         asked = X if texts is None else texts
 
-        def ask(rows: Any) -> Any:
-            X = rows if texts is None else model.model_.text_rows(rows)
-            return model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
+        def ask(batch: Any) -> Any:
+            features = batch if texts is None else model.model_.text_rows(batch)
+            return model.predict_topk(features, k, label_weight=label_weight, return_evaluations=True)
 
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
         single = _single_row_ms(ask, asked[:SINGLE_ROWS])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import count, file_option, option
 from labeltree.wording import count_text
+
+if TYPE_CHECKING:
+    from labeltree.cli.label_names import LabelNames
 
 
 @reads_data
@@ -91,7 +94,7 @@ def _row(source: DataFile, classifier: Any, row: int) -> Any:
     raise typer.BadParameter(f"{source.path} has {first} rows, counted from 0", param_hint="--row")
 
 
-def _known(classifier: Any, text: str, names: Any) -> Any:
+def _known(classifier: Any, text: str, names: LabelNames) -> Any:
     """Return the label of the model that `text` is, or is the name of."""
     labels = classifier.classes_.tolist()
     for text_of in (str, names.get):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labeltree.data.sources import read_lines
 from labeltree.errors import DataFormatError
@@ -39,8 +40,13 @@ class FilteredPairs:
             of_row[int(words[0])].add(int(words[1]))
         return cls({row: frozenset(labels) for row, labels in of_row.items()}, str(path))
 
-    def check(self, n_rows: int) -> None:
-        """Raise `DataFormatError` if a pair is of a row that the data do not have."""
+    def check(self, n_rows: int, labels: NDArray[Any]) -> None:
+        """Raise `DataFormatError` if a pair is of a row that the data do not have, or if labels are not numbers."""
+        if self.of_row and labels.dtype.kind not in "iu":
+            raise DataFormatError(
+                f"has numbers of labels, but the labels of the model are names such as {labels.tolist()[0]!r}",
+                self.path,
+            )
         last = max(self.of_row, default=-1)
         if last >= n_rows:
             raise DataFormatError(

@@ -31,6 +31,7 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
                 f"{path} was trained on texts, but {source.path} has rows of numbers ({file.format})"
             )
         elif not are_ids(model.classes_):
+            file.read()  # raises for an empty file, which has neither texts nor numbers
             raise ValueError(
                 f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but {source.path} has rows "
                 "whose labels are numbers from 0; evaluate it in Python with labeltree.metrics"

@@ -29,13 +29,14 @@ def name(
         labeltree name tags.labeltree eurovoc.ttl --language fr
     """
     from labeltree.cli.console import print_json, print_next, standard_output, titled
-    from labeltree.cli.trained_model import open_model, save_model
+    from labeltree.cli.trained_model import changing, open_model
     from labeltree.labels import read_label_names
 
-    classifier = open_model(model)
-    labels = classifier.classes_.tolist()
-    classifier.label_names_ = read_label_names(file, labels, language=language)
-    save_model(classifier, model)
+    with changing(model, "name") as save:
+        classifier = open_model(model)
+        labels = classifier.classes_.tolist()
+        classifier.label_names_ = read_label_names(file, labels, language=language)
+        save(classifier)
     names = classifier.label_names_ or {}
     if json:
         print_json({"model": str(model), "file": str(file), "labels": len(labels), "label_names": len(names)})

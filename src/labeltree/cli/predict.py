@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
 
@@ -16,6 +16,10 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
+
+if TYPE_CHECKING:
+    from labeltree.cli.label_names import LabelNames
+    from labeltree.cli.predicted_labels import PredictedLabels
 
 
 @with_parameters(*PANELS["The search for labels"], "n_jobs")
@@ -99,7 +103,9 @@ def _opened(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
 
 
-def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
+def _as_lines(
+    X: Any, found: PredictedLabels, names: LabelNames, first_row: int, ids: list[Any] | None
+) -> bytes:
     from labeltree.cli.console import escaped
 
     separator = "\t" if names.may_have_blanks else " "
@@ -113,19 +119,22 @@ def _as_lines(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | N
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _as_json(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
+def _as_json(
+    X: Any, found: PredictedLabels, names: LabelNames, first_row: int, ids: list[Any] | None
+) -> bytes:
     from labeltree.cli.console import json_text
-    from labeltree.cli.predicted_labels import label_to_json
+    from labeltree.cli.predicted_labels import labels_to_json
 
     lines = []
     for place, row in enumerate(found.rows()):
         number = {"row": first_row + place} | ({} if ids is None else {"id": ids[place]})
-        labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in row]
-        lines.append(json_text({**number, "labels": labels}) + "\n")
+        lines.append(json_text({**number, "labels": labels_to_json(row, names)}) + "\n")
     return "".join(lines).encode()
 
 
-def _as_rows(X: Any, found: Any, names: Any, first_row: int, ids: list[Any] | None) -> bytes:
+def _as_rows(
+    X: Any, found: PredictedLabels, names: LabelNames, first_row: int, ids: list[Any] | None
+) -> bytes:
     import numpy as np
 
     from labeltree._native import format_text_rows

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cli.label_names import LabelNames
 from labeltree.decisions.decision import HALF
 from labeltree.model.label_matrix import decided_labels
 
@@ -50,9 +51,12 @@ def chosen_labels(model: Any, X: Any) -> PredictedLabels:
         return _positive(found.indptr, trained.label_index.classes[found.indices], found.data)
 
 
-def label_to_json(label: Any, probability: float, **more: Any) -> dict[str, Any]:
-    """Return a label with its probability, in six digits."""
-    return {"label": label, **more, "probability": float(f"{probability:.6g}")}
+def labels_to_json(row: list[tuple[Any, float]], names: LabelNames) -> list[dict[str, Any]]:
+    """Return the labels of a row with their names, if they have any, and probabilities in six digits."""
+    return [
+        {"label": label, **names.to_json(label), "probability": float(f"{probability:.6g}")}
+        for label, probability in row
+    ]
 
 
 def _positive(

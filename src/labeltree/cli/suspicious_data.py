@@ -43,13 +43,6 @@ def unsplit_label(source: DataFile, labels: Sequence[Collection[Any]]) -> tuple[
     return None
 
 
-def warn_of_empty_columns(source: DataFile, texts: Sequence[Any]) -> None:
-    """Warn of columns of ``--text`` that are empty or missing in every row; JSON lines may lack some of the columns."""
-    for column in source.fields or ():
-        if not any(isinstance(text, str) or text.get(column) for text in texts):
-            print_warning(f"{source.path}: the column {column!r} is empty or missing in every row")
-
-
 def warn_of_unknown_labels(
     model: Any, path: Any, source: DataFile, labels: Sequence[Collection[Any]]
 ) -> None:

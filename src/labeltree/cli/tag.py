@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labeltree.cli import options
 from labeltree.cli.options import argument, option
+
+if TYPE_CHECKING:
+    from labeltree.cli.label_names import LabelNames
 
 
 def tag(
@@ -40,6 +43,7 @@ def tag(
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
+    from labeltree.data.sources import standard_input
 
     classifier = open_model(model)
     if not classifier.model_.takes_text:
@@ -56,7 +60,7 @@ def tag(
     ask = predictor(classifier, k, threshold)
     show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
-    if not texts and sys.stdin.isatty():
+    if not texts and standard_input().isatty():
         print("Type a text and press Enter; Ctrl+D ends.", file=sys.stderr)
     # Lines of standard input are answered one by one, as they come.
     for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):
@@ -77,7 +81,9 @@ def _is_empty(X: Any, row: int) -> bool:
     return hasattr(X, "indptr") and bool(X.indptr[row] == X.indptr[row + 1])
 
 
-def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any) -> None:
+def _print(
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
+) -> None:
     from rich.text import Text
 
     from labeltree.cli.console import printable, standard_output
@@ -98,10 +104,9 @@ def _print(text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty
 
 
 def _print_json(
-    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: Any
+    text: str, tags: list[tuple[Any, float]], has_several: bool, is_empty: bool, names: LabelNames
 ) -> None:
     from labeltree.cli.console import json_text
-    from labeltree.cli.predicted_labels import label_to_json
+    from labeltree.cli.predicted_labels import labels_to_json
 
-    labels = [label_to_json(*pair, **names.to_json(pair[0])) for pair in tags]
-    print(json_text({"text": text, "labels": labels}), flush=True)
+    print(json_text({"text": text, "labels": labels_to_json(tags, names)}), flush=True)

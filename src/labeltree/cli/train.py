@@ -125,11 +125,14 @@ def train(
     from labeltree.cli.untrained_model import classifier_of, read_parameters_of, vectorizer_of
     from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
+    from labeltree.text.tokenizers import allow_import, is_import_path
 
     kind = METHODS[method]
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
+    if is_import_path(text_parameters["tokenizer"]):
+        allow_import(text_parameters["tokenizer"])  # whoever types a name trusts it, also in a file
     read = read_parameters_of(kind, parameters_file)
     vectorizer, for_texts = vectorizer_of(text_parameters, given_for_texts, read.pop("text", {}), data)
     classifier, parameters = classifier_of(kind, parameters, given - given_for_texts, preset, read)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,24 @@ def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
     return model
 
 
-def save_model(model: Any, path: Path) -> None:
-    """Save a model that `open_model` opened; ``--n-jobs`` is for this command alone, and is not saved."""
-    from labeltree.model_file import read_info
+@contextmanager
+def changing(path: Path, command: str) -> Iterator[Callable[[Any], None]]:
+    """Lock a model before it is opened, and return a function that saves it.
 
-    model.n_jobs = read_info(path).parameters.get("n_jobs")
-    model.save(path)
+    Without the lock, a change that another process saves in between would be lost. ``--n-jobs`` is for this command
+    alone, and is not saved.
+    """
+    from labeltree.model_file import read_info, save
+    from labeltree.model_file.lock import ModelLock
+
+    read_info(path)  # what is not a model is refused before it is touched
+    with ModelLock(path, f"changes this model (labeltree {command})") as lock:
+
+        def save_model(model: Any) -> None:
+            model.n_jobs = read_info(path).parameters.get("n_jobs")
+            save(model, path, lock=lock)
+
+        yield save_model
 
 
 def _check_n_jobs(model: Any) -> None:

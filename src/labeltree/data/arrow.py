@@ -41,6 +41,7 @@ def read_arrow(
         columns = columns.among(names)
         wanted = columns.names
         for batch in batches(wanted):
+            batch.validate(full=True)  # wrong offsets in a damaged file would be followed anywhere
             lists = [batch.column(column).to_pylist() for column in wanted]
             examples: list[Example] = []
             for values in zip(*lists, strict=True):

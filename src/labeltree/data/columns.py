@@ -60,6 +60,9 @@ class Columns:
         if columns.text != self.text:  # the short texts of the repository have titles only
             there = tuple(name for name in columns.text if name in names)
             columns = replace(columns, text=there or columns.text)
+        repeated = next((name for name in columns.names if list(names).count(name) > 1), None)
+        if repeated is not None:
+            raise LineError(f"expected one column {repeated!r}, got several of that name")
         missing = next((name for name in columns.names if name not in names), None)
         if missing is not None:
             option = {columns.labels: "labels", columns.id: "id"}.get(missing, "text")

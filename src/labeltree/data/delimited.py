@@ -29,6 +29,7 @@ def read_delimited(
     records = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         header = next((fields for fields in records if fields), [])
+        lines.check()
     except csv.Error as error:
         raise LineError(f"expected a header with the names of columns, but: {error}", lines.number) from None
     if not header:
@@ -44,13 +45,15 @@ def read_delimited(
         first_line = lines.number + 1
         try:
             fields = next(records, None)
+            lines.check()
             if fields:  # a blank line has no fields
                 examples.append(example_of(fields))
         except (LineError, csv.Error) as error:
             if examples:
                 yield block_of(examples, first_line - 1)
                 examples = []
-            yield LineError(_reason(error, lines.number - first_line + 1), first_line)
+            wrong = lines.take_wrong()
+            yield wrong or LineError(_reason(error, lines.number - first_line + 1), first_line)
             continue
         if fields is None:
             break
@@ -86,11 +89,15 @@ def _reason(error: LineError | csv.Error, n_lines: int) -> str:
 
 
 class _Lines(Iterator[str]):
-    """The lines of blocks, decoded. It goes on after a line that is not UTF-8."""
+    """The lines of blocks, decoded.
+
+    A line that is not UTF-8 is kept nevertheless, so that its quotes count, and `check` raises its error.
+    """
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self.number = 0
         self._blocks = blocks
+        self._wrong: LineError | None = None
         self._lines: list[bytes] = []  # of the current block, the last line first
 
     @property
@@ -103,4 +110,19 @@ class _Lines(Iterator[str]):
             # A line keeps its end, which may be within a quoted field.
             self._lines = next(self._blocks).splitlines(keepends=True)[::-1]
         self.number += 1
-        return decode_utf8(self._lines.pop())
+        line = self._lines.pop()
+        try:
+            return decode_utf8(line)
+        except LineError as error:
+            self._wrong = self._wrong or LineError(error.reason, self.number)
+            return line.decode(errors="replace")
+
+    def check(self) -> None:
+        """Raise the error of a line that is not UTF-8, if there was one since `take_wrong`."""
+        if self._wrong is not None:
+            raise self._wrong
+
+    def take_wrong(self) -> LineError | None:
+        """Return the error that `check` raises, and forget it."""
+        wrong, self._wrong = self._wrong, None
+        return wrong

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TextIO, TypeAlias, cast
 
 from labeltree.errors import DataFormatError
 
@@ -32,13 +32,20 @@ def source_name(source: Source) -> str:
     return name if isinstance(name, str) else "<stream>"
 
 
+def standard_input() -> TextIO:
+    """Return standard input; raise `OSError` if the process was started without one."""
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin
+
+
 @contextmanager
 def open_stream(source: Source) -> Iterator[BinaryIO]:
     """Open `source`, decompressed, to be read once from its beginning with little memory."""
     if not isinstance(source, (str, os.PathLike)):
         yield source
     elif os.fspath(source) == "-":
-        yield sys.stdin.buffer
+        yield standard_input().buffer
     else:
         with open_decompressed(os.fspath(source)) as file:
             yield file
@@ -76,7 +83,8 @@ def open_peeked(source: Source) -> Iterator[tuple[bytes, Source]]:
             if not more:
                 break
             head += more
-        if isinstance(source, (str, os.PathLike)) and os.path.isfile(source):
+        is_file = isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-"
+        if is_file and os.path.isfile(cast(str, source)):
             yield head.removeprefix(codecs.BOM_UTF8), source
         else:
             again = io.BufferedReader(_Again(head, file, source_name(source)))

@@ -221,7 +221,7 @@ class ExampleStream:
         if self.format == "fasttext":
             parse = fasttext.parse_text if self.whole_texts else fasttext.parse_words
             return read_lines_as_examples(blocks, partial(parse, label_prefix=self.label_prefix))
-        delimiter = "\t" if self.format == "tsv" else delimiter_of(first.partition(b"\n")[0])
+        delimiter = "\t" if self.format == "tsv" else delimiter_of(first.lstrip().partition(b"\n")[0])
         return read_delimited(blocks, delimiter, self.columns, self._make)
 
     @property

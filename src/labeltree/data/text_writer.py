@@ -57,6 +57,8 @@ def _table_row(format: str) -> Callable[[dict[str, Any]], bytes]:
                 raise ValueError(
                     f"expected labels without {SEPARATOR!r}, which separates them, got {label!r}"
                 )
+            if str(label).strip() != str(label) or label == "":
+                raise ValueError(f"expected labels without blanks around them, got {label!r}")
         joined = {**columns, "labels": SEPARATOR.join(map(str, columns["labels"]))}
         return _table_line(list(joined.values()), format)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from labeltree.errors import DataFormatError
+from labeltree.wording import with_article
 
 from . import fasttext
 from .columns import Columns
@@ -93,6 +95,11 @@ def read_texts(
     if frame is not None:
         block = frame.read(columns)
         read = Texts(list(block.X), block.y, block.ids)
+    elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
+        raise TypeError(
+            "expected the name of a file, a file opened in binary mode, a frame of pandas or polars, a table of "
+            f"pyarrow or a datasets.Dataset, got {with_article(type(source).__name__)}"
+        )
     else:
         check_format(format)
         fasttext.check_label_prefix(label_prefix)

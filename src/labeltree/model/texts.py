@@ -21,7 +21,7 @@ def are_texts(X: Any) -> bool:
     if isinstance(X, Sequence) and not isinstance(X, str | bytes):
         return len(X) == 0 or not (_is_row(X[0]) or sp.issparse(X[0]))
     # A frame is refused by `as_texts`, which says that a column is needed.
-    if X is None or isinstance(X, str | bytes | Number | Iterator) or hasattr(X, "columns"):
+    if X is None or isinstance(X, str | bytes | Number | Mapping | Iterator) or hasattr(X, "columns"):
         return True
     shape = getattr(X, "shape", None)
     return len(shape) == 1 if isinstance(shape, tuple) else hasattr(X, "to_pylist")  # a column of Arrow

@@ -35,6 +35,9 @@ STATUSES = {
 #: The maximum number of mistakes in one message.
 _MAX_MISTAKES = 3
 
+#: The maximum length of a name in a message; a request may have any.
+_LONGEST_NAME = 100
+
 #: Parts of pydantic's locations that are not places in the body: the part of the request, and types in a union.
 _NOT_PLACES = frozenset(["body", "query", "path", "str", "bool", "constrained-int", "constrained-float"])
 
@@ -111,5 +114,6 @@ def _place(location: Iterable[int | str]) -> str:
         if isinstance(part, int):
             place += f"[{part}]"
         elif part not in _NOT_PLACES and "[" not in part:
-            place += f".{part}" if place else part
+            name = part if len(part) <= _LONGEST_NAME else f"{part[: _LONGEST_NAME - 1]}…"
+            place += f".{name}" if place else name
     return f"{place}: " if place else ""

@@ -53,14 +53,20 @@ def is_import_path(name: Any) -> bool:
 
 def find_tokenizer(name: str) -> Tokenizer:
     """Import a tokenizer; raise `ValueError` if that is not allowed or not possible."""
+    check_allowed(
+        name, f"the texts of this model are split by the function {name!r}, and models may not import"
+    )
+    return _imported(name)
+
+
+def check_allowed(name: str, refusal: str) -> None:
+    """Raise `ValueError`, whose message begins with `refusal`, unless a tokenizer may be imported."""
     in_variable = {one.strip() for one in os.environ.get(ALLOWED_VARIABLE, "").split(",")}
     if name not in _allowed and name not in in_variable:
         raise ValueError(
-            f"the texts of this model are split by the function {name!r}, and models may not import code by "
-            f"themselves. If you know and trust this function, set {ALLOWED_VARIABLE}={name} or call "
-            f"labeltree.text.allow_import({name!r})"
+            f"{refusal} code by themselves. If you know and trust this function, set {ALLOWED_VARIABLE}={name} or "
+            f"call labeltree.text.allow_import({name!r})"
         )
-    return _imported(name)
 
 
 def name_of(tokenizer: Tokenizer) -> str:

@@ -345,8 +345,8 @@ class Taxonomy:
         ambiguous = [text for text in self._texts_of(labels) if counts[text] > 1]
         if ambiguous:
             warnings.warn(
-                f"{len(ambiguous):,} labels are the {kind} of several concepts ({ambiguous[0]!r}, …), and the first "
-                "concept is used; give ids as labels",
+                f"several concepts have the {kind} of {count_text(len(ambiguous), 'label')} ({ambiguous[0]!r}, …), and "
+                "the first concept is used; give ids as labels",
                 UserWarning,
                 stacklevel=3,
             )

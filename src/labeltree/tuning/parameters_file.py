@@ -13,6 +13,7 @@ import numpy as np
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.data.atomic_file import open_atomic
 from labeltree.model_file.strict_json import parse_json
+from labeltree.text.tokenizers import check_allowed
 from labeltree.text.vectorizer import TextVectorizer
 
 #: The name under which a file has the parameters of `TextVectorizer`.
@@ -63,6 +64,8 @@ def read_parameters(
             _check_names(found[TEXT], TextVectorizer)
             found[TEXT] = _with_tuples(found[TEXT])
             TextVectorizer(**found[TEXT]).check_parameters()
+            if (name := found[TEXT].get("tokenizer")) is not None:  # a file is data, and may come from anyone
+                check_allowed(name, f"the tokenizer is the function {name!r}, and files may not import")
         _check_names([name for name in found if name != TEXT], estimator)
         if not isinstance(found.get("tree", ""), str):
             raise ValueError(f"tree must be a word or the name of a file, got {found['tree']!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from numbers import Integral
 from time import monotonic
@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.model.texts import are_texts, as_texts
 from labeltree.text.tagger import Tagger
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.training.solvers import default_c, is_set
@@ -99,6 +100,8 @@ def tune(
     base.verbose = -1
     start = _start(base, vectorizer, space)
     candidates = space.candidates(start, base.solver, base.penalty, random)
+    if vectorizer is not None:
+        X, X_valid = list(as_texts(X)), None if X_valid is None else list(as_texts(X_valid))
     problem = Problem.read(X, y, X_valid, y_valid, metric, random, vectorizer)
     rungs = ladder(len(problem.order), space.n_trees)
     halving = SuccessiveHalving(len(rungs), len(candidates))
@@ -170,17 +173,10 @@ def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, Search
         classifier, vectorizer = copy(estimator.classifier), copy(estimator.vectorizer)
     else:
         classifier = LabelTreeClassifier() if estimator is None else copy(estimator)
-        if not _are_texts(X):
+        if hasattr(X, "columns") or not are_texts(X):  # a frame has features in its columns
             return classifier, None, space
         vectorizer = TextVectorizer(n_jobs=getattr(classifier, "n_jobs", None))
     return classifier, vectorizer, _for_vectorizer(space, vectorizer)
-
-
-def _are_texts(X: Any) -> bool:
-    """Return whether the rows of X are texts: strings, or mappings from the names of fields to strings."""
-    is_indexed = isinstance(X, Sequence) or getattr(X, "ndim", 0) == 1
-    first = next(iter(X), None) if is_indexed else None
-    return isinstance(first, str | Mapping)
 
 
 def _for_vectorizer(space: SearchSpace, vectorizer: Any) -> SearchSpace:

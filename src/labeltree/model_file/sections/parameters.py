@@ -107,7 +107,7 @@ def _decode_trees(entries: list[Any], trees: list[LabelTree]) -> list[Any]:
     """The parameter `tree` as a list: words, and trees that are those of the model in the same place."""
     if len(entries) != len(trees):
         raise ValueError(
-            f"the parameter 'tree' has {len(entries)} entries, but there are {count_text(len(trees), 'tree')}"
+            f"the parameter 'tree' has {len(entries)} entries, but the model has {count_text(len(trees), 'tree')}"
         )
     return [
         tree if entry == {"stored": "tree"} else entry for entry, tree in zip(entries, trees, strict=True)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: Texts came with this version of the format.
 VERSION = 6
-#: Texts with one of these settings came with this one.
-LATER_VERSION, LATER_SETTINGS = 8, ("fields", "stemmer", "tokenizer")
+#: Texts with one of the `LATER_SETTINGS` came with this one.
+LATER_VERSION = 8
 
 
 def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
@@ -30,6 +30,8 @@ def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
 
 
 def _version(settings: Mapping[str, Any]) -> int:
+    from labeltree.text.settings import LATER_SETTINGS
+
     return LATER_VERSION if any(name in settings for name in LATER_SETTINGS) else VERSION
 
 
