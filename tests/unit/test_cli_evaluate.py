@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,24 @@ class TestTexts:
         run("decide", tmp_path / "model", train)
         commands = [hint["command"] for hint in run_json("evaluate", tmp_path / "model", train)["hints"]]
         assert not any("decide" in command for command in commands)
+
+    def test_hints_look_at_more_labels_where_rows_have_many(self, tmp_path: Path) -> None:
+        """Groups of 12 labels with the probability 0.4: five of them would hide how much a threshold gains."""
+        rng = np.random.default_rng(0)
+        rows = [
+            (list(range(12 * (i % 4), 12 * (i % 4) + 12)) if rng.random() < 0.4 else [48], {i % 4: 1.0})
+            for i in range(400)
+        ]
+        train = write_rows(tmp_path / "train.txt", rows, header=False)
+        LabelTreeClassifier(random_state=0).fit(*read_xmlc(train)).save(tmp_path / "model")
+        (hint,) = [
+            hint["finding"]
+            for hint in run_json("evaluate", tmp_path / "model", train)["hints"]
+            if "decide" in hint["command"]
+        ]
+        share = re.search(r"micro F1 would be (\S+)%", hint)
+        assert share
+        assert 50 < float(share[1]) < 60
 
 
 class TestMistakes:

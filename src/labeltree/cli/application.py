@@ -13,7 +13,7 @@ import typer
 import labeltree
 from labeltree.cli.calibrate import calibrate
 from labeltree.cli.compare import compare
-from labeltree.cli.console import print_error
+from labeltree.cli.console import print_error, print_warning
 from labeltree.cli.convert import convert
 from labeltree.cli.datasets import data_app
 from labeltree.cli.decide import decide
@@ -68,7 +68,7 @@ def _print_warning(
 ) -> None:
     # Warnings about code, such as a DeprecationWarning, are for programmers: they keep their place.
     if category is UserWarning:
-        print_error(f"warning: {' '.join(str(message).split())}")
+        print_warning(" ".join(str(message).split()))
     else:
         print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
 

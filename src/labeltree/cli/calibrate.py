@@ -104,7 +104,7 @@ def calibrate(
         )
     if dropped is not None:
         console.print(f"The thresholds for {dropped} are dropped: tune them again.")
-    print_next(f"labeltree decide {model} {data.path} --metric {dropped or 'micro_f1'}")
+    print_next(f"labeltree decide {model} {data.path}{data.options} --metric {dropped or 'micro_f1'}")
 
 
 def _check_can_be_calibrated(classifier: Any) -> None:

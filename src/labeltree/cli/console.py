@@ -74,6 +74,11 @@ def print_error(message: str) -> None:
     Console(stderr=True, highlight=False).print(line, soft_wrap=True)
 
 
+def print_warning(message: str) -> None:
+    """Print a warning in one line on standard error."""
+    print_error(f"warning: {message}")
+
+
 def print_next(command: str) -> None:
     """Print a command to run next, on one line that can be copied."""
     standard_output().print(Text.assemble(("Next: ", "bold"), (command, "cyan")), soft_wrap=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -188,6 +189,7 @@ class DataFile:
         """Return blocks of rows as they come, so that a file or a pipe need not fit in memory."""
         from labeltree.validation import n_threads
 
+        self._check_kind(model)
         stream = self.stream(
             labelled=labelled,
             fields=_fields_of(model) if reads_whole_texts(model) else (),
@@ -201,6 +203,28 @@ class DataFile:
             X = replace(self, format=stream.format)._for_model(X, model, n_rows)
             yield Rows(X, y, texts, None if self.id is None else stream.ids)
             n_rows = stream.n_examples
+
+    @property
+    def options(self) -> str:
+        """The options of the columns that were given, as a shell reads them, each with a space before it."""
+        given: list[tuple[str, str | None]] = [("--text", column) for column in self.text]
+        given += [("--labels", self.labels), ("--separator", self.separator)]
+        if self.format != "auto":
+            given.append(("--format", self.format))
+        return "".join(f" {flag} {shlex.quote(value)}" for flag, value in given if value)
+
+    def _check_kind(self, model: Any) -> None:
+        """Refuse a file of texts, by its name, for a model of numbers, before a column is missed."""
+        from labeltree.data.formats import NUMBER_FORMATS, format_of_name
+        from labeltree.data.sources import source_name
+        from labeltree.errors import DataFormatError
+
+        format = format_of_name(self.path) if self.format == "auto" else self.format
+        if format is not None and format not in NUMBER_FORMATS and not model.model_.takes_text:
+            raise DataFormatError(
+                f"expected rows of numbers, as the model has learned, got texts or named features ({format})",
+                source_name(self.path),
+            )
 
     @property
     def _first_feature(self) -> int:
@@ -234,6 +258,7 @@ class DataFile:
                 )
 
     def _for_model(self, X: Any, model: Any, first_row: int = 0) -> Any:
+        from labeltree.cli.console import print_warning
         from labeltree.data.sources import source_name
         from labeltree.errors import DataFormatError
 
@@ -246,6 +271,11 @@ class DataFile:
                 expected, found = "rows of numbers", f"texts or named features ({self.format})"
             raise DataFormatError(
                 f"expected {expected}, as the model has learned, got {found}", source_name(self.path)
+            )
+        if reads_whole_texts(model) and first_row == 0:
+            print_warning(
+                f"the model was trained on texts, but {source_name(self.path)} has rows of numbers: they are read as "
+                "the features of its vectorizer"
             )
         if not model.model_.learns:  # an online model may get new features
             self._resize(X, model.n_features_in_, "feature", self._first_feature, first_row)

@@ -30,6 +30,8 @@ from labeltree.wording import count_text
 
 CUTOFFS = (1, 3, 5)
 SINGLE_ROWS = 1000
+#: Hints look at this number of labels per row at most.
+MOST_LIKELY = 100
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Evaluation:
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
         single = _single_row_ms(ask, asked[:SINGLE_ROWS])
         started = time.perf_counter()
-        labels, probabilities, evaluations = ask(asked)
+        labels, _, evaluations = ask(asked)
         seconds = time.perf_counter() - started
         best, decided_labels = labels.tolist(), decided_lists(model, X)
         if filtered is not None:
@@ -95,8 +97,9 @@ class Evaluation:
         decided = DecidedLabels.measure(y, decided_labels)
         hints: list[Hint] = []
         if label_weight is None and filtered is None:
-            hits = judge(y, ranking, k).hits[:, : probabilities.shape[1]]
-            hints = find_hints(model, path, decided, n_rows, probabilities, hits)
+            hints = find_hints(
+                model, path, decided, n_rows, *_likely_labels(model, X, y, decided.true_per_row)
+            )
         return cls(
             rows=n_rows,
             labels=len(model.classes_),
@@ -188,6 +191,16 @@ def _ranking(y: Any, best: list[list[Any]]) -> Any:
     nothing = None if isinstance(y, list) else -1
     filled = [row + [nothing] * (max(CUTOFFS) - len(row)) for row in best]
     return filled if isinstance(y, list) else np.array(filled, dtype=np.int64)
+
+
+def _likely_labels(
+    model: Any, X: Any, y: Any, true_per_row: float
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return the probabilities of about twice as many labels as are true, best first, and whether each is true."""
+    k = min(max(*CUTOFFS, round(2 * true_per_row)), MOST_LIKELY)
+    labels, probabilities = model.predict_topk(X, k)
+    ranking = labels.tolist() if isinstance(y, list) else labels.astype(np.int64)
+    return probabilities, judge(y, ranking, labels.shape[1]).hits
 
 
 def propensity_weights(y: Any, model: Any, A: float, B: float) -> Any:

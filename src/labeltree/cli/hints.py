@@ -33,7 +33,9 @@ def find_hints(
     hits: NDArray[np.bool_],
 ) -> list[Hint]:
     """Return hints from the best labels of each row, their probabilities and whether they are true."""
-    hints = []
+    hints: list[Hint] = []
+    if not hits.any():  # such as where the model knows none of the labels
+        return hints
     n_true = decided.true_per_row * n_rows
     threshold, value = best_threshold(probabilities.ravel(), hits.ravel(), n_true)
     if (

@@ -9,6 +9,7 @@ from scipy.sparse import vstack
 
 from labeltree.cli.data_file import DataFile, Rows, reads_whole_texts
 from labeltree.cli.label_names import are_ids
+from labeltree.cli.suspicious_data import warn_of_unknown_labels
 
 
 def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
@@ -20,9 +21,14 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
     with source.recognised(model.model_.text_fields) as file:
         if model.model_.learns or (reads_whole_texts(model) and not file.has_numbers):
             rows = _examples(model, file)
+            warn_of_unknown_labels(model, path, source, rows.y)
         elif not file.has_numbers:
             raise ValueError(
                 f"{path} was trained on rows of numbers, but {source.path} has texts ({file.format})"
+            )
+        elif not are_ids(model.classes_) and reads_whole_texts(model):
+            raise ValueError(
+                f"{path} was trained on texts, but {source.path} has rows of numbers ({file.format})"
             )
         elif not are_ids(model.classes_):
             file.read()  # raises for an empty file, which has neither texts nor numbers
@@ -42,7 +48,7 @@ def _examples(model: Any, source: DataFile) -> Rows:
     blocks = list(source.blocks_for(model, labelled=True))
     if not blocks:
         return Rows([], [])
-    y = [labels for block in blocks for labels in block.y]
+    y = [list(dict.fromkeys(labels)) for block in blocks for labels in block.y]
     if model.classes_.dtype.kind in "iu":  # tables and fastText lines have labels that are strings
         y = [[int(label) if str(label).isdecimal() else label for label in labels] for labels in y]
     texts = [text for block in blocks for text in block.texts or ()] or None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,7 @@ def tag(
         labeltree tag tags.labeltree -k 3 --threshold 0.2 "A fishing boat" "A cat"
         labeltree tag tags.labeltree --json < texts.txt
     """
+    from labeltree.cli.console import print_warning
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
@@ -50,6 +52,11 @@ def tag(
             "on texts with 'labeltree train texts.jsonl'",
             param_hint="MODEL",
         )
+    if texts and len(texts) == 1 and _is_file(texts[0]):
+        print_warning(
+            f"{texts[0]} is a file, but its name is tagged here; for the texts of the file use 'labeltree "
+            f"predict {model} {texts[0]}'"
+        )
     ask = predictor(classifier, k, threshold)
     show = partial(_print_json if json else _print, names=LabelNames(classifier, label_names))
     has_several = not texts or len(texts) > 1
@@ -61,6 +68,10 @@ def tag(
         found = ask(X)
         for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
             show(text, tags, has_several, _is_empty(X, number))
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < 256 and "\0" not in text and Path(text).is_file()
 
 
 def _is_empty(X: Any, row: int) -> bool:

@@ -12,6 +12,7 @@ import typer
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
+from labeltree.cli.suspicious_data import warn_of_unsplit_labels
 from labeltree.labels.reading import label_order, read_labels
 from labeltree.wording import count_text
 
@@ -95,6 +96,7 @@ def _read_texts(source: DataFile) -> TrainingRows:
     for column in source.fields or ():  # JSON objects may lack a key, but a column that all lack is a mistake
         if not any(isinstance(text, str) or text[column] for text in texts):
             raise ValueError(f"{source_name(source.path)}: expected texts as {column!r} (--text), got none")
+    warn_of_unsplit_labels(source, labels)
     return TrainingRows(texts, labels)
 
 
