@@ -117,7 +117,8 @@ class EstimatorContract(Contract):
         X, _ = problem()
         model.save(tmp_path / "model")
         opened = type(model).load(tmp_path / "model")
-        assert opened.get_params() == model.stored_parameters()
+        assert opened.get_params() == model.get_params()
+        assert opened.stored_parameters() == model.stored_parameters()
         assert_same_answers(opened, model, X)
         assert_same_answers(pickle.loads(pickle.dumps(opened)), model, X)
 

@@ -148,7 +148,7 @@ def test_a_journal_of_another_model_is_not_learned(path: Path) -> None:
         shutil.copytree(journal_of(path), path.parent / "kept")
     OnlineLabelTreeClassifier().partial_fit([{"a": 1.0}], [["b"]]).save(path)
     shutil.move(path.parent / "kept", journal_of(path))
-    refused = r"has 5 examples for another version of the model .* \(4 examples\), but it is version .* \(1 examples\)"
+    refused = r"has 5 examples for another version of the model .* \(4 examples\), but it is version .* \(1 example\)"
     with pytest.raises(ModelFileError, match=refused), serving(settings(path)):
         pass
     assert Contents.read(journal_of(path)).n_records == 1  # nothing is deleted

@@ -136,7 +136,7 @@ def test_what_is_not_there_is_not_found(client: httpx.Client) -> None:
     check_refusal(
         client.get("/v1/models/fish"),
         404,
-        "there are: fastxml, numbers, one-vs-rest, online, ",
+        "there are: fastxml, fields, numbers, one-vs-rest, online, ",
     )
     check_refusal(client.post("/v1/models/fish/predict", json={"text": "a"}), 404, "no model of this name")
     check_refusal(client.get("/v1/models/small/labels/1"), 404, "nothing at this path")
