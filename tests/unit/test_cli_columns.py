@@ -84,9 +84,9 @@ def test_wrong_columns_are_told(options: list[str], message: str, folder: Path, 
 
 
 def test_a_key_that_no_object_has_is_told(folder: Path, tmp_path: Path) -> None:
-    options = ["--text", "title", "--text", "abstrct=2", "--labels", "subjects"]
+    options = ["--text", "title", "--text", "abztract=2", "--labels", "subjects"]
     result = run("train", folder / "own.jsonl", "--model", tmp_path / "model", *options, exit_code=1)
-    assert "expected texts as 'abstrct' (--text), got none" in result.output
+    assert "expected texts as 'abztract' (--text), got none" in result.output
 
 
 def test_other_weights_than_those_of_the_model_are_told(folder: Path, tmp_path: Path) -> None:

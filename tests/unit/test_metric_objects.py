@@ -167,7 +167,7 @@ def test_unknown_names_are_refused(name: Any) -> None:
         get_metric(name)
 
 
-@pytest.mark.parametrize(("name", "meant"), [("micro-f1", "micro_f1"), ("presicion@5", "precision@5")])
+@pytest.mark.parametrize(("name", "meant"), [("micro-f1", "micro_f1"), ("precizion@5", "precision@5")])
 def test_a_name_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         get_metric(name)
