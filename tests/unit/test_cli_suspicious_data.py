@@ -74,6 +74,19 @@ def test_the_command_after_calibrate_reads_the_same_columns(folder: Path) -> Non
     assert run_json(*command)["metric"] == "micro_f1"
 
 
+@pytest.mark.parametrize("command", [("tree", "build"), ("tune", "--budget", "1s")])
+def test_the_command_after_another_reads_the_same_columns(
+    command: tuple[str, ...], folder: Path, tmp_path: Path
+) -> None:
+    output = run(*command, folder / "books.csv", *COLUMNS, "--out", tmp_path / "out.json").stdout
+    following = output.splitlines()[-1].removeprefix("Next: labeltree ")
+    run(
+        *shlex.split(
+            following.replace("--model DIR", "--model MODEL").replace("MODEL", str(tmp_path / "model"))
+        )
+    )
+
+
 def test_tag_tells_that_a_text_is_the_name_of_a_file(folder: Path) -> None:
     told = run("tag", folder / "tags", str(folder / "books.csv")).stderr
     assert f"'labeltree predict {folder / 'tags'} {folder / 'books.csv'}'" in " ".join(told.split())

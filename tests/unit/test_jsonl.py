@@ -68,7 +68,11 @@ def test_blank_lines_are_skipped(tmp_path: Path) -> None:
             b'{"text": "a", "labels": [true]}',
             "expected a list of strings as 'labels', got a list with a truth value",
         ),
-        (b'{"text": "a\xff", "labels": []}', "expected UTF-8 text, got the byte 0xff as byte 12 of the line"),
+        (
+            b'{"text": "a\xff", "labels": []}',
+            "expected UTF-8 text, got the byte 0xff as byte 12 of the line; convert the file, with "
+            "'iconv -f LATIN1 -t UTF-8' for instance",
+        ),
         (b"[" * 100_000, "expected a JSON object, but: maximum recursion depth exceeded.*"),
         (
             b'{"text": "\\ud83d\\ude00", "labels": ["a", "\\uD800b"]}',

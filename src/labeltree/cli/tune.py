@@ -151,6 +151,6 @@ def tune(
         if signals.received is not None:
             trials = count_text(len(found.trials), "trial")
             console.print(f"stopped by {signals.received.name} after {trials}: the best so far is in {out}")
-        print_next(f"labeltree train {data.path} --model DIR --parameters {out}")
+        print_next(f"labeltree train {data.path}{data.options} --model DIR --parameters {out}")
     if signals.received == signal.SIGINT:
         raise typer.Exit(INTERRUPTED)

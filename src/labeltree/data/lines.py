@@ -33,7 +33,9 @@ def decode_utf8(line: bytes) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"the byte 0x{line[error.start]:02x} as byte {error.start + 1} of the line"
-        raise LineError(f"expected UTF-8 text, got {found}") from None
+        raise LineError(
+            f"expected UTF-8 text, got {found}; convert the file, with 'iconv -f LATIN1 -t UTF-8' for instance"
+        ) from None
 
 
 def read_what_is_there(file: BinaryIO, n_bytes: int) -> bytes:

@@ -99,4 +99,4 @@ def build(
     for line in hierarchy.describe_matching(classifier.tree, read_labels(rows.y).classes.tolist()):
         console.print(line)
     console.print(shape_table(built, [], cost, data.path))
-    print_next(f"labeltree train {data.path} --tree {out} --model MODEL")
+    print_next(f"labeltree train {data.path}{data.options} --tree {out} --model MODEL")
