@@ -21,7 +21,7 @@ YEAR = 365 * 24 * HOUR
 PREDICT = "/v1/models/online/predict"
 SOURCES = Path(labeltree.__file__).parent
 #: Files that may ask for the time of day: they print it.
-WITH_TIME_OF_DAY = {"serving/logs.py", "serving/registry.py"}
+WITH_TIME_OF_DAY = {"serving/logs.py", "serving/registry.py", "cli/evaluation_report.py"}
 
 
 class Clock:
@@ -85,7 +85,7 @@ def test_requests_in_progress_have_their_time(server: ServerProcess, clock: Cloc
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 408 ")  # and not in twenty years
 
 
-def test_only_the_log_asks_for_the_time_of_day() -> None:
+def test_only_logs_and_reports_ask_for_the_time_of_day() -> None:
     found = set()
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
