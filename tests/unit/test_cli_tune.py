@@ -177,7 +177,7 @@ def test_wrong_budgets(text: str) -> None:
 
 
 def signal_after(monkeypatch: pytest.MonkeyPatch, n_trials: int, number: signal.Signals) -> None:
-    """Send this process a signal after so many trials."""
+    """Send this process a signal after a number of trials."""
     show = TuningDisplay.show
 
     def counted(self: TuningDisplay, trial: Trial) -> None:

@@ -15,7 +15,7 @@ LARGER_F1 = 0.02
 SHARE_OF_LABELS = 0.05
 #: Bins below this probability are a sample, and say little about single labels.
 LEAST_PROBABILITY = 0.03
-#: A bin is off by more than chance if its error is more than so many standard deviations.
+#: A bin is off by more than chance if its error is more than this number of standard deviations.
 DEVIATIONS = 4.0
 
 
