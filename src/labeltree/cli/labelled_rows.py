@@ -26,12 +26,12 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
             raise ValueError(
                 f"{path} was trained on rows of numbers, but {source.path} has texts ({file.format})"
             )
-        elif not are_ids(model.classes_) and reads_whole_texts(model):
-            raise ValueError(
-                f"{path} was trained on texts, but {source.path} has rows of numbers ({file.format})"
-            )
         elif not are_ids(model.classes_):
             file.read()  # raises for an empty file, which has neither texts nor numbers
+            if reads_whole_texts(model):
+                raise ValueError(
+                    f"{path} was trained on texts, but {source.path} has rows of numbers ({file.format})"
+                )
             raise ValueError(
                 f"the labels of {path} are names such as {model.classes_.tolist()[0]!r}, but {source.path} has rows "
                 "whose labels are numbers from 0; evaluate it in Python with labeltree.metrics"
