@@ -70,7 +70,9 @@ class LinearForest(LabelForest, KernelForest):
 
     def unfused(self) -> LinearForest:
         """Return the forest without fused operations: training that uses its answers is the same on every processor."""
-        return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, fused=False)
+        return LinearForest(
+            self.weights, self.n_features, self.link, self.tree_weight, self.calibration, fused=False
+        )
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
         """Return a forest with the trees of both."""
