@@ -13,6 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.labels.reading import read_held_out_labels
 from labeltree.model.node_scores import NodeScores
+from labeltree.model.reranked_forest import RerankedForest
 
 if TYPE_CHECKING:
     from labeltree.model.forest import Search
@@ -41,9 +42,20 @@ def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search
     labels = read_held_out_labels(y, model.label_index, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
-    scores = forest.node_scores(model.read(X), labels, search, seed)
+    features = model.read(X)
+    scores = forest.node_scores(features, labels, search, seed)
     n_levels = [tree.depth + 1 for tree in forest.trees]
-    return Calibration(method, list(map(_METHODS[method], scores, n_levels)))
+    trees = list(map(_METHODS[method], scores, n_levels))
+    if not isinstance(forest, RerankedForest):
+        return Calibration(method, trees)
+    # The calibrated trees may propose other labels.
+    calibrated = forest.calibrated(Calibration(method, trees))
+    return Calibration(method, trees, _METHODS[method](calibrated.label_scores(features, labels, search), 1))
+
+
+def fit_map(scores: NodeScores) -> LevelArrays:
+    """Return the map of the scores of label classifiers, which are all on level 0."""
+    return _platt(scores, 1)
 
 
 def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:

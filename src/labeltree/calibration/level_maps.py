@@ -31,10 +31,13 @@ class Calibration:
     trees : sequence of dict
         The maps of each tree, by level from the root down. "platt" has arrays `slope` and `intercept`; "isotonic" has
         knots in `knot_score` and `knot_probability`, and `knot_begin` says where the knots of each level begin.
+    labels : dict, optional
+        The map of the label classifiers of a model with `rerank`: the same arrays, with one level.
     """
 
     method: str
     trees: Sequence[LevelArrays]
+    labels: LevelArrays | None = None
 
     def n_levels(self, tree: int = 0) -> int:
         """Return the number of levels of a tree, which is its depth plus 1."""
