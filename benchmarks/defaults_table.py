@@ -64,6 +64,12 @@ class SetTable:
             self.scores[name] = scores
             self.figures[name] = {metric: scores.value(metric) for metric in METRICS} | _means(seeds)
 
+        for name in (DEFAULT, FIXED):
+            if name in self.failures:
+                raise SystemExit(
+                    f"{parts.name}: {name} failed, so nothing can be compared: {self.failures[name]}"
+                )
+
     def minus_default(self, name: str, metric: str = MEAN_PRECISION) -> Interval:
         return self.scores[name].minus(self.scores[DEFAULT], metric)
 

@@ -32,7 +32,7 @@ class Interval:
     high: float
 
     def reversed(self) -> Interval:
-        return Interval(-self.difference, -self.high, -self.low)
+        return Interval(0.0 - self.difference, 0.0 - self.high, 0.0 - self.low)  # no -0.0
 
     def __str__(self) -> str:
         return f"{self.difference:+.2f} ({self.low:+.2f}, {self.high:+.2f})"

@@ -125,8 +125,11 @@ class Trial:
 
 
 def run(trial: Trial) -> Outcome:
-    """Run a trial; a function of a module, which other processes can be told."""
-    return trial.run()
+    """Run a trial, in a process of a pool; an error of one trial does not end the others."""
+    try:
+        return trial.run()
+    except Exception as error:
+        return Outcome(np.empty((0, K), np.int64), {}, f"{type(error).__name__}: {error}")
 
 
 @lru_cache(4)
