@@ -23,7 +23,8 @@ void sort_candidates(Candidates& candidates, const Worth& worth) {
   std::sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
     const double of_a = worth(a), of_b = worth(b);
     if (of_a != of_b) return of_a > of_b;
-    return a.score != b.score ? a.score > b.score : a.place < b.place;
+    if (a.score != b.score) return a.score > b.score;
+    return a.of_trees != b.of_trees ? a.of_trees > b.of_trees : a.label < b.label;
   });
 }
 
@@ -56,9 +57,10 @@ void RerankedForest::for_rows(int64_t n_rows, int n_threads, const Body& body) c
   });
 }
 
-RerankedForest::Proposals RerankedForest::propose(const FeatureMatrix& features, const Search& search,
-                                                  int64_t k, int64_t* evaluations, Progress* progress) const {
-  Proposals found{k, {}, {}};
+RerankedForest::BestOfTrees RerankedForest::ask_trees(const FeatureMatrix& features, const Search& search,
+                                                      int64_t k, int64_t* evaluations,
+                                                      Progress* progress) const {
+  BestOfTrees found{k, {}, {}};
   found.labels.resize(features.n_rows() * k);
   found.probabilities.resize(features.n_rows() * k);
   Search wanted = search;
@@ -68,35 +70,50 @@ RerankedForest::Proposals RerankedForest::propose(const FeatureMatrix& features,
   return found;
 }
 
-float RerankedForest::judge(const FeatureMatrix& features, int64_t row, const int32_t* labels,
-                            const float* probabilities, int64_t k, Scratch& scratch) const {
+float RerankedForest::judge(const FeatureMatrix& features, int64_t row, const BestOfTrees& proposals,
+                            Scratch& scratch) const {
   scratch.row.set(features, row);
   scratch.candidates.clear();
   float lowest = 1;
-  for (int64_t j = 0; j < k && labels[j] >= 0; ++j) {
-    const auto place = static_cast<int32_t>(j);
-    if (j >= n_proposed_) {
-      scratch.candidates.push_back({std::min(probabilities[j], lowest), kNoScore, labels[j], place});
-      continue;
-    }
-    const float score = labels_->score(scratch.row, labels[j]);
+  for (int64_t at = row * proposals.k; at < (row + 1) * proposals.k; ++at) {
+    const int32_t label = proposals.labels[at];
+    if (label < 0) break;
+    const float score = labels_->score(scratch.row, label);
     const float p = probability(score);
-    scratch.candidates.push_back({p, std::isnan(score) ? kNoScore : score, labels[j], place});
+    scratch.candidates.push_back(
+        {p, std::isnan(score) ? kNoScore : score, proposals.probabilities[at], label});
     lowest = std::min(lowest, p);
   }
   return lowest;
 }
 
+void RerankedForest::add_other(int32_t label, float of_trees, float lowest, size_t n_proposals,
+                               Scratch& scratch) {
+  std::vector<Candidate>& candidates = scratch.candidates;
+  for (size_t i = 0; i < n_proposals; ++i) {
+    if (candidates[i].label == label) return;
+  }
+  candidates.push_back({std::min(of_trees, lowest), kNoScore, of_trees, label});
+}
+
 void RerankedForest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels,
                            float* probabilities, int64_t* evaluations, Progress* progress) const {
-  const Proposals found = propose(features, search, std::max(n_proposed_, search.k), evaluations, progress);
+  const BestOfTrees proposals = ask_trees(features, search, n_proposed_, evaluations, progress);
+  // The proposals do not depend on k.
+  BestOfTrees more{0, {}, {}};
+  if (search.k > n_proposed_) {
+    std::vector<int64_t> counts(evaluations != nullptr ? features.n_rows() : 0);
+    more = ask_trees(features, search, search.k, evaluations != nullptr ? counts.data() : nullptr, nullptr);
+    for (size_t row = 0; row < counts.size(); ++row) evaluations[row] += counts[row];
+  }
   for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
-    const int64_t at = row * found.k;
-    judge(features, row, &found.labels[at], &found.probabilities[at], found.k, scratch);
-    std::vector<Candidate>& candidates = scratch.candidates;
-    if (evaluations != nullptr) {
-      evaluations[row] += std::min(n_proposed_, static_cast<int64_t>(candidates.size()));
+    const float lowest = judge(features, row, proposals, scratch);
+    const size_t n_proposals = scratch.candidates.size();
+    for (int64_t at = row * more.k; at < (row + 1) * more.k && more.labels[at] >= 0; ++at) {
+      add_other(more.labels[at], more.probabilities[at], lowest, n_proposals, scratch);
     }
+    std::vector<Candidate>& candidates = scratch.candidates;
+    if (evaluations != nullptr) evaluations[row] += static_cast<int64_t>(n_proposals);
     std::erase_if(candidates, [&](const Candidate& c) { return c.probability < search.threshold; });
     if (search.label_weight == nullptr) {
       sort_candidates(candidates, [](const Candidate& c) { return c.probability; });
@@ -120,12 +137,11 @@ std::vector<std::vector<ScoredLabel>> RerankedForest::above(const FeatureMatrix&
                           : *std::min_element(search.label_threshold, search.label_threshold + n_labels());
   Search proposing = search;
   proposing.label_weight = nullptr;  // of top_k() only
-  const Proposals found = propose(features, proposing, n_proposed_, evaluations, nullptr);
+  const BestOfTrees found = ask_trees(features, proposing, n_proposed_, evaluations, nullptr);
   // Rows that may have labels above their threshold beyond the proposals.
   std::vector<float> lowest(features.n_rows());
   for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
-    const int64_t at = row * found.k;
-    lowest[row] = judge(features, row, &found.labels[at], &found.probabilities[at], found.k, scratch);
+    lowest[row] = judge(features, row, found, scratch);
     if (evaluations != nullptr) evaluations[row] += static_cast<int64_t>(scratch.candidates.size());
     if (static_cast<int64_t>(scratch.candidates.size()) < n_proposed_)
       lowest[row] = -1;  // there are no others
@@ -135,7 +151,9 @@ std::vector<std::vector<ScoredLabel>> RerankedForest::above(const FeatureMatrix&
     if (lowest[row] >= least && n_proposed_ < n_labels()) open.push_back(row);
   }
   Search of_others = search;
-  of_others.k = std::min<int64_t>(search.k + n_proposed_, n_labels());
+  // With thresholds per label, the best of these may be below theirs once they are no more than `lowest`.
+  const bool is_one = search.label_threshold == nullptr;
+  of_others.k = is_one ? std::min<int64_t>(search.k + n_proposed_, n_labels()) : n_labels();
   std::vector<std::vector<ScoredLabel>> others(features.n_rows());
   if (!open.empty()) {
     const CopiedRows some(features, open);
@@ -148,13 +166,11 @@ std::vector<std::vector<ScoredLabel>> RerankedForest::above(const FeatureMatrix&
   }
   std::vector<std::vector<ScoredLabel>> result(features.n_rows());
   for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
-    const int32_t* proposed = &found.labels[row * found.k];
-    judge(features, row, proposed, &found.probabilities[row * found.k], found.k, scratch);
+    judge(features, row, found, scratch);
     std::vector<Candidate>& candidates = scratch.candidates;
+    const size_t n_proposals = candidates.size();
     for (const ScoredLabel& other : others[row]) {
-      if (std::find(proposed, proposed + found.k, other.label) != proposed + found.k) continue;
-      candidates.push_back({std::min(other.probability, lowest[row]), kNoScore, other.label,
-                            static_cast<int32_t>(candidates.size())});
+      add_other(other.label, other.probability, lowest[row], n_proposals, scratch);
     }
     std::erase_if(candidates,
                   [&](const Candidate& c) { return c.probability < search.threshold_of(c.label); });
@@ -176,12 +192,11 @@ void RerankedForest::pairs(const FeatureMatrix& features, const int64_t* rows, c
   Search proposing = search;
   proposing.label_weight = nullptr;
   proposing.allowed = nullptr;
-  const Proposals found = propose(some, proposing, n_proposed_, nullptr, nullptr);
+  const BestOfTrees found = ask_trees(some, proposing, n_proposed_, nullptr, nullptr);
   std::vector<uint8_t> is_other(n, 0);
   std::vector<float> lowest(asked.size());
   for_rows(some.n_rows(), search.n_threads, [&](int64_t i, Scratch& scratch) {
-    const int64_t at = i * found.k;
-    lowest[i] = judge(some, i, &found.labels[at], &found.probabilities[at], found.k, scratch);
+    lowest[i] = judge(some, i, found, scratch);
     const std::vector<Candidate>& candidates = scratch.candidates;
     for (int64_t k = starts[i]; k < starts[i + 1]; ++k) {
       const auto there = std::find_if(candidates.begin(), candidates.end(),

@@ -19,7 +19,8 @@ namespace labeltree {
 // The proposals of a row are the `n_proposed` labels that the trees rank highest, among those that the search
 // allows, by its weights. The probability of a proposal is that of its label classifier, its score mapped by
 // `map`. Any other label has the probability that the trees give it, but at most that of the least probable
-// proposal. Equally probable labels are ranked by their scores, then in the order of the trees.
+// proposal. Equally probable labels are ranked by their scores, which other labels do not have, then by their
+// probability in the trees, then by label.
 class RerankedForest {
  public:
   // `map` has one level, and maps the scores of all label classifiers. Throws CorruptModel if the parts do
@@ -31,8 +32,8 @@ class RerankedForest {
   int64_t n_features() const { return forest_->n_features(); }
   const FeatureRange& dense() const { return forest_->dense(); }
 
-  // As those of Forest. Evaluations include the label classifiers. With weights, top_k() ranks the labels
-  // that the trees rank among their k best, and the proposals.
+  // As those of Forest. Evaluations include the label classifiers. top_k() ranks the proposals and, if k is
+  // larger, the labels that the trees rank among their k best.
   void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
              int64_t* evaluations, Progress* progress) const;
   std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, const Search& search,
@@ -45,27 +46,27 @@ class RerankedForest {
 
  private:
   struct Candidate {
-    float probability, score;
+    float probability, score, of_trees;
     int32_t label;
-    int32_t place;  // in the order of the trees
   };
   struct Scratch {
     SpreadRow row;
     std::vector<Candidate> candidates;
   };
-  // The labels that the trees propose for some rows: [row][k], filled up with -1.
-  struct Proposals {
+  // The best labels of the trees for some rows: [row][k], filled up with -1.
+  struct BestOfTrees {
     int64_t k;
     std::vector<int32_t> labels;
     std::vector<float> probabilities;
   };
 
-  Proposals propose(const FeatureMatrix& features, const Search& search, int64_t k, int64_t* evaluations,
-                    Progress* progress) const;
-  // Fills scratch.candidates from the k labels that the trees found for a row, and returns the lowest
-  // probability of a proposal, 1 if there is none.
-  float judge(const FeatureMatrix& features, int64_t row, const int32_t* labels, const float* probabilities,
-              int64_t k, Scratch& scratch) const;
+  BestOfTrees ask_trees(const FeatureMatrix& features, const Search& search, int64_t k, int64_t* evaluations,
+                        Progress* progress) const;
+  // Makes the proposals for a row the candidates; returns the lowest probability of one, 1 if there is none.
+  float judge(const FeatureMatrix& features, int64_t row, const BestOfTrees& proposals,
+              Scratch& scratch) const;
+  // Adds a label that is not among the first n candidates, which are the proposals.
+  static void add_other(int32_t label, float of_trees, float lowest, size_t n_proposals, Scratch& scratch);
   // Calls body(row, scratch) for every row.
   template <class Body>
   void for_rows(int64_t n_rows, int n_threads, const Body& body) const;

@@ -103,12 +103,17 @@ class LabelClassifiers:
             return from_bfloat16(values)
         if values.dtype != np.int8:
             return values
-        label = self._label_of_each(weight)
-        if len(label) != len(values) or len(self.arrays[scale]) != len(self.arrays["bias"]):
+        # The numbers of a hostile file: nothing is as large as they say before they are compared.
+        n_labels, n_dense = len(self.arrays["bias"]), self.dense_features[1] - self.dense_features[0]
+        if len(self.arrays[scale]) != n_labels or (
+            weight == "dense_weight" and len(values) != n_labels * n_dense
+        ):
             raise ModelFileError(
                 f"label classifiers: the sizes of {weight} and {scale} do not fit the labels"
             )
-        widened: NDArray[np.float32] = values.astype(np.float32) * self.arrays[scale][label]
+        widened: NDArray[np.float32] = (
+            values.astype(np.float32) * self.arrays[scale][self._label_of_each(weight)]
+        )
         return widened
 
     @staticmethod
