@@ -40,7 +40,7 @@ def random_classifiers(
         "bias": rng.normal(size=n_labels).astype(np.float32),
     }
     if n_dense > 0:
-        arrays["dense_weight"] = rng.normal(size=n_labels * n_dense).astype(np.float32)
+        arrays["dense"] = rng.normal(size=n_labels * n_dense).astype(np.float32)
     return LabelClassifiers(arrays, MAP, (n_features - n_dense, n_features) if n_dense > 0 else (0, 0))
 
 
@@ -107,7 +107,7 @@ def test_smaller_weights_score_nearly_the_same(name: str, tolerance: float, n_de
     small = judges.with_weight_type(name)
     assert small.weight_type == name
     assert small.nbytes < judges.nbytes
-    largest = max(np.abs(judges.arrays["weight"]).max(), np.abs(judges.arrays.get("dense_weight", [0])).max())
+    largest = max(np.abs(judges.arrays["weight"]).max(), np.abs(judges.arrays.get("dense", [0])).max())
     difference = np.abs(all_scores(small, features) - all_scores(judges, features))
     assert difference.max() <= tolerance * largest * np.sqrt(50)  # rows have unit length
     again = small.with_weight_type("float32").with_weight_type(name)
@@ -160,7 +160,7 @@ def test_the_order_of_the_features_of_a_row_does_not_matter() -> None:
         ({"scale": np.ones(2, np.float32)}, "number of scales does not fit"),
         ({"bias": np.zeros(0, np.float32)}, "number of biases is out of range"),
         ({"feature": np.zeros(3, np.int64)}, "feature has the wrong type or shape"),
-        ({"dense_weight": np.zeros(4, np.float32)}, "weights of dense features does not fit"),
+        ({"dense": np.zeros(4, np.float32)}, "weights of dense features does not fit"),
     ],
 )
 def test_arrays_that_contradict_each_other_are_refused(change: dict[str, Any], message: str) -> None:

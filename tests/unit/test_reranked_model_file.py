@@ -226,7 +226,7 @@ def test_a_damaged_column_is_found_when_it_is_used_or_verified(
 
 
 def test_dense_weights_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    dense = X.toarray()
+    dense = X.toarray()[:, :7]  # an odd number: the other tensors are aligned all the same
     model = LabelTreeClassifier(rerank=3, max_leaves=3, random_state=0).fit((X, dense), y)
     for weights in ("float32", "int8"):
         model.save(tmp_path / weights, weights=weights)
@@ -234,9 +234,9 @@ def test_dense_weights_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         assert (
             loaded.predict_topk((X, dense), 3).labels == model.predict_topk((X, dense), 3).labels
         ).mean() > 0.9
-        edit_tensors(tmp_path / weights, shorten("dense_weight"))
+        edit_tensors(tmp_path / weights, shorten("dense"))
         with pytest.raises(
-            ModelFileError, match=r"dense (features|weight).*fit the labels|sizes of dense_weight"
+            ModelFileError, match=r"of dense features does not fit the labels|sizes of dense and"
         ):
             load(tmp_path / weights)
 

@@ -28,7 +28,7 @@ BoundColumns make_columns(nb::dict arrays, int64_t n_features, std::pair<int64_t
   views.bias = array("bias", float{});
   if (arrays.contains("scale")) views.scale = array("scale", float{});
   views.dense = {dense_features.first, dense_features.second};
-  if (arrays.contains("dense_weight")) views.dense_weight = array("dense_weight", float{});
+  if (arrays.contains("dense")) views.dense_weight = array("dense", float{});
   bound.columns = std::make_shared<LabelColumns>(views);
   return bound;
 }

@@ -24,7 +24,7 @@ LABEL_ARRAYS: dict[str, tuple[str, ...]] = {
 
 #: Additional arrays of models with dense features: the weights of each label, one label after another.
 DENSE_LABEL_ARRAYS: dict[str, tuple[str, ...]] = {
-    "dense_weight": ("float32", "uint16", "int8"),
+    "dense": ("float32", "uint16", "int8"),
     "dense_scale": ("float32",),
 }
 
@@ -56,13 +56,13 @@ class LabelClassifiers:
     def native(self, n_features: int) -> _native.LabelColumns:
         """Return the kernel's view of the arrays; raise `ModelFileError` if they contradict each other."""
         arrays = {name: values for name, values in self.arrays.items() if name != "dense_scale"}
-        if "dense_weight" in arrays:
-            arrays["dense_weight"] = self._float32("dense_weight", "dense_scale")
+        if "dense" in arrays:
+            arrays["dense"] = self._float32("dense", "dense_scale")
         return _native.LabelColumns(arrays, n_features, self.dense_features)
 
     @property
     def n_weights(self) -> int:
-        return sum(len(self.arrays[name]) for name in ("weight", "dense_weight") if name in self.arrays)
+        return sum(len(self.arrays[name]) for name in ("weight", "dense") if name in self.arrays)
 
     @property
     def nbytes(self) -> int:
@@ -78,7 +78,7 @@ class LabelClassifiers:
         if name == self.weight_type:
             return self
         arrays = {key: self.arrays[key] for key in ("begin", "feature", "bias")}
-        for weight, scale in (("weight", "scale"), ("dense_weight", "dense_scale")):
+        for weight, scale in (("weight", "scale"), ("dense", "dense_scale")):
             if weight not in self.arrays:
                 continue
             wide = self._float32(weight, scale)
@@ -106,7 +106,7 @@ class LabelClassifiers:
         # The numbers of a hostile file: nothing is as large as they say before they are compared.
         n_labels, n_dense = len(self.arrays["bias"]), self.dense_features[1] - self.dense_features[0]
         if len(self.arrays[scale]) != n_labels or (
-            weight == "dense_weight" and len(values) != n_labels * n_dense
+            weight == "dense" and len(values) != n_labels * n_dense
         ):
             raise ModelFileError(
                 f"label classifiers: the sizes of {weight} and {scale} do not fit the labels"

@@ -139,7 +139,7 @@ def _train(
         feature[place] = np.repeat(chunk["feature"], np.diff(chunk["entry_begin"]))[order]
         weight[place] = chunk["weight"][order]
     arrays = {"begin": begin, "feature": feature, "weight": weight, "bias": bias}
-    return {**arrays, "dense_weight": dense.ravel()} if n_dense > 0 else arrays
+    return {**arrays, "dense": dense.ravel()} if n_dense > 0 else arrays
 
 
 def _fit_map(

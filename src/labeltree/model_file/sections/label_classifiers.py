@@ -22,7 +22,7 @@ _MAP = LEVEL_ARRAYS["platt"]
 def write(draft: Draft, judges: LabelClassifiers, n_proposals: int) -> None:
     """Add label classifiers."""
     tensors = {name: Tensor.of(values) for name, values in {**judges.arrays, **judges.map}.items()}
-    for name in tensors.keys() & {"weight", "dense_weight"}:
+    for name in tensors.keys() & {"weight", "dense"}:
         tensors[name] = Tensor(WEIGHT_DTYPES[judges.weight_type], judges.arrays[name])
     draft.add(VERSION, rerank={"proposals": n_proposals, "file": TensorPart("label-classifiers", tensors)})
 
@@ -45,7 +45,7 @@ class StoredLabelClassifiers:
             types = {name: kinds for name, kinds in types.items() if not name.endswith("scale")}
         with blaming(self.file.name):
             _check(tensors, types)
-            for name in types.keys() & {"weight", "dense_weight"}:
+            for name in types.keys() & {"weight", "dense"}:
                 if tensors[name].dtype != WEIGHT_DTYPES[weights]:
                     raise ValueError(f"model.json says {weights} weights, but they are {tensors[name].dtype}")
         return tensors
