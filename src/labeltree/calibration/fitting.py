@@ -24,6 +24,9 @@ FloatArray = NDArray[np.float64]
 #: The absolute score of constant nodes, whose examples are all of one class.
 CERTAIN_SCORE = 1000.0
 
+#: The map of label classifiers increases at least so much: scores of constant labels give 0 or 1.
+LEAST_SLOPE = 0.1
+
 #: A level with fewer pairs uses a common map of all levels below the root.
 FEWEST_PAIRS = 30
 
@@ -54,8 +57,17 @@ def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search
 
 
 def fit_map(scores: NodeScores) -> LevelArrays:
-    """Return the map of the scores of label classifiers, which are all on level 0."""
-    return _platt(scores, 1)
+    """Return the map of the scores of label classifiers, which are all on level 0: a sigmoid that increases.
+
+    Scores of the squared hinge have their margins at -1 and 1. So few pairs get the sigmoid of twice the score.
+    """
+    known = np.isfinite(scores.score) & (scores.weight > 0)
+    slope, intercept = 2.0, 0.0
+    if known.sum() >= FEWEST_PAIRS:
+        score = scores.score[known].astype(np.float64)
+        slope, intercept = fit_sigmoid(score, scores.positive[known], scores.weight[known])
+    slope = max(slope, LEAST_SLOPE)
+    return {"slope": np.array([slope], np.float32), "intercept": np.array([intercept], np.float32)}
 
 
 def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:

@@ -105,9 +105,7 @@ class LabelClassifiers:
             return values
         # The numbers of a hostile file: nothing is as large as they say before they are compared.
         n_labels, n_dense = len(self.arrays["bias"]), self.dense_features[1] - self.dense_features[0]
-        if len(self.arrays[scale]) != n_labels or (
-            weight == "dense" and len(values) != n_labels * n_dense
-        ):
+        if len(self.arrays[scale]) != n_labels or (weight == "dense" and len(values) != n_labels * n_dense):
             raise ModelFileError(
                 f"label classifiers: the sizes of {weight} and {scale} do not fit the labels"
             )

@@ -25,8 +25,13 @@ from labeltree.training.linear_nodes import SolverSettings, train_tree
 from labeltree.training.plan import Run, Trained
 from labeltree.training.proposals import propose
 from labeltree.training.tree_plan import TreePlan
+from labeltree.validation import LARGEST_INTEGER
 from labeltree.wording import count_text
 
+#: Label classifiers are trained to this share of the tolerance of the nodes, in as many more passes, and keep weights
+#: from this share of `prune` on: scores of labels from all over the tree are compared, not only those of siblings.
+FINER = 0.5
+PRUNE_SHARE = 0.7
 #: Number of random rows that are additional negative examples of each group of labels.
 RANDOM_ROWS = 100
 #: For the map from scores to probabilities, some groups of labels are trained again without every n-th row.
@@ -85,7 +90,13 @@ def train_label_classifiers(
     """
     if isinstance(settings.C, Sequence):
         settings = replace(settings, C=settings.C[min(forest.trees[0].depth, len(settings.C) - 1)])
-    settings = replace(settings, siblings="independent")
+    settings = replace(
+        settings,
+        siblings="independent",
+        tol=FINER * settings.tol,
+        max_iter=min(round(settings.max_iter / FINER), LARGEST_INTEGER),
+        prune=PRUNE_SHARE * settings.prune,
+    )
     labels = examples.labels
     counts = np.bincount(labels.indices, minlength=labels.n_labels)
     proposals = propose(forest, examples, n_proposals, run)
@@ -182,6 +193,8 @@ def _fit_map(
     scores = proposal_scores(
         columns, aside.features, of_pair[chosen], found[chosen], aside.labels, run.n_threads
     )
+    if aside.sample_weight is not None:
+        scores = replace(scores, weight=aside.sample_weight[of_pair[chosen]].astype(np.float64))
     return fit_map(scores)
 
 
