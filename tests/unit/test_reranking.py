@@ -118,7 +118,9 @@ def test_label_classifiers_are_support_vector_machines(monkeypatch: pytest.Monke
         labels = plan.label[plan.group_begin[group] : plan.group_begin[group + 1]]
         learned = (is_proposed | (y_train.toarray() > 0))[:, labels].any(axis=1)
         for label in labels[:3]:
-            svm = LinearSVC(C=0.7, tol=1e-8, max_iter=100_000, dual=True, intercept_scaling=1.0)
+            svm = LinearSVC(
+                C=np.sqrt(0.5 * 0.7), tol=1e-8, max_iter=100_000, dual=True, intercept_scaling=1.0
+            )
             target = y_train[learned, label].toarray().ravel() > 0
             svm.fit(rows[learned], target)
             feature, weight = forest.columns.column(int(label))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings, train_tree
 from labeltree.training.plan import Run, Trained
 from labeltree.training.proposals import propose
+from labeltree.training.solvers import default_c
 from labeltree.training.tree_plan import TreePlan
 from labeltree.validation import LARGEST_INTEGER
 from labeltree.wording import count_text
@@ -88,11 +90,10 @@ def train_label_classifiers(
 
     Labels that are siblings in the first tree are trained together, on the rows of all of them and a few random rows.
     """
-    if isinstance(settings.C, Sequence):
-        settings = replace(settings, C=settings.C[min(forest.trees[0].depth, len(settings.C) - 1)])
     settings = replace(
         settings,
         siblings="independent",
+        C=_label_c(settings, forest.trees[0].depth),
         tol=FINER * settings.tol,
         max_iter=min(round(settings.max_iter / FINER), LARGEST_INTEGER),
         prune=PRUNE_SHARE * settings.prune,
@@ -108,6 +109,13 @@ def train_label_classifiers(
     arrays["bias"][counts == labels.n_rows] = CERTAIN_SCORE
     of_scores = _fit_map(forest, plan, examples, proposals, settings, n_proposals, seed, run)
     return LabelClassifiers(arrays, of_scores, examples.features.dense_features)
+
+
+def _label_c(settings: SolverSettings, depth: int) -> float:
+    """Return the C of label classifiers: between that of the leaves and half of the default."""
+    C = settings.C[min(depth, len(settings.C) - 1)] if isinstance(settings.C, Sequence) else settings.C
+    default = default_c(settings.solver, settings.loss, settings.penalty)
+    return math.sqrt(default / 2 * C)
 
 
 def _train(
