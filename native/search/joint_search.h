@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "search/label_paths.h"
 #include "search/ranking.h"
 #include "search/search.h"
 #include "search/tree_average.h"
@@ -56,17 +57,10 @@ class JointSearch {
     Value best_below_threshold;
     Value either() const { return std::max(best, best_below_threshold); }
   };
-  // The way to a label in a tree.
-  struct Path {
-    std::vector<int32_t> nodes;  // that are left, the leaf first
-    int32_t reached;
-    float probability;  // of the node that is reached
-  };
   static constexpr Value kNone = -1;  // worse than all values
 
   void begin() {
     trees_.resize(searches_->size());
-    paths_.resize(searches_->size());
     values_.resize(searches_->size());
     found_.clear();
     met_.resize((*searches_)[0].store().tree().n_labels, 0);
@@ -102,7 +96,7 @@ class JointSearch {
   void meet_proposed(std::vector<ScoredLabel>& labels) {
     std::erase_if(labels, [&](const ScoredLabel& s) { return was_met(s.label); });
     // The most promising first: when k labels are found, most of the others need no more blocks.
-    for (ScoredLabel& s : labels) s.probability = start_paths(s.label);
+    for (ScoredLabel& s : labels) s.probability = paths_.start(*average_, *searches_, s.label);
     std::sort(labels.begin(), labels.end(), (*rankings_)[0]);
     for (const ScoredLabel& s : labels) {
       if (can_change(s)) meet(s.label);
@@ -111,65 +105,14 @@ class JointSearch {
 
   // Finds the average of a label, unless it is clear on the way that it cannot matter.
   void meet(int32_t label) {
-    ScoredLabel scored{start_paths(label), label};
+    ScoredLabel scored{paths_.start(*average_, *searches_, label), label};
     while (can_change(scored)) {
-      const size_t t = next_path();
-      if (t == paths_.size()) {
+      if (paths_.are_walked()) {
         add(scored);
         return;
       }
-      TreeSearch& search = (*searches_)[t];
-      search.expand(search.store().block_of(paths_[t].reached));
-      walk(t);
-      scored.probability = largest_average();
+      scored.probability = paths_.go_on();
     }
-  }
-
-  // Walks the paths of a label where blocks are expanded already. Returns the largest average that it may
-  // have.
-  float start_paths(int32_t label) {
-    for (size_t t = 0; t < paths_.size(); ++t) {
-      TreeSearch& search = (*searches_)[t];
-      Path& path = paths_[t];
-      path.nodes.clear();
-      const BlockStore& store = search.store();
-      for (int32_t v = store.leaf_of(label); v != 0; v = store.parent(v)) path.nodes.push_back(v);
-      path.reached = 0;
-      path.probability = search.expand(0)[0];
-      walk(t);
-    }
-    return largest_average();
-  }
-
-  void walk(size_t t) {
-    TreeSearch& search = (*searches_)[t];
-    const BlockStore& store = search.store();
-    Path& path = paths_[t];
-    while (!path.nodes.empty() && search.is_expanded(store.block_of(path.reached))) {
-      const int32_t child = path.nodes.back();
-      path.nodes.pop_back();
-      path.probability *=
-          search.expand(store.block_of(path.reached))[child - store.tree().child_begin[path.reached]];
-      path.reached = child;
-    }
-  }
-
-  float largest_average() {
-    for (size_t t = 0; t < paths_.size(); ++t) values_[t] = paths_[t].probability;
-    return static_cast<float>(average_->mean(values_));
-  }
-
-  // The tree in which the average can fall most, or their number if all paths are walked.
-  size_t next_path() const {
-    size_t next = paths_.size();
-    double largest = -1;
-    for (size_t t = 0; t < paths_.size(); ++t) {
-      const double share = average_->weight(t) * paths_[t].probability;
-      if (paths_[t].nodes.empty() || share <= largest) continue;
-      largest = share;
-      next = t;
-    }
-    return next;
   }
 
   void add(const ScoredLabel& scored) {
@@ -329,7 +272,7 @@ class JointSearch {
   int64_t k_ = 0;
   float threshold_ = 0;
   std::vector<OpenTree> trees_;
-  std::vector<Path> paths_;
+  LabelPaths paths_;
   std::vector<ScoredLabel> found_;
   std::vector<ScoredNode> expanded_;
   std::vector<double> values_;  // per tree
