@@ -110,7 +110,8 @@ def test_label_classifiers_are_support_vector_machines(monkeypatch: pytest.Monke
     forest: Any = model.model_.forest
     norms = np.sqrt(np.asarray(X_train.multiply(X_train).sum(axis=1))).ravel()
     rows = sp.diags(1 / norms) @ X_train
-    proposed = forest.proposer.top_k(model.model_.read(X_train), model.make_search(4))[0]
+    n_proposed = 4 + 2  # a row has one or two labels
+    proposed = forest.proposer.top_k(model.model_.read(X_train), model.make_search(n_proposed))[0]
     is_proposed = np.zeros(y_train.shape, dtype=bool)
     np.put_along_axis(is_proposed, proposed, True, axis=1)
     plan = ColumnPlan.by_siblings(model.tree_, model.label_counts_, 400)
