@@ -149,16 +149,25 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   const size_t n_C = task_.C_values.size();
   pairs.score.resize(places.size() * n_C);
 
-  // The lanes are the columns that the kept rows tell something about.
   int64_t n_positive[kMaxLanes] = {};
-  int lane_of[kMaxLanes];
-  std::vector<int32_t> learnable;
   for (uint32_t bits : positive_columns(kept, columns, n_columns, assignment_)) {
     for (; bits != 0; bits &= bits - 1) ++n_positive[__builtin_ctz(bits)];
   }
+  // The lanes are the columns that the kept rows tell something about, in the order that training on these
+  // rows would give them.
+  std::vector<int> column_of;
   for (int c = 0; c < n_columns; ++c) {
-    lane_of[c] = is_constant(n_positive[c], kept.n_rows) ? -1 : static_cast<int>(learnable.size());
-    if (lane_of[c] >= 0) learnable.push_back(columns[c]);
+    if (!is_constant(n_positive[c], kept.n_rows)) column_of.push_back(c);
+  }
+  std::sort(column_of.begin(), column_of.end(), [&](int a, int b) {
+    return n_positive[a] != n_positive[b] ? n_positive[a] > n_positive[b] : columns[a] < columns[b];
+  });
+  std::vector<int32_t> learnable;
+  int lane_of[kMaxLanes];
+  std::fill_n(lane_of, n_columns, -1);
+  for (const int c : column_of) {
+    lane_of[c] = static_cast<int>(learnable.size());
+    learnable.push_back(columns[c]);
   }
   const auto n_lanes = static_cast<int>(learnable.size());
   worker.examples.assign(kept, learnable.data(), n_lanes, assignment_);
@@ -281,34 +290,6 @@ void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n
 }
 
 }  // namespace
-
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
-                         const Progress& progress) {
-  const NodeAssignment assignment = assign_to_nodes(tree, examples.labels, nullptr, n_threads, progress);
-  std::vector<int32_t> all_rows;
-  const std::vector<SiblingBlock> blocks = sibling_blocks(tree, assignment, examples.n_rows(), all_rows);
-  std::vector<int32_t> level(tree.n_nodes, 0);
-  const std::vector<int32_t> parent = parents(tree);
-  for (int32_t v = 1; v < tree.n_nodes; ++v) level[v] = level[parent[v]] + 1;
-
-  BlockGroups found;
-  int64_t n_entries = 0;
-  for (const ColumnGroup& group : column_groups(blocks)) {
-    const SiblingBlock& block = blocks[group.block];
-    if (group.begin == 0) {
-      progress.check();
-      n_entries = block.n_rows * (examples.features.dense().size() + 1);
-      for (int64_t i = 0; i < block.n_rows; ++i) n_entries += examples.features.row_capacity(block.rows[i]);
-    }
-    found.block.push_back(group.block);
-    found.begin.push_back(group.begin);
-    found.end.push_back(group.end);
-    found.level.push_back(level[block.first_node]);
-    found.n_rows.push_back(block.n_rows);
-    found.n_entries.push_back(n_entries);
-  }
-  return found;
-}
 
 HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples,
                              const SolverOptions& options, const HeldOutTask& task, Progress& progress) {

@@ -14,17 +14,6 @@ namespace labeltree {
 
 enum class RowUse : uint8_t { train = 0, hold_out = 1, ignore = 2 };
 
-// Groups of columns as train_blocks() makes them.
-struct BlockGroups {
-  std::vector<int32_t> block, begin, end;
-  std::vector<int32_t> level;      // of the nodes; the root is on level 0
-  std::vector<int64_t> n_rows;     // of the block
-  std::vector<int64_t> n_entries;  // of these rows: values of features, with the bias
-};
-
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
-                         const Progress& progress);
-
 struct HeldOutTask {
   const uint8_t* held_out = nullptr;  // per row: a RowUse
   std::vector<ColumnGroup> groups;    // ranges of the columns of blocks, as in BlockGroups

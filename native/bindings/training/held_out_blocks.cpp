@@ -7,23 +7,6 @@ namespace labeltree {
 
 namespace {
 
-nb::dict groups_of(const BoundTree& tree, const BoundExamples& examples, int n_threads) {
-  check_labels_of(examples.view, tree.view);
-  BlockGroups groups;
-  {
-    nb::gil_scoped_release release;
-    groups = block_groups(tree.view, examples.view, n_threads, Progress());
-  }
-  nb::dict result;
-  result["block"] = to_numpy(std::move(groups.block));
-  result["begin"] = to_numpy(std::move(groups.begin));
-  result["end"] = to_numpy(std::move(groups.end));
-  result["level"] = to_numpy(std::move(groups.level));
-  result["n_rows"] = to_numpy(std::move(groups.n_rows));
-  result["n_entries"] = to_numpy(std::move(groups.n_entries));
-  return result;
-}
-
 nb::dict hold_out(const BoundTree& tree, const BoundExamples& examples, const SolverOptions& options,
                   Array<uint8_t> held_out, Array<int32_t> block, Array<int32_t> begin, Array<int32_t> end,
                   Array<float> C_values, double negative_share, Progress& progress) {
@@ -54,9 +37,6 @@ nb::dict hold_out(const BoundTree& tree, const BoundExamples& examples, const So
 }  // namespace
 
 void bind_held_out_blocks(nb::module_& m) {
-  m.def("block_groups", &groups_of, nb::arg("tree"), nb::arg("examples"), nb::arg("n_threads"),
-        "The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows "
-        "and n_entries of each.");
   m.def("held_out_blocks", &hold_out, nb::arg("tree"), nb::arg("examples"), nb::arg("options"),
         nb::arg("held_out").noconvert(), nb::arg("block").noconvert(), nb::arg("begin").noconvert(),
         nb::arg("end").noconvert(), nb::arg("C_values").noconvert(), nb::arg("negative_share"),
