@@ -14,9 +14,16 @@ namespace labeltree {
 
 enum class RowUse : uint8_t { train = 0, hold_out = 1, ignore = 2 };
 
+// Some of SiblingBlock::columns by their places, ascending; at most kMaxLanes.
+struct HeldOutGroup {
+  int32_t block;
+  const int32_t* places;
+  int64_t n_columns;
+};
+
 struct HeldOutTask {
   const uint8_t* held_out = nullptr;  // per row: a RowUse
-  std::vector<ColumnGroup> groups;    // ranges of the columns of blocks, as in BlockGroups
+  std::vector<HeldOutGroup> groups;
   std::vector<float> C_values;
   double negative_share = 1;  // the chance of a negative pair to be kept
 };
@@ -26,6 +33,7 @@ struct HeldOutTask {
 struct HeldOutPairs {
   std::vector<int64_t> group_begin;  // group g has the pairs [group_begin[g], group_begin[g + 1])
   std::vector<int32_t> node, row;
+  std::vector<uint8_t> column;    // its number in the group
   std::vector<uint8_t> positive;  // whether the row has a label below the node
   std::vector<float> score;       // [pair][C]
 };

@@ -52,9 +52,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
     "penalty": Choice(("l2", "l1")),
     "siblings": Choice(("independent", "joint")),
-    "C": WordOrNumber(
-        ("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True), or_sequence=True
-    ),
+    "C": WordOrNumber(("auto",), Number(0, 1e10, open_low=True, optional=True), or_sequence=True),
     # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "solver": Choice(tuple(SOLVERS)),
@@ -239,7 +237,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
     link: str = "auto"
     penalty: str = "l2"
     siblings: str = "independent"
-    C: Any = None
+    C: Any = "auto"
     label_weight: Any = None
     tol: float = 0.2
     max_iter: int = 10
@@ -288,13 +286,14 @@ class LabelTreeClassifier(LabelTreeEstimator):
         if self.node_estimator is not None:
             trainer = EstimatorLearner(self.node_estimator, self.n_jobs)
             return EstimatorPlan(recipes, seeds, trainer, "", tree_weight)
-        choose = self.C if isinstance(self.C, str) else None
+        choose = isinstance(self.C, str) and self.solver == "descent"
         settings = self._solver_settings()
-        if choose is not None and chosen is not None:
-            settings, choose = replace(settings, C=chosen), None
-        link = self.link_of(self.loss)
-        learner = LinearLearner(settings, link, choose)
-        return TreePlan(recipes, seeds, learner, link, tree_weight, self.label_weight)
+        if choose and chosen is not None:
+            settings, choose = replace(settings, C=chosen), False
+        # Weights of labels bend probabilities on purpose: they are not bent back.
+        calibrate = self.link == "auto" and self.label_weight is None
+        learner = LinearLearner(settings, choose, calibrate)
+        return TreePlan(recipes, seeds, learner, self.link_of(self.loss), tree_weight, self.label_weight)
 
     def _solver_settings(self) -> SolverSettings:
         C: Any = self.C

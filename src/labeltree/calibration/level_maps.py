@@ -22,7 +22,7 @@ LevelArrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The maps that `LabelTreeClassifier.calibrate` fits. They replace the link.
+    """The maps that `LabelTreeClassifier.fit` or `calibrate` fits. They replace the link.
 
     Attributes
     ----------
@@ -31,10 +31,14 @@ class Calibration:
     trees : sequence of dict
         The maps of each tree, by level from the root down. "platt" has arrays `slope` and `intercept`; "isotonic" has
         knots in `knot_score` and `knot_probability`, and `knot_begin` says where the knots of each level begin.
+    source : {"calibrate", "training"}
+        Who fitted the maps: `calibrate` on rows that the model was not trained on, or `fit` on rows that it held out
+        of the training of a sample of nodes.
     """
 
     method: str
     trees: Sequence[LevelArrays]
+    source: str = "calibrate"
 
     def n_levels(self, tree: int = 0) -> int:
         """Return the number of levels of a tree, which is its depth plus 1."""

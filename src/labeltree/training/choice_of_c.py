@@ -1,166 +1,131 @@
-"""The choice of C on held-out rows: `C="auto"` and `C="auto_per_level"`."""
+"""The choice of C for each level of a tree, by a trial: `C="auto"`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from labeltree import _native
-from labeltree.model.forest import empty_answer
-from labeltree.training.examples import Examples
-from labeltree.training.linear_nodes import SolverSettings, train_tree
+from labeltree.calibration.measures import log_loss
+from labeltree.calibration.monotone_map import fit_knots
+from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.plan import Run
-from labeltree.trees import LabelTree
-from labeltree.wording import count_text
+from labeltree.training.trial import Trial, TrialScores
 
-#: Size of the sample of rows; every third row of the sample is held out.
-SAMPLE = 10_000
-_HELD_OUT = 3
-#: With fewer rows the default C is used: differences would be noise.
-FEWEST_ROWS = 12
+#: The default C times these numbers are tried.
+FACTORS = (0.25, 0.5, 1.0, 2.0)
+#: If the smallest or the largest C of a level is its best, two more are tried beyond it, at most this many times.
+MOST_EXTENSIONS = 3
 
-#: C is multiplied and divided by this factor, at most MOST_STEPS times.
-STEP = 2.0
-MOST_STEPS = 12
-
-#: A model is scored by its mean precision at these k.
-_K = (1, 3, 5)
-
-FloatMatrix = NDArray[np.float64]
+#: Levels with fewer positive pairs take the C that is best for all other levels together.
+FEWEST_POSITIVES = 100
 
 
 @dataclass(frozen=True)
 class ChosenC:
-    """The chosen C and the scores of all C that were tried.
+    """The chosen C of each level, and the reason.
 
     Attributes
     ----------
-    C : float or list of float
-        One value, or one for each level.
-    scores : dict
-        By C: the mean of P@1, P@3 and P@5, or a list with the log loss per row of each level.
+    C : list of float
+        One value for each level.
+    losses : dict
+        By C, the log loss of each level; NaN for levels where it was not tried.
+    scores : TrialScores
+        The scores of the pairs with the C of their level.
     """
 
-    C: float | list[float]
-    scores: dict[float, float | list[float]]
+    C: list[float]
+    losses: dict[float, list[float]]
+    scores: TrialScores
 
 
-def choose_regularization(
-    tree: LabelTree,
-    examples: Examples,
-    settings: SolverSettings,
-    link: str,
-    per_level: bool,
-    seed: int,
-    run: Run,
-) -> ChosenC:
-    """Train a tree on a sample with several C, and return the C that is best on held-out rows.
+class _Level:
+    """What was tried on one level."""
 
-    One C for all levels is judged by the precision of the predictions; a C per level by the log loss of the nodes on
-    that level, over the rows that reach them. The search halves and doubles the C of `settings` as long as that helps.
-    Every C within one standard error of the best (of the difference, row by row) counts as equally good; of these, the
-    one nearest to the start is chosen.
+    def __init__(self) -> None:
+        self.scores: dict[float, TrialScores] = {}
+        self.losses: dict[float, float] = {}
+
+    def add(self, C: float, scores: TrialScores, judged_first: NDArray[np.bool_]) -> None:
+        self.scores[C] = scores
+        self.losses[C] = calibrated_loss(scores, judged_first[scores.row])
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the level has enough positive pairs to tell one C from another."""
+        some = next(iter(self.scores.values()))
+        return int(some.positive.sum()) >= FEWEST_POSITIVES
+
+    @property
+    def best(self) -> float:
+        return min(self.losses, key=lambda C: self.losses[C])
+
+    def beyond(self) -> tuple[float, ...]:
+        """Return values to try next: none unless the smallest or the largest C is the best."""
+        if not self.is_telling:
+            return ()
+        if self.best == min(self.losses):
+            return self.best / 4, self.best / 2
+        return (self.best * 2, self.best * 4) if self.best == max(self.losses) else ()
+
+
+def choose_c(trial: Trial, settings: SolverSettings, run: Run) -> ChosenC:
+    """Return for each level the C with the smallest log loss on the held-out rows of a trial.
+
+    Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
+    the other half. So the loss does not depend on the link; it is the loss of a calibrated model.
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
-    n_rows = examples.labels.n_rows
-    if n_rows < FEWEST_ROWS:
-        return ChosenC([start] * (tree.depth + 1) if per_level else start, {})
-    sample = np.random.default_rng(seed).permutation(n_rows)[:SAMPLE]
-    n_held_out = len(sample) // _HELD_OUT
-    held_out, kept = examples.take(np.sort(sample[:n_held_out])), examples.take(np.sort(sample[n_held_out:]))
-    measure = level_losses if per_level else missed_precision
-
-    def losses_with(C: float) -> FloatMatrix:
-        sample_run = replace(run, prefix=f"choosing C: {C:g}, {count_text(kept.labels.n_rows, 'row')}: ")
-        trained, _ = train_tree(tree, kept, replace(settings, C=C), seed, sample_run)
-        # Not fused: the chosen C must not depend on the processor.
-        store = trained.store(held_out.features.n_features, link, fused=False)
-        return held_out.weigh(measure(store, tree, held_out, run.n_threads))
-
-    tried = climb(start, losses_with)
-    chosen = nearest_of_the_best(start, tried)
-    if per_level:
-        return ChosenC(chosen, {C: losses.mean(axis=0).tolist() for C, losses in sorted(tried.items())})
-    return ChosenC(chosen[0], {C: 1 - float(losses.mean()) for C, losses in sorted(tried.items())})
-
-
-def climb(start: float, losses_with: Callable[[float], FloatMatrix]) -> dict[float, FloatMatrix]:
-    """Halve and double C until no column of the losses improves; return the losses by C.
-
-    Losses have a row for each example; smaller is better.
-    """
-    tried = {start: losses_with(start)}
-    for factor in (1 / STEP, STEP):
-        C = start * factor
-        for _ in range(MOST_STEPS):
-            if not any(_may_improve(C, tried, column) for column in range(tried[start].shape[1])):
-                break
-            tried[C] = losses_with(C)
-            C *= factor
-    return tried
-
-
-def _may_improve(C: float, tried: dict[float, FloatMatrix], column: int) -> bool:
-    """Return whether C, one step beyond those tried, may be better than all of them.
-
-    It cannot if its neighbour is clearly worse than the best C, nor if the best C is four steps away.
-    """
-    best, differences = _differences(tried, column)
-    neighbour = min(tried, key=lambda other: abs(math.log(other / C)))
-    mean, error = differences[neighbour]
-    return mean <= error and abs(math.log(best / C, STEP)) < 3.5
-
-
-def _differences(
-    tried: dict[float, FloatMatrix], column: int
-) -> tuple[float, dict[float, tuple[float, float]]]:
-    """Return the best C, and for each C the mean difference of its losses to the best with its standard error."""
-    best = min(tried, key=lambda C: float(tried[C][:, column].mean()))
-    differences = {}
-    for C, losses in tried.items():
-        difference = losses[:, column] - tried[best][:, column]
-        differences[C] = float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
-    return best, differences
-
-
-def nearest_of_the_best(start: float, tried: dict[float, FloatMatrix]) -> list[float]:
-    """Return, for each column of the losses, the C nearest to `start` that is within the error of the best."""
-    chosen = []
-    for column in range(tried[start].shape[1]):
-        _, differences = _differences(tried, column)
-        good = [C for C, (mean, error) in differences.items() if mean <= error]
-        chosen.append(min(good, key=lambda C: abs(math.log(C / start))))
-    return chosen
-
-
-def level_losses(
-    store: _native.BlockStore, tree: LabelTree, examples: Examples, n_threads: int
-) -> FloatMatrix:
-    """Return the log loss of every row at every level of the tree."""
-    losses = np.empty((examples.labels.n_rows, tree.depth + 1))
-    store.held_out_loss(examples.native, n_threads, losses)
-    return losses
-
-
-def missed_precision(
-    store: _native.BlockStore, tree: LabelTree, examples: Examples, n_threads: int
-) -> FloatMatrix:
-    """Return 1 minus the mean of P@1, P@3 and P@5 of every row; hits count with the weights of their labels."""
-    labels = examples.labels
-    k = min(max(_K), tree.n_labels)
-    found, probabilities = empty_answer(labels.n_rows, k)
-    forest = _native.Forest([store], [1.0])
-    forest.top_k(examples.features, _native.Search(k, n_threads=n_threads), found, probabilities)
-    worth = np.ones(tree.n_labels) if examples.label_weight is None else examples.label_weight
-    truth = sp.csr_matrix(
-        (worth[labels.indices], labels.indices, labels.indptr), shape=(labels.n_rows, tree.n_labels)
+    judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5
+    levels = {level: _Level() for level in np.unique(trial.level).tolist()}
+    wanted = {tuple(start * factor for factor in FACTORS): list(levels)}
+    for _ in range(1 + MOST_EXTENSIONS):
+        for C_values, those in wanted.items():
+            found = trial.scores(settings, C_values, those, run)
+            for level in those:
+                of_level = found.take(found.level == level)
+                for number, C in enumerate(C_values):
+                    levels[level].add(C, replace(of_level, score=of_level.score[:, number]), judged_first)
+        wanted = defaultdict(list)
+        for level, state in levels.items():
+            if more := state.beyond():
+                wanted[more].append(level)
+    telling = [state for state in levels.values() if state.is_telling]
+    together = {C: sum(state.losses[C] for state in telling) for C in (start * factor for factor in FACTORS)}
+    common = min(together, key=lambda C: together[C]) if telling else start
+    chosen = [common] * (trial.tree.depth + 1)
+    for level, state in levels.items():
+        if state.is_telling:
+            chosen[level] = state.best
+    return ChosenC(
+        chosen,
+        _by_value(levels, len(chosen)),
+        TrialScores.joined([state.scores[chosen[level]] for level, state in levels.items()]),
     )
-    hits = truth[np.arange(labels.n_rows)[:, None], found].toarray()
-    precision = np.mean([hits[:, :at].sum(axis=1) / at for at in _K], axis=0)
-    return np.asarray(1 - precision[:, None], dtype=np.float64)
+
+
+def calibrated_loss(scores: TrialScores, judged_first: NDArray[np.bool_]) -> float:
+    """Return the sum of the log losses of pairs with one C, each by a map that was fitted on the other half."""
+    total = 0.0
+    for judged in (judged_first, ~judged_first):
+        if judged.any() and not judged.all():
+            fitting = scores.take(~judged)
+            knots, values = fit_knots(fitting.score.astype(np.float64), fitting.positive, fitting.weight)
+            weight = scores.weight[judged]
+            probability = np.interp(scores.score[judged], knots, values)
+            total += log_loss(scores.positive[judged], probability, weight=weight) * float(weight.sum())
+    return total
+
+
+def _by_value(levels: dict[int, _Level], n_levels: int) -> dict[float, list[float]]:
+    """Return by C the loss of each level."""
+    values = sorted({C for state in levels.values() for C in state.losses})
+    none = _Level()
+    return {
+        C: [levels.get(level, none).losses.get(C, math.nan) for level in range(n_levels)] for C in values
+    }
