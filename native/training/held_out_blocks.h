@@ -39,8 +39,9 @@ struct HeldOutPairs {
 };
 
 // Learns each group with each C from the rows to train on, as train_blocks() would with C in place of its
-// own, and scores the held-out rows of the block. All positive pairs are kept; a negative one is kept by a
-// number that depends on seed, row and node alone.
+// own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
+// solution of another C, a few passes lead nearer to the optimum than training comes. All positive pairs are
+// kept; a negative one is kept by a number that depends on seed, row and node alone.
 //
 // The columns of groups are those that need learning when all rows are trained on. A column without a row of
 // each class among the rows to train on has the score of a constant column, as in a model of these rows. Only

@@ -74,12 +74,15 @@ def held_out_blocks(
     if groups is None:
         found = _native.block_groups(tree.native, examples.native, 1)
         groups = found["block"], found["begin"], found["end"]
+    block, begin, end = (np.asarray(part, dtype=np.int32) for part in groups)
     return _native.held_out_blocks(
         tree.native,
         examples.native,
         _native.SolverOptions(**options),
         held_out,
-        *(np.asarray(part, dtype=np.int32) for part in groups),
+        block,
+        begin,
+        end,
         np.asarray(C, dtype=np.float32),
         negative_share,
         progress or _native.Progress(),
@@ -145,7 +148,7 @@ def test_pairs_are_those_of_a_model_of_the_other_rows(solver: str, features: str
     numbers = [_native.block_groups(TREE.native, e.native, 1) for e in (examples, rest)]
     assert [g["block"].tolist() for g in numbers] == [list(range(TREE.n_blocks + 1))] * 2
 
-    options = {"seed": 3, **SOLVERS[solver]}
+    options: dict[str, Any] = {"seed": 3, **SOLVERS[solver]}
     found = held_out_blocks(TREE, examples, [0.3, 2.0], **options)
     # The root also learns from rows without labels: see the next test.
     found = {name: array[found["node"] > 0] for name, array in found.items() if name != "group_begin"}
@@ -202,7 +205,7 @@ def test_wide_blocks_and_groups_of_any_columns() -> None:
     """A column's solution does not depend on the columns beside it, up to the tolerance."""
     X, y = documents(400, 200, 100, seed=4)
     tree, examples = LabelTree.flat(100), examples_of(X, y, n_labels=100)
-    precise = {"tol": 1e-4, "max_iter": 5000, "prune": 0.0}
+    precise: dict[str, Any] = {"tol": 1e-4, "max_iter": 5000, "prune": 0.0}
     held_out = (np.arange(400) % 6 == 0).astype(np.uint8)
     groups = _native.block_groups(tree.native, examples.native, 1)
     n = int(groups["end"][-1])
