@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
-from labeltree.calibration.monotone_map import fit_knots
+from labeltree.calibration.monotone_map import ScoreBins, fit_knots
 from labeltree.labels.reading import read_held_out_labels
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def level_maps_of_trial(scores: LevelScores, n_levels: int, n_rows: int) -> Leve
     """
     if len(scores.level) < FEWEST_PAIRS:
         return None
-    fitted = _by_level(scores, n_levels, fit_knots)
+    fitted = _by_level(scores, n_levels, fit_steps)
     if not (scores.level == 0).any():
         fitted[0] = np.array([0.0]), np.array([1 - 1 / (n_rows + 2)])
     return _knot_arrays(
@@ -86,7 +86,10 @@ def _by_level(scores: LevelScores, n_levels: int, fit: Callable[..., Any]) -> li
 
     levels = [known & (scores.level == level) for level in range(n_levels)]
     # The root has its own map: it differs from other nodes, and is often positive for all rows.
-    few = [(level > 0 or not chosen.any()) and int(chosen.sum()) < FEWEST_PAIRS for level, chosen in enumerate(levels)]
+    few = [
+        (level > 0 or not chosen.any()) and int(chosen.sum()) < FEWEST_PAIRS
+        for level, chosen in enumerate(levels)
+    ]
     together = fit_those(known & (scores.level > 0)) if any(few) else None
     return [together if too_few else fit_those(chosen) for chosen, too_few in zip(levels, few, strict=True)]
 
@@ -138,13 +141,34 @@ def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArr
     return slope, float(parameters[1] - slope * mean)
 
 
+def fit_steps(
+    score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the knots of isotonic calibration.
+
+    Scores of constant nodes, far from all others, are knots of their own.
+    """
+    varies = np.abs(score) < CERTAIN_SCORE
+    if varies.any():
+        knots, values = fit_knots(ScoreBins.of(score[varies], positive[varies], weight[varies]))
+    else:
+        knots, values = np.array([0.0]), np.array([0.5])
+    for certain, at in ((score <= -CERTAIN_SCORE, 0), (score >= CERTAIN_SCORE, len(knots))):
+        if certain.any():
+            share = (weight[certain] @ positive[certain] + 1) / (weight[certain].sum() + 2)
+            bound = min(share, values[0]) if at == 0 else max(share, values[-1])
+            knots = np.insert(knots, at, -CERTAIN_SCORE if at == 0 else CERTAIN_SCORE)
+            values = np.insert(values, at, bound)
+    return knots, values
+
+
 def _platt(scores: LevelScores, n_levels: int) -> LevelArrays:
     fitted = np.array(_by_level(scores, n_levels, fit_sigmoid), dtype=np.float32)
     return {"slope": fitted[:, 0].copy(), "intercept": fitted[:, 1].copy()}
 
 
 def _isotonic(scores: LevelScores, n_levels: int) -> LevelArrays:
-    return _knot_arrays(_by_level(scores, n_levels, fit_knots))
+    return _knot_arrays(_by_level(scores, n_levels, fit_steps))
 
 
 def _knot_arrays(fitted: Sequence[tuple[FloatArray, FloatArray]]) -> LevelArrays:

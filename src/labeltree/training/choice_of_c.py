@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.calibration.measures import log_loss
-from labeltree.calibration.monotone_map import fit_knots
+from labeltree.calibration.fitting import CERTAIN_SCORE
+from labeltree.calibration.monotone_map import ScoreBins, bin_edges, fit_knots, log_loss_of
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.plan import Run
 from labeltree.training.trial import Trial, TrialScores
 
-#: The default C times these numbers are tried.
-FACTORS = (0.25, 0.5, 1.0, 2.0)
-#: If the smallest or the largest C of a level is its best, two more are tried beyond it, at most this many times.
+#: The default C times these numbers are tried: each is STEP times the one before.
+STEP = 8**0.5
+FACTORS = (STEP**-2, STEP**-1, 1.0, STEP)
+#: If the smallest or the largest C is the best for the tree, two more are tried beyond it, at most this many times.
 MOST_EXTENSIONS = 3
 
-#: Levels with fewer positive pairs take the C that is best for all other levels together.
+#: Levels with fewer positive pairs take the C of the whole tree.
 FEWEST_POSITIVES = 100
 
 
@@ -43,89 +43,105 @@ class ChosenC:
     scores: TrialScores
 
 
-class _Level:
-    """What was tried on one level."""
-
-    def __init__(self) -> None:
-        self.scores: dict[float, TrialScores] = {}
-        self.losses: dict[float, float] = {}
-
-    def add(self, C: float, scores: TrialScores, judged_first: NDArray[np.bool_]) -> None:
-        self.scores[C] = scores
-        self.losses[C] = calibrated_loss(scores, judged_first[scores.row])
-
-    @property
-    def is_telling(self) -> bool:
-        """Whether the level has enough positive pairs to tell one C from another."""
-        some = next(iter(self.scores.values()))
-        return int(some.positive.sum()) >= FEWEST_POSITIVES
-
-    @property
-    def best(self) -> float:
-        return min(self.losses, key=lambda C: self.losses[C])
-
-    def beyond(self) -> tuple[float, ...]:
-        """Return values to try next: none unless the smallest or the largest C is the best."""
-        if not self.is_telling:
-            return ()
-        if self.best == min(self.losses):
-            return self.best / 4, self.best / 2
-        return (self.best * 2, self.best * 4) if self.best == max(self.losses) else ()
-
-
 def choose_c(trial: Trial, settings: SolverSettings, run: Run) -> ChosenC:
-    """Return for each level the C with the smallest log loss on the held-out rows of a trial.
+    """Return for each level a C with a small log loss on the held-out rows of a trial.
 
     Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
-    the other half. So the loss does not depend on the link; it is the loss of a calibrated model.
+    the other half. So the loss does not depend on the link; it is the loss of a calibrated model. The C of a level is
+    halfway (by its logarithm) between the best for the whole tree, which the trial tells well, and the best for the
+    level, of which it has fewer pairs.
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
     judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5
-    levels = {level: _Level() for level in np.unique(trial.level).tolist()}
-    wanted = {tuple(start * factor for factor in FACTORS): list(levels)}
+    levels: list[int] = np.unique(trial.level).tolist()
+    tried: dict[float, TrialScores] = {}
+    losses: dict[float, dict[int, float]] = {}
+    wanted = [start * factor for factor in FACTORS]
     for _ in range(1 + MOST_EXTENSIONS):
-        for C_values, those in wanted.items():
-            found = trial.scores(settings, C_values, those, run)
-            for level in those:
-                of_level = found.take(found.level == level)
-                for number, C in enumerate(C_values):
-                    levels[level].add(C, replace(of_level, score=of_level.score[:, number]), judged_first)
-        wanted = defaultdict(list)
-        for level, state in levels.items():
-            if more := state.beyond():
-                wanted[more].append(level)
-    telling = [state for state in levels.values() if state.is_telling]
-    together = {C: sum(state.losses[C] for state in telling) for C in (start * factor for factor in FACTORS)}
-    common = min(together, key=lambda C: together[C]) if telling else start
-    chosen = [common] * (trial.tree.depth + 1)
-    for level, state in levels.items():
-        if state.is_telling:
-            chosen[level] = state.best
+        found = trial.scores(settings, wanted, levels, run)
+        for number, C in enumerate(wanted):
+            tried[C] = replace(found, score=found.score[:, number])
+            losses[C] = {
+                level: trial.level_scale[level]
+                * calibrated_loss(tried[C].take(of_level), judged_first[found.row[of_level]])
+                for level in levels
+                if (of_level := found.level == level).any()
+            }
+        total = {C: sum(losses[C].values()) for C in sorted(losses)}
+        best = min(total, key=lambda C: total[C])
+        if best == min(total):
+            wanted = [best / STEP**2, best / STEP]
+        elif best == max(total):
+            wanted = [best * STEP, best * STEP**2]
+        else:
+            break
+    of_tree = lowest_point(total)
+    chosen = [_rounded(of_tree)] * (trial.tree.depth + 1)
+    for level in losses[best]:
+        if found.positive[found.level == level].sum() >= FEWEST_POSITIVES:
+            of_level = lowest_point({C: losses[C][level] for C in total})
+            chosen[level] = _rounded(math.sqrt(of_tree * of_level))
     return ChosenC(
         chosen,
-        _by_value(levels, len(chosen)),
-        TrialScores.joined([state.scores[chosen[level]] for level, state in levels.items()]),
+        {C: [losses[C].get(level, math.nan) for level in range(len(chosen))] for C in total},
+        _scores_with(chosen, tried),
     )
 
 
+def lowest_point(losses: dict[float, float]) -> float:
+    """Return where the parabola through the smallest loss and its neighbours is lowest, in the logarithm of C.
+
+    The losses are in the order of C, each STEP times the one before. At either end the best C itself is returned.
+
+    Examples
+    --------
+    >>> round(lowest_point({1.0: 5.0, STEP: 4.0, STEP**2: 4.0}) / STEP, 2) == round(STEP**0.5, 2)
+    True
+    """
+    values = list(losses)
+    best = min(losses, key=lambda C: losses[C])
+    at = values.index(best)
+    if not 0 < at < len(values) - 1:
+        return best
+    left, middle, right = (losses[C] for C in values[at - 1 : at + 2])
+    bend = left - 2 * middle + right
+    return best * STEP ** (0.5 * (left - right) / bend) if bend > 0 else best
+
+
+def _scores_with(chosen: list[float], tried: dict[float, TrialScores]) -> TrialScores:
+    """Return the scores with the C of each level, interpolated between those that were tried."""
+    values = sorted(tried)
+    some = tried[values[0]]
+    score = np.empty_like(some.score)
+    for level, C in enumerate(chosen):
+        of_level = some.level == level
+        above = min(max(int(np.searchsorted(values, C)), 1), len(values) - 1)
+        low, high = values[above - 1 : above + 1]
+        share = np.float32(min(max(math.log(C / low) / math.log(high / low), 0.0), 1.0))
+        first, second = (tried[value].score[of_level] for value in (low, high))
+        score[of_level] = first + share * (second - first)
+    return replace(some, score=score)
+
+
+def _rounded(C: float) -> float:
+    """Return C with two digits: more would only look precise."""
+    return float(f"{C:.2g}")
+
+
 def calibrated_loss(scores: TrialScores, judged_first: NDArray[np.bool_]) -> float:
-    """Return the sum of the log losses of pairs with one C, each by a map that was fitted on the other half."""
-    total = 0.0
-    for judged in (judged_first, ~judged_first):
-        if judged.any() and not judged.all():
-            fitting = scores.take(~judged)
-            knots, values = fit_knots(fitting.score.astype(np.float64), fitting.positive, fitting.weight)
-            weight = scores.weight[judged]
-            probability = np.interp(scores.score[judged], knots, values)
-            total += log_loss(scores.positive[judged], probability, weight=weight) * float(weight.sum())
-    return total
-
-
-def _by_value(levels: dict[int, _Level], n_levels: int) -> dict[float, list[float]]:
-    """Return by C the loss of each level."""
-    values = sorted({C for state in levels.values() for C in state.losses})
-    none = _Level()
-    return {
-        C: [levels.get(level, none).losses.get(C, math.nan) for level in range(n_levels)] for C in values
-    }
+    """Return the sum of the log losses of pairs with one C, each half by the map that fits the other half."""
+    varies = np.abs(scores.score) < CERTAIN_SCORE  # constant nodes do not depend on C
+    if not varies.any():
+        return 0.0
+    scores, judged_first = scores.take(varies), judged_first[varies]
+    score = scores.score.astype(np.float64)
+    edges = bin_edges(score, scores.positive)
+    halves = [
+        ScoreBins.of(score[half], scores.positive[half], scores.weight[half], edges)
+        for half in (judged_first, ~judged_first)
+        if half.any()
+    ]
+    return sum(
+        log_loss_of(judged, *fit_knots(fitted)) for judged, fitted in zip(halves, halves[::-1], strict=True)
+    )

@@ -24,15 +24,15 @@ HELD_OUT_ROWS = 2_000
 LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 0.25
 
 #: On every level, blocks are drawn until their groups make up this share of the level's work.
-WORK_SHARE = 0.06
+WORK_SHARE = 0.04
 #: A level gets more groups, up to a larger share of its work, if they have fewer positive pairs than this.
-POSITIVE_PAIRS, MOST_WORK = 2_000, 0.25
+POSITIVE_PAIRS, MOST_WORK = 800, 0.2
 
 #: Maximum number of columns of a group: the kernel solves them for four C at once.
 COLUMNS = 8
 
 #: Maximum number of pairs with a negative node, roughly.
-NEGATIVE_PAIRS = 300_000
+NEGATIVE_PAIRS = 150_000
 
 FloatArray = NDArray[np.float64]
 
@@ -66,9 +66,7 @@ class TrialScores:
     @classmethod
     def joined(cls, parts: Sequence[TrialScores]) -> TrialScores:
         """Return the pairs of all parts."""
-        return cls(
-            *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls))
-        )
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,12 @@ class Trial:
     examples : Examples
     held_out : array of shape (n_rows,)
         1 for held-out rows, 0 for rows to train on.
-    block, begin, end, step, level : arrays of shape (n_groups,)
-        Each group: every `step`-th column of a block from `begin` to `end`, and the level of its nodes.
+    block, level : arrays of shape (n_groups,)
+        The block of each group, and the level of its nodes.
+    columns, column_weight : lists of arrays
+        The columns of each group, and the number of columns of the block that each stands for.
+    level_scale : array of shape (n_levels,)
+        Number of positive pairs on each level, relative to those in the blocks that were drawn.
     negative_share : float
         Share of the pairs with a negative node that are scored.
     seed : int
@@ -96,10 +98,10 @@ class Trial:
     examples: Examples
     held_out: NDArray[np.uint8]
     block: NDArray[np.int32]
-    begin: NDArray[np.int32]
-    end: NDArray[np.int32]
-    step: NDArray[np.int32]
     level: NDArray[np.int32]
+    columns: list[NDArray[np.int32]]
+    column_weight: list[FloatArray]
+    level_scale: FloatArray
     negative_share: float
     seed: int
 
@@ -111,30 +113,35 @@ class Trial:
         share = min(max(HELD_OUT_ROWS / n_rows, LEAST_HELD_OUT), MOST_HELD_OUT)
         held_out = (random.random(n_rows) < share).astype(np.uint8)
         blocks = _Blocks.of(tree, examples, n_threads)
-        chosen, step = [np.empty(0, np.int64)], np.ones(len(blocks.block), np.int64)
+        chosen, scale = [np.empty(0, np.int64)], np.ones(tree.depth + 1)
         for level in range(tree.depth + 1):
-            of_level = np.flatnonzero(blocks.level == level)
-            step[of_level] = -(-blocks.n_columns[of_level] // COLUMNS)
-            shuffled = random.permutation(of_level)
-            work = np.cumsum(blocks.n_entries[shuffled]) / max(blocks.work[of_level].sum(), 1)
-            positives = np.cumsum(share * blocks.n_positive[shuffled] / step[shuffled])
-            # as many as are needed: of the work, and of the positive pairs unless that is too much work
+            shuffled = random.permutation(np.flatnonzero(blocks.level == level))
+            work = np.cumsum(blocks.n_entries[shuffled]) / max(int(blocks.work[shuffled].sum()), 1)
+            positives = np.cumsum(
+                share * blocks.n_positive[shuffled] * np.minimum(COLUMNS / blocks.n_columns[shuffled], 1)
+            )
+            # enough work, and enough positive pairs unless that is too much work
             enough = (work >= WORK_SHARE) & ((positives >= POSITIVE_PAIRS) | (work >= MOST_WORK))
             n_drawn = int(np.argmax(enough)) + 1 if enough.any() else len(shuffled)
             chosen.append(shuffled[:n_drawn])
+            scale[level] = blocks.n_positive[shuffled].sum() / max(
+                int(blocks.n_positive[shuffled[:n_drawn]].sum()), 1
+            )
         kept = np.sort(np.concatenate(chosen))
-        n_pairs = share * float(blocks.n_rows[kept] @ -(-blocks.n_columns[kept] // step[kept]))
+        drawn = [draw_columns(n, random) for n in blocks.n_columns[kept].tolist()]
+        columns, column_weight = [columns for columns, _ in drawn], [weight for _, weight in drawn]
+        n_pairs = share * float(blocks.n_rows[kept] @ [len(of_block) for of_block in columns])
         return cls(
             tree,
             examples,
             held_out,
-            block=blocks.block[kept].astype(np.int32),
-            begin=random.integers(step[kept]).astype(np.int32),
-            end=blocks.n_columns[kept].astype(np.int32),
-            step=step[kept].astype(np.int32),
-            level=blocks.level[kept].astype(np.int32),
-            negative_share=min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
-            seed=seed,
+            blocks.block[kept].astype(np.int32),
+            blocks.level[kept].astype(np.int32),
+            columns,
+            column_weight,
+            scale,
+            min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
+            seed,
         )
 
     def scores_of_levels(self, settings: SolverSettings, run: Run) -> TrialScores:
@@ -151,8 +158,11 @@ class Trial:
     ) -> TrialScores:
         """Train the groups on these levels with each C, and score the held-out rows."""
         groups = np.flatnonzero(np.isin(self.level, levels))
+        columns = [self.columns[group] for group in groups]
         options = replace(settings, C=1.0).options(self.seed, run.n_threads)
-        title = f"trying C {', '.join(f'{C:g}' for C in C_values)} on {count_text(len(groups), 'group')} of nodes"
+        title = (
+            f"trying C {', '.join(f'{C:g}' for C in C_values)} on {count_text(len(groups), 'group')} of nodes"
+        )
         found = run.phase(
             title,
             lambda progress: _native.held_out_blocks(
@@ -161,9 +171,8 @@ class Trial:
                 options,
                 self.held_out,
                 self.block[groups],
-                self.begin[groups],
-                self.end[groups],
-                self.step[groups],
+                np.cumsum([0, *(len(drawn) for drawn in columns)], dtype=np.int64),
+                np.concatenate(columns),
                 np.array(C_values, dtype=np.float32),
                 self.negative_share,
                 progress,
@@ -171,7 +180,11 @@ class Trial:
         )
         n_pairs = np.diff(found["group_begin"])
         positive = found["positive"].astype(bool)
-        weight = np.repeat(self.step[groups], n_pairs) * np.where(positive, 1.0, 1 / self.negative_share)
+        # Each pair stands for pairs with other columns of its block and, if it is negative, for those not drawn.
+        of_group = [self.column_weight[group] for group in groups]
+        first = np.cumsum([0, *(len(weights) for weights in of_group)])[:-1]
+        weight = np.concatenate(of_group)[np.repeat(first, n_pairs) + found["column"]]
+        weight = weight * np.where(positive, 1.0, 1 / self.negative_share)
         if self.examples.sample_weight is not None:
             weight = weight * self.examples.sample_weight[found["row"]]
         # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
@@ -183,6 +196,17 @@ class Trial:
             weight[known],
             found["score"][known],
         )
+
+
+def draw_columns(n: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
+    """Draw columns of a block with n of them, the frequent ones first; return them and the number each stands for.
+
+    The columns are divided into parts that grow geometrically, and one is drawn from each: a frequent column has many
+    of the positive pairs, and rare ones are alike.
+    """
+    edges = np.unique(np.round(np.geomspace(1, n + 1, min(COLUMNS, n) + 1)).astype(np.int64)) - 1
+    first, size = edges[:-1], np.diff(edges)
+    return (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
 
 
 @dataclass(frozen=True)
