@@ -76,8 +76,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
-        or tuple has one entry for each of `n_trees`.
+        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size; `docs/trees.md`
+        compares the words. A list or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
@@ -226,10 +226,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     n_trees: int = 1
     _: KW_ONLY
-    tree: Any = "kmeans"
+    tree: Any = "unbalanced_kmeans"
     max_arity: int | None = None
-    arity: int = 32
-    max_leaves: int = 100
+    arity: int = 64
+    max_leaves: int = 200
     max_depth: int | None = None
     frequent_share: float = 0.01
     collapse: int = 1
