@@ -74,8 +74,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
-        or tuple has one entry for each of `n_trees`.
+        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size; `docs/trees.md`
+        compares the words. A list or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
@@ -165,8 +165,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
     tree_weight : sequence of float, optional
         Weight of each tree in the average of their probabilities, 1 by default.
     missing_estimates : {"path", "zero"}
-        With several trees, the estimate of a tree for a label that only other trees propose. "path" computes the
-        probability along the path of the label; "zero" takes 0, which is faster and less exact.
+        How `predict_topk` averages several trees. "path" uses the probabilities of all trees, so that with exact search
+        the k best labels are exact. "zero" lets each tree propose its k best labels, and takes the probability 0 where
+        a tree does not propose a label: averages are too low.
     normalize_siblings : bool
         Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
     n_jobs : int, optional
@@ -224,10 +225,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     n_trees: int = 1
     _: KW_ONLY
-    tree: Any = "kmeans"
+    tree: Any = "unbalanced_kmeans"
     max_arity: int | None = None
-    arity: int = 32
-    max_leaves: int = 100
+    arity: int = 64
+    max_leaves: int = 200
     max_depth: int | None = None
     frequent_share: float = 0.01
     collapse: int = 1
