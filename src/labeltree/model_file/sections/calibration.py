@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,15 +14,20 @@ from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.tensors import Tensor
 from labeltree.trees import LabelTree
 
-#: Calibrations came with this version of the format.
+#: Calibrations came with this version of the format, and those that `fit` makes with a later one.
 VERSION = 4
+TRAINING_VERSION = 9
 
 
 def write(draft: Draft, calibration: Calibration | None) -> None:
     """Add a calibration, if there is one."""
     if calibration is not None:
         part = TensorPart("calibration", encode(calibration))
-        draft.add(VERSION, calibration={"method": calibration.method, "file": part})
+        fields = {"method": calibration.method, "file": part}
+        if calibration.source == "training":
+            draft.add(TRAINING_VERSION, calibration={**fields, "source": calibration.source})
+        else:
+            draft.add(VERSION, calibration=fields)
 
 
 @dataclass(frozen=True)
@@ -32,20 +37,25 @@ class StoredCalibration:
     stored: Stored
     method: str
     file: StoredFile
+    source: str
 
     def read(self, trees: Sequence[LabelTree]) -> Calibration:
         """Return the maps of each tree; raises `ValueError` unless there is one for each level."""
-        return decode(self.method, self.stored.tensors(self.file), trees)
+        return replace(decode(self.method, self.stored.tensors(self.file), trees), source=self.source)
 
 
 def take(stored: Stored) -> StoredCalibration | None:
     """Take the fields of a calibration, if there is one."""
     if "calibration" not in stored.fields:
         return None
-    stored.needs(VERSION)
     fields = Fields(stored.fields.take("calibration", object), "calibration")
+    from_training = "source" in fields
+    stored.needs(TRAINING_VERSION if from_training else VERSION)
     found = StoredCalibration(
-        stored, fields.choose("method", tuple(LEVEL_ARRAYS)), fields.file("file", "calibration")
+        stored,
+        fields.choose("method", tuple(LEVEL_ARRAYS)),
+        fields.file("file", "calibration"),
+        fields.choose("source", ("training",)) if from_training else "calibrate",
     )
     fields.finish()
     return found
