@@ -11,8 +11,10 @@ NB_MODULE(_native, m) {
   labeltree::bind_link(m);
   labeltree::bind_solver_options(m);
   labeltree::bind_block_store(m);
+  labeltree::bind_label_columns(m);
   labeltree::bind_search(m);
   labeltree::bind_forest(m);
+  labeltree::bind_reranked_forest(m);
   labeltree::bind_example_forest(m);
   labeltree::bind_tree_policy(m);
   labeltree::bind_online_tree(m);

@@ -227,6 +227,20 @@ class BlockStore:
     def column(self, block: int, column: int) -> tuple:
         """Features and weights of one node."""
 
+class LabelColumns:
+    """One linear classifier for each label. The arrays are not copied."""
+
+    def __init__(self, arrays: dict, n_features: int, dense_features: tuple[int, int]) -> None: ...
+
+    def scores(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int, scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the scores of (row, label) pairs."""
+
+    def column(self, label: int) -> tuple:
+        """Return the features of a label and their weights."""
+
+    def verify(self) -> None:
+        """Check the inside of every column."""
+
 class Search:
     """
     What a forest is asked for: how many labels, which ones, and how to look for them.
@@ -283,6 +297,29 @@ class Forest:
 
     def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+class RerankedForest:
+    """
+    Trees that propose labels, and a classifier for each label that ranks the proposals.
+    """
+
+    def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int) -> None: ...
+
+    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
+        """
+        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
+        """
+
+    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
+        """
+        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+    def probability(self, score: float) -> float:
+        """Return the probability of a score of a label classifier."""
 
 class ExampleForest:
     """

@@ -15,6 +15,7 @@ import numpy as np
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.reading import read_labels, read_labels_of
 from labeltree.model.feature_reader import FeatureReader
+from labeltree.model.reranked_forest import RerankedForest
 from labeltree.node_estimators.estimators import check_node_estimator
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.node_estimators.plan import EstimatorLearner, EstimatorPlan
@@ -24,14 +25,16 @@ from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
 from labeltree.training.parameters import check_estimator
-from labeltree.training.plan import Run
+from labeltree.training.plan import Plan, Run
 from labeltree.training.presets import preset
+from labeltree.training.reranking import RerankedPlan
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
 from labeltree.training.tree_plan import TreePlan, tree_grower
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
 from labeltree.validation import (
+    LARGEST_INTEGER,
     Choice,
     Constraint,
     Number,
@@ -56,6 +59,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "solver": Choice(tuple(SOLVERS)),
+    "rerank": Number(0, LARGEST_INTEGER, integer=True),
 }
 
 
@@ -158,6 +162,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
         `sample_weight` if it accepts weights. A `random_state` of None becomes a seed for each node. Parameters of the
         linear classifiers (`loss`, `C`, `solver` and others) must be left at their defaults. Such a model is much
         slower and supports neither `save` nor `explain`: pickle it instead.
+    rerank : int
+        Number of labels that the trees propose for each row, for one more linear classifier per label to rank. It is
+        more precise than the trees alone, nearly as 1-vs-all, and takes two to three times their training time and
+        memory; 20 is a good number. 0, the default, lets the trees rank. See docs/reranking.md.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level. The
         search for all labels above a threshold (`predict`, `predict_proba` with ``top_k=None`` or with thresholds per
@@ -252,6 +260,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
     normalize: bool = True
     bias: bool = True
     node_estimator: Any = None
+    rerank: int = 0
     search: str = "exact"
     beam: int = 10
     tree_weight: Any = None
@@ -271,13 +280,19 @@ class LabelTreeClassifier(LabelTreeEstimator):
         # A saved model may come from a version where an unused parameter had another default.
         if training:
             check_solver_parameters(self, _DEFAULTS)
+            if self.rerank > 0 and self.label_weight is not None:
+                raise ValueError(
+                    "rerank does not work with label_weight, which the label classifiers do not read; leave one of "
+                    f"them at its default, got rerank={self.rerank} and label_weight={self.label_weight!r}"
+                )
 
     def link_of(self, loss: str) -> str:
         return choose_link(self.link, loss, LOSSES[loss].links)
 
-    def make_plan(self) -> TreePlan:
+    def make_plan(self) -> Plan:
         """Return the plan of the training."""
-        return self._plan_of(TreeRecipe.of(self).for_each(self.n_trees), self.seeds(self.n_trees))
+        plan = self._plan_of(TreeRecipe.of(self).for_each(self.n_trees), self.seeds(self.n_trees))
+        return RerankedPlan(plan, int(self.rerank)) if self.rerank > 0 else plan
 
     def _plan_of(
         self, recipes: list[TreeRecipe], seeds: list[int], chosen: float | list[float] | None = None
@@ -323,7 +338,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         """Train more trees and add them to a trained model, whose trees do not change.
 
         With the same examples and an integer `random_state`, the model is the same as if all trees had been trained at
-        once. The parameters `n_trees`, `tree` and `tree_weight` are updated; a new tree has the weight 1.
+        once. The parameters `n_trees`, `tree` and `tree_weight` are updated; a new tree has the weight 1. With
+        `rerank`, the label classifiers are trained again.
 
         Parameters
         ----------
@@ -362,8 +378,16 @@ class LabelTreeClassifier(LabelTreeEstimator):
         examples.check()
         recipes = TreeRecipe.of(grown).for_each(grown.n_trees)[old.n_trees :]
         plan = grown._plan_of(recipes, grown.seeds(n_trees, old.n_trees), model.training.facts.get("C_"))
+        trees: Any = old.proposer if isinstance(old, RerankedForest) else old
         with phases(self.verbose) as shown:
-            trained = plan.train(examples, Run(n_threads(self.n_jobs), shown))
+            run = Run(n_threads(self.n_jobs), shown)
+            trained = plan.train(examples, run)
+            joined = trees.joined(trained.forest, grown.weight_of_trees(grown.n_trees))
+            trained = replace(trained, forest=joined)
+            if isinstance(old, RerankedForest):
+                # The new trees propose other labels, so that the label classifiers learn from other rows.
+                plan = replace(plan, seeds=grown.seeds(1))
+                trained = RerankedPlan(plan, old.n_proposals).add_label_classifiers(trained, examples, run)
         before = model.training.seconds or {}
         record = replace(
             model.training,
@@ -371,8 +395,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
             seconds={name: before.get(name, 0.0) + spent for name, spent in trained.seconds.items()},
         )
         self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
-        joined = old.joined(trained.forest, self.weight_of_trees(grown.n_trees))
-        self._model = replace(model, forest=joined, training=record)
+        self._model = replace(model, forest=trained.forest, training=record)
         for message in trained.warnings:
             warnings.warn(message, UserWarning, stacklevel=2)
         return self
@@ -386,6 +409,12 @@ class LabelTreeClassifier(LabelTreeEstimator):
                     f"all trees of a model have the same {name}: set it to {getattr(self, f'{name}_')!r}, as the "
                     f"model was trained, got {getattr(self, name)!r}"
                 )
+        trained_rerank = old.n_proposals if isinstance(old, RerankedForest) else 0
+        if self.rerank != trained_rerank:
+            raise ValueError(
+                f"the model was trained with rerank={trained_rerank}, which new trees do not change: set rerank to it, "
+                f"got {self.rerank}"
+            )
         if isinstance(old, EstimatorForest) != (self.node_estimator is not None):
             raise ValueError(
                 "all trees of a model have node estimators, or none has: set node_estimator as it was"
@@ -444,7 +473,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
         stored = super().stored_parameters()
         if isinstance(self.C, str):
             stored["C"] = self.model_.training.facts.get("C_", self.C)
-        return stored
+        # The parameter came later: a model without it is saved as before. What was trained is saved, not what was set.
+        forest = self.model_.forest
+        del stored["rerank"]
+        return {**stored, "rerank": forest.n_proposals} if isinstance(forest, RerankedForest) else stored
 
     # -- settings of published systems -----------------------------------------------------------------------------
 

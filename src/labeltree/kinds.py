@@ -88,6 +88,7 @@ KINDS = (
             ),
             "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
             "The search for labels": (
+                "rerank",
                 "search",
                 "beam",
                 "tree_weight",

@@ -119,6 +119,19 @@ def calibrated_cases() -> dict[str, Case]:
     }
 
 
+def reranked_cases() -> dict[str, Case]:
+    """Models of version 9: label classifiers rank what the trees propose."""
+    reranked = {"n_trees": 2, "arity": 2, "max_leaves": 2, "random_state": 0, "rerank": 3}
+    indicator = cases()["float32"].y
+    return {
+        "reranked-float32": Case(indicator, "float32", reranked),
+        "reranked-bfloat16": Case(indicator, "bfloat16", reranked),
+        "reranked-int8": Case(indicator, "int8", reranked),
+        "reranked-mixed": Case(indicator, "int8", reranked, mixed=True),
+        "reranked-calibrated": Case(cases()["text"].y, "float32", reranked, calibration="isotonic"),
+    }
+
+
 def mixed_features() -> np.ndarray:
     """The features, and beside them eight that are mostly 0."""
     rng = np.random.default_rng(2)
@@ -386,7 +399,7 @@ def make_missing_named(directory: Path) -> None:
 def main() -> None:
     make_missing_named(GOLDEN / "version-8")
     make_missing_mixes(GOLDEN / "version-7")
-    batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases()}
+    batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases(), 9: reranked_cases()}
     for version, named in batch.items():
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())

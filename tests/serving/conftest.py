@@ -34,6 +34,7 @@ OTHERS = {
     "pfastrexml": PfastreXMLClassifier(random_state=0),
     "one-vs-rest": OneVsRestClassifier(random_state=0),
     "softmax": HierarchicalSoftmaxClassifier(random_state=0),
+    "reranked": LabelTreeClassifier(rerank=2, random_state=0),
 }
 LABELS = [["sea", "boat"], ["portrait"], ["sea"], ["cat", "portrait"]]
 

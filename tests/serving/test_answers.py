@@ -160,6 +160,19 @@ def test_rows_are_explained_as_by_the_model(client: httpx.Client, models: dict[s
     assert found["highlights"] == []
 
 
+def test_the_classifier_of_a_label_is_explained(client: httpx.Client, models: dict[str, Path]) -> None:
+    X = [[0.0, 1.0, 0.0]]
+    model = LabelTreeClassifier.load(models["reranked"])
+    body = {"row": {"indices": [1], "values": [1.0]}, "label": "b"}
+    found = post(client, "/v1/models/reranked/explain", body, schemas.ExplainAnswer)
+    expected = model.explain(X, "b").classifier
+    assert expected is not None
+    assert found["classifier"]["probability"] == expected.probability == found["probability"]
+    assert [c["amount"] for c in found["classifier"]["contributions"]] == [
+        c.amount for c in expected.contributions
+    ]
+
+
 def test_words_that_weighed_are_found_in_the_text(client: httpx.Client) -> None:
     text = "İn the STORM, a boat on the sea; a Boat!"
     found = post(client, "/v1/models/online/explain", {"text": text, "label": "boat"}, schemas.ExplainAnswer)

@@ -29,6 +29,24 @@ def assert_same_answers(model: Any, path: Path, data: Path) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+def test_reranking(data: Path, tmp_path: Path) -> None:
+    report = run_json("train", data, "--model", tmp_path / "model", "--rerank", 4, "--random-state", 0)
+    assert report["seconds"]["label_classifiers"] > 0
+    model = LabelTreeClassifier(rerank=4, random_state=0).fit(*read_xmlc(data))
+    assert_same_answers(model, tmp_path / "model", data)
+    X, _ = read_xmlc(data)
+    explained = run_json("explain", tmp_path / "model", data, "--row", 2, "--top", 3)
+    expected = model.explain(X[2], explained["label"], n_features=3)
+    assert explained["probability"] == expected.probability
+    assert explained["classifier"]["proposed"]
+    assert explained["classifier"]["score"] == expected.classifier.score
+    assert [f["amount"] for f in explained["classifier"]["features"]] == [
+        c.amount for c in expected.classifier.contributions
+    ]
+    text = run("explain", tmp_path / "model", data, "--row", 2).stdout
+    assert f"classifier of the label: {expected.probability:.4f}" in text
+
+
 def test_trains_the_model_that_python_trains(data: Path, tmp_path: Path) -> None:
     options = ["--n-trees", 2, "--arity", 3, "--max-leaves", 2, "--C", 0.5, "--no-bias", "--random-state", 7]
     result = run("train", data, "--model", tmp_path / "model", *options)

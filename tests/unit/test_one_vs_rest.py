@@ -20,6 +20,7 @@ from tests.reference.search import decoded
 
 from labeltree import LabelTreeClassifier, OneVsRestClassifier, _native
 from labeltree.rivals.one_vs_rest import training
+from labeltree.training import column_plan
 
 pytestmark = pytest.mark.native
 
@@ -165,7 +166,7 @@ def test_neither_threads_nor_chunks_change_a_bit(loss: str, monkeypatch: pytest.
     expected = trained(X, y, loss=loss)
     assert expected.weights_[0].arrays["column"].dtype == np.uint8
     for chunk_groups in (1, 2, 16):
-        monkeypatch.setattr(training, "CHUNK_GROUPS", chunk_groups)
+        monkeypatch.setattr(column_plan, "CHUNK_GROUPS", chunk_groups)
         for n_jobs in (1, 2, 7):
             model = trained(X, y, loss=loss, n_jobs=n_jobs)
             assert_same_weights(model, expected)
@@ -258,7 +259,7 @@ def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str)
 
 def test_more_weights_than_a_block_can_count_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = documents(100, 60, 200, seed=13)
-    monkeypatch.setattr(training, "CHUNK_GROUPS", 1)
+    monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 1)
     n_weights = trained(X, y).weights_[0].n_weights
     monkeypatch.setattr(training, "MOST_WEIGHTS", n_weights)
     trained(X, y)
@@ -324,7 +325,7 @@ def test_what_goes_wrong_with_a_chunk_is_told(
     n_jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     X, y = documents(100, 60, 200, seed=14)
-    monkeypatch.setattr(training, "CHUNK_GROUPS", 1)
+    monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 1)
 
     def fail(*_: Any) -> Any:
         raise OSError("no space left on device")

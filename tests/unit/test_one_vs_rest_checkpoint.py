@@ -22,6 +22,7 @@ from tests.unit.test_one_vs_rest import assert_same_weights, trained
 import labeltree
 from labeltree import OneVsRestClassifier
 from labeltree.rivals.one_vs_rest import training
+from labeltree.training import column_plan
 
 N_CHUNKS = 7
 
@@ -31,7 +32,7 @@ X, y = documents(300, 100, 400, unlabelled=0.1)
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "CHUNK_GROUPS", 1)
+    monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,8 @@ def test_the_form_of_the_examples_does_not_matter(folder: Path) -> None:
 SLOW_TRAINER = """
 import pickle, sys, time
 from labeltree.rivals.one_vs_rest import training
-training.CHUNK_GROUPS = 1
+from labeltree.training import column_plan
+column_plan.CHUNK_GROUPS = 1
 write = training.Checkpoint.write
 n_written = 0
 def write_slowly(*arguments):

@@ -17,9 +17,9 @@ from labeltree.labels.reading import read_labels
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.progress import Phases
 from labeltree.rivals.one_vs_rest import negatives as negatives_module
-from labeltree.rivals.one_vs_rest import training
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
-from labeltree.rivals.one_vs_rest.training import ColumnPlan
+from labeltree.training import column_plan
+from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
 
@@ -123,7 +123,7 @@ def test_neither_threads_nor_chunks_nor_a_checkpoint_change_a_bit(
 ) -> None:
     X, y = documents(300, 100, 200, unlabelled=0.1, seed=5)
     expected = trained(X, y, negatives="tree", n_negatives=3)
-    monkeypatch.setattr(training, "CHUNK_GROUPS", 1)
+    monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 1)
     assert_same_weights(trained(X, y, negatives="tree", n_negatives=3, n_jobs=3), expected)
     for _ in range(2):
         kept = trained(X, y, negatives="tree", n_negatives=3, checkpoint=tmp_path / "run")

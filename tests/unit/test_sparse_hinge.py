@@ -18,7 +18,7 @@ from tests.flat_models import hits, weights_of, with_bias
 from tests.reference.sparse_hinge import label_weights, objective, smallest_objective
 
 from labeltree import OneVsRestClassifier
-from labeltree.rivals.one_vs_rest import training
+from labeltree.training import column_plan
 
 pytestmark = pytest.mark.native
 
@@ -197,7 +197,7 @@ def test_the_number_of_threads_does_not_change_a_bit() -> None:
 def test_a_checkpoint_resumes_and_belongs_to_its_penalty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "CHUNK_GROUPS", 1)
+    monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 1)
     X, y = documents(300, 100, 400, unlabelled=0.1)
     expected = trained(X, y, l1=0.05)
     folder = tmp_path / "run"

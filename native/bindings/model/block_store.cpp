@@ -7,6 +7,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/model/blocks.h"
+#include "bindings/model/stored_arrays.h"
 #include "training/held_out_loss.h"
 #include "training/held_out_nodes.h"
 
@@ -14,81 +15,35 @@ namespace labeltree {
 
 namespace {
 
-template <class T>
-Span<T> span(const Array<T>& array) {
-  return {array.data(), static_cast<int64_t>(array.size())};
-}
-
-template <class T>
-bool try_span(nb::handle object, auto& variant) {
-  Array<T> array;
-  if (!nb::try_cast(object, array, false)) return false;
-  variant = span(array);
-  return true;
-}
-
 BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link link,
                       std::pair<int64_t, int64_t> dense_features, bool fused) {
   BoundStore bound;
   bound.owners.push_back(tree);
-  const auto keep = [&](const char* name) {
-    nb::object array = arrays[name];
-    bound.owners.push_back(array);
-    return array;
-  };
   const auto array = [&]<class T>(const char* name, T) {
-    Array<T> a;
-    if (!nb::try_cast(keep(name), a, false))
-      throw CorruptModel(std::string(name) + " has the wrong type or shape");
-    return a;
+    return stored_array<T>(arrays, name, bound.owners);
   };
   BlockViews views;
   views.tree = nb::cast<const BoundTree&>(tree).view;
   views.n_features = n_features;
-  views.block_begin = span(array("block_begin", int64_t{}));
-  views.block_entry_begin = span(array("block_entry_begin", int64_t{}));
-  views.feature = span(array("feature", int32_t{}));
-  views.entry_begin = span(array("entry_begin", uint32_t{}));
-  views.bias = span(array("bias", float{}));
-  if (arrays.contains("scale")) views.scale = span(array("scale", float{}));
+  views.block_begin = array("block_begin", int64_t{});
+  views.block_entry_begin = array("block_entry_begin", int64_t{});
+  views.feature = array("feature", int32_t{});
+  views.entry_begin = array("entry_begin", uint32_t{});
+  views.bias = array("bias", float{});
+  if (arrays.contains("scale")) views.scale = array("scale", float{});
   views.dense = {dense_features.first, dense_features.second};
-  if (arrays.contains("dense_weight")) views.dense_weight = span(array("dense_weight", float{}));
+  if (arrays.contains("dense_weight")) views.dense_weight = array("dense_weight", float{});
   if (arrays.contains("code_begin")) {
-    views.code_begin = span(array("code_begin", int64_t{}));
+    views.code_begin = array("code_begin", int64_t{});
     // To the store, an empty one would say that no block is joint.
     if (views.code_begin.size == 0) throw CorruptModel("code_begin has the wrong length");
-    views.code = span(array("code", uint8_t{}));
-    views.code_bias = span(array("code_bias", float{}));
-    if (arrays.contains("code_scale")) views.code_scale = span(array("code_scale", float{}));
+    views.code = array("code", uint8_t{});
+    views.code_bias = array("code_bias", float{});
+    if (arrays.contains("code_scale")) views.code_scale = array("code_scale", float{});
   }
-  const nb::object column = keep("column"), weight = keep("weight");
-  if (!try_span<uint8_t>(column, views.column) && !try_span<uint16_t>(column, views.column) &&
-      !try_span<uint32_t>(column, views.column)) {
-    throw CorruptModel("column has the wrong type or shape");
-  }
-  if (!try_span<float>(weight, views.weight) && !try_span<uint16_t>(weight, views.weight) &&
-      !try_span<int8_t>(weight, views.weight)) {
-    throw CorruptModel("weight has the wrong type or shape");
-  }
-  // By the names of model files; they are copied, so that nothing needs to be kept.
-  LevelMaps maps;
-  const auto copy = [&](const char* name, auto& to) {
-    using T = typename std::decay_t<decltype(to)>::value_type;
-    Array<T> values;
-    if (!arrays.contains(name)) return;
-    if (!nb::try_cast(arrays[name], values, false)) {
-      throw CorruptModel(std::string(name) + " has the wrong type or shape");
-    }
-    // Not even a map for the root: to the store, empty ones would say that there is no calibration.
-    if (values.size() == 0) throw CorruptModel(std::string(name) + " is empty");
-    to.assign(values.data(), values.data() + values.size());
-  };
-  copy("slope", maps.slope);
-  copy("intercept", maps.intercept);
-  copy("knot_begin", maps.knot_begin);
-  copy("knot_score", maps.knot_score);
-  copy("knot_probability", maps.knot_probability);
-  bound.store = std::make_shared<BlockStore>(views, link, std::move(maps), fused);
+  views.column = stored_variant<uint8_t, uint16_t, uint32_t>(arrays, "column", bound.owners);
+  views.weight = stored_variant<float, uint16_t, int8_t>(arrays, "weight", bound.owners);
+  bound.store = std::make_shared<BlockStore>(views, link, stored_maps(arrays), fused);
   return bound;
 }
 

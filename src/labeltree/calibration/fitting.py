@@ -12,6 +12,8 @@ from scipy.special import expit
 from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.calibration.monotone_map import ScoreBins, fit_knots
 from labeltree.labels.reading import read_held_out_labels
+from labeltree.model.node_scores import NodeScores
+from labeltree.model.reranked_forest import RerankedForest
 
 if TYPE_CHECKING:
     from labeltree.model.forest import Search
@@ -21,6 +23,9 @@ FloatArray = NDArray[np.float64]
 
 #: The absolute score of constant nodes, whose examples are all of one class.
 CERTAIN_SCORE = 1000.0
+
+#: The map of label classifiers increases at least so much: scores of constant labels give 0 or 1.
+LEAST_SLOPE = 0.1
 
 #: A level with fewer pairs uses a common map of all levels below the root.
 FEWEST_PAIRS = 30
@@ -40,9 +45,29 @@ def fit_calibration(model: Model, X: Any, y: Any, method: str, seed: int, search
     labels = read_held_out_labels(y, model.label_index, model.label_kind)
     if len(labels.indices) == 0:
         raise ValueError("y has no label in any row: there is nothing to calibrate by")
-    scores = forest.node_scores(model.read(X), labels, search, seed)
+    features = model.read(X)
+    scores = forest.node_scores(features, labels, search, seed)
     n_levels = [tree.depth + 1 for tree in forest.trees]
-    return Calibration(method, list(map(_METHODS[method], scores, n_levels)))
+    trees = list(map(_METHODS[method], scores, n_levels))
+    if not isinstance(forest, RerankedForest):
+        return Calibration(method, trees)
+    # The calibrated trees may propose other labels.
+    calibrated = forest.calibrated(Calibration(method, trees))
+    return Calibration(method, trees, _METHODS[method](calibrated.label_scores(features, labels, search), 1))
+
+
+def fit_map(scores: NodeScores) -> LevelArrays:
+    """Return the map of the scores of label classifiers, which are all on level 0: a sigmoid that increases.
+
+    Scores of the squared hinge have their margins at -1 and 1. So few pairs get the sigmoid of twice the score.
+    """
+    known = np.isfinite(scores.score) & (scores.weight > 0)
+    slope, intercept = 2.0, 0.0
+    if known.sum() >= FEWEST_PAIRS:
+        score = scores.score[known].astype(np.float64)
+        slope, intercept = fit_sigmoid(score, scores.positive[known], scores.weight[known])
+    slope = max(slope, LEAST_SLOPE)
+    return {"slope": np.array([slope], np.float32), "intercept": np.array([intercept], np.float32)}
 
 
 class LevelScores(Protocol):

@@ -31,6 +31,8 @@ class Calibration:
     trees : sequence of dict
         The maps of each tree, by level from the root down. "platt" has arrays `slope` and `intercept`; "isotonic" has
         knots in `knot_score` and `knot_probability`, and `knot_begin` says where the knots of each level begin.
+    labels : dict, optional
+        The map of the label classifiers of a model with `rerank`: the same arrays, with one level.
     source : {"calibrate", "training"}
         Who fitted the maps: `calibrate` on rows that the model was not trained on, or `fit` on rows that it held out
         of the training of a sample of nodes.
@@ -38,6 +40,7 @@ class Calibration:
 
     method: str
     trees: Sequence[LevelArrays]
+    labels: LevelArrays | None = None
     source: str = "calibrate"
 
     def n_levels(self, tree: int = 0) -> int:

@@ -66,6 +66,11 @@ def explain(
                 **names.to_json(chosen),
                 "probability": explanation.probability,
                 "trees": [[_to_json(step) for step in path] for path in explanation.paths],
+                **(
+                    {}
+                    if explanation.classifier is None
+                    else {"classifier": _own_to_json(explanation.classifier)}
+                ),
             }
         )
         return
@@ -76,6 +81,12 @@ def explain(
             f" of row {row}: probability {explanation.probability:.4f}",
         )
     )
+    own = explanation.classifier
+    if own is not None:
+        aside = "" if own.proposed else "; the trees do not propose this label, so it does not count"
+        console.print()
+        console.print(f"classifier of the label: {own.probability:.4f}, score {_signed(own.score)}{aside}")
+        console.print(_terms(own))
     for number, path in enumerate(explanation.paths, start=1):
         console.print()
         if len(explanation.paths) > 1:
@@ -104,12 +115,23 @@ def _known(classifier: Any, text: str, names: LabelNames) -> Any:
     raise typer.BadParameter(f"{text!r} is not a label of this model", param_hint="--label")
 
 
-def _table(path: Any, label: str) -> Any:
+def _terms(step: Any) -> Any:
+    """Return the largest terms of a score side by side."""
     from rich.columns import Columns
-    from rich.table import Table
     from rich.text import Text
 
     from labeltree.cli.console import printable
+
+    terms = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
+    texts = [
+        Text.assemble(f"{printable(feature)} ", (_signed(amount), "green" if amount > 0 else "red"))
+        for feature, amount in terms
+    ]
+    return Columns(texts, padding=(0, 2))
+
+
+def _table(path: Any, label: str) -> Any:
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("node", no_wrap=True, max_width=30, overflow="ellipsis")
@@ -119,17 +141,12 @@ def _table(path: Any, label: str) -> Any:
     for depth, step in enumerate(path):
         node = "root" if depth == 0 else f"{'  ' * (depth - 1)}└ {step.node}"
         below = label if step is path[-1] else count_text(step.n_labels, "label")
-        terms = [(c.feature, c.amount) for c in step.contributions] + [("bias", step.bias)]
-        texts = [
-            Text.assemble(f"{printable(feature)} ", (_signed(amount), "green" if amount > 0 else "red"))
-            for feature, amount in terms
-        ]
         table.add_row(
             f"{node}: {below}",
             f"{step.probability:.4f}",
             f"{step.probability_so_far:.4f}",
             _signed(step.score),
-            Columns(texts, padding=(0, 2)),
+            _terms(step),
         )
     return table
 
@@ -145,6 +162,16 @@ def _to_json(step: Any) -> dict[str, Any]:
         "labels": step.n_labels,
         "probability": step.probability,
         "probability_so_far": step.probability_so_far,
+        **_score_to_json(step),
+    }
+
+
+def _own_to_json(step: Any) -> dict[str, Any]:
+    return {"proposed": step.proposed, "probability": step.probability, **_score_to_json(step)}
+
+
+def _score_to_json(step: Any) -> dict[str, Any]:
+    return {
         "score": step.score,
         "bias": step.bias,
         "features": [{**c._asdict(), "amount": c.amount} for c in step.contributions],

@@ -90,6 +90,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "label_names": len(classifier.label_names_ or ()),
         "weights": stored.weights,
         "calibration": stored.calibration,
+        **({"rerank": stored.rerank} if stored.rerank else {}),
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
         "parameters": _parameters(stored, classifier),
@@ -126,6 +127,8 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
     rows.append(("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights"))
     if stored.calibration is not None:
         rows.append(("calibrated", f"{stored.calibration}, level by level"))
+    if stored.rerank:
+        rows.append(("reranked", f"{count_text(stored.rerank, 'proposal')} by label classifiers"))
     rows += _tree_rows(trees_to_json(stored, classifier))
     decision = classifier.decision_
     parameters = ", ".join(f"{name}={value}" for name, value in _parameters(stored, classifier).items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,19 +42,41 @@ class Step:
 
 
 @dataclass(frozen=True)
+class LabelStep:
+    """The classifier of the label itself, in a model with `rerank`: its probability, and what made its score.
+
+    If the trees propose the label (`proposed`), this is the probability of the label. If not, the label has the
+    probability that the trees give it, but at most that of the least probable proposal.
+    """
+
+    proposed: bool
+    score: float
+    probability: float
+    bias: float
+    contributions: Sequence[Contribution]
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The path of a label for one example, in each tree.
 
     `paths[t]` are the steps in tree t from the root to the label's leaf; the label's probability in that tree is the
-    product of the steps' probabilities, `probability` the average over the trees.
+    product of the steps' probabilities, `probability` the average over the trees. In a model with `rerank`,
+    `classifier` is the classifier of the label, and `probability` is what both make together.
     """
 
     label: Any
     probability: float
     paths: Sequence[Sequence[Step]]
+    classifier: LabelStep | None = field(default=None, kw_only=True)
 
     def amounts(self) -> dict[Any, float]:
-        """Return the amount that each feature adds to the scores of a path, averaged over the trees."""
+        """Return the amount that each feature adds to the scores of a path, averaged over the trees.
+
+        If the classifier of the label decides, these are the amounts that features add to its score.
+        """
+        if self.classifier is not None and self.classifier.proposed:
+            return {c.feature: c.amount for c in self.classifier.contributions}
         amounts: dict[Any, float] = defaultdict(float)
         for step in chain.from_iterable(self.paths):
             for contribution in step.contributions:
@@ -63,6 +85,11 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [f"{self.label}: probability {self.probability:.4f}"]
+        if self.classifier is not None:
+            by_trees = "" if self.classifier.proposed else "  [the trees do not propose this label]"
+            lines.append(f"classifier of the label: {self.classifier.probability:.4f}{by_trees}")
+            words = ", ".join(f"{c.feature} {c.amount:+.3f}" for c in self.classifier.contributions)
+            lines.append(f"    {words + ', ' if words else ''}bias {self.classifier.bias:+.3f}")
         for t, path in enumerate(self.paths):
             if len(self.paths) > 1:
                 lines.append(f"tree {t + 1}: {path[-1].probability_so_far:.4f}")

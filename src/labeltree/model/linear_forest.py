@@ -70,14 +70,16 @@ class LinearForest(LabelForest, KernelForest):
 
     def unfused(self) -> LinearForest:
         """Return the forest without fused operations: training that uses its answers is the same on every processor."""
-        return LinearForest(self.weights, self.n_features, self.link, self.tree_weight, fused=False)
+        return LinearForest(
+            self.weights, self.n_features, self.link, self.tree_weight, self.calibration, fused=False
+        )
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
         """Return a forest with the trees of both; it has maps in place of the link if both have."""
         maps, others = self.calibration, other.calibration
         joined = None
         if maps is not None and others is not None:
-            joined = Calibration(maps.method, [*maps.trees, *others.trees], maps.source)
+            joined = Calibration(maps.method, [*maps.trees, *others.trees], source=maps.source)
         return LinearForest([*self.weights, *other.weights], self.n_features, self.link, tree_weight, joined)
 
     def calibrated(self, calibration: Calibration | None) -> LinearForest:
@@ -89,7 +91,7 @@ class LinearForest(LabelForest, KernelForest):
         if len(self.weights) == 1:
             return self
         maps = self.calibration
-        first = None if maps is None else Calibration(maps.method, maps.trees[:1], maps.source)
+        first = None if maps is None else Calibration(maps.method, maps.trees[:1], source=maps.source)
         return LinearForest(self.weights[:1], self.n_features, self.link, None, first)
 
     def verify(self) -> None:

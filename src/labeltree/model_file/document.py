@@ -42,6 +42,7 @@ _ORDER = (
     "joint_blocks",
     "training_report",
     "calibration",
+    "rerank",
     "decision",
     "text",
     "members",

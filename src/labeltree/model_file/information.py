@@ -27,7 +27,8 @@ class ModelInfo:
     `weights` is how weights are stored; `label_kind` is the form of the y it was trained on; `n_bytes` counts
     all tensor files; `training_report` has an entry per tree; `dense_features` is the range of features that are
     handled as dense ones; `calibration` is the method that it was calibrated by, if it was; `has_label_names` is
-    whether labels have readable names.
+    whether labels have readable names; `rerank` is the number of labels that the trees propose for label classifiers to
+    rank, or 0.
     """
 
     path: str
@@ -46,6 +47,7 @@ class ModelInfo:
     training_report: list[dict[str, int]]
     calibration: str | None = None
     has_label_names: bool = False
+    rerank: int = 0
 
 
 def read_info(path: str | os.PathLike[str]) -> ModelInfo:

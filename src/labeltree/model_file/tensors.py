@@ -32,6 +32,9 @@ DTYPES = {
 }
 _NAME_OF_DTYPE = {np.dtype(code): name for name, code in DTYPES.items() if name != "BF16"}
 
+#: The types that weights may have, by their name in ``model.json``.
+WEIGHT_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": "I8"}
+
 #: Tensors begin at a multiple of this, in the file and so in memory.
 ALIGNMENT = 64
 MAX_HEADER_BYTES = 1 << 20

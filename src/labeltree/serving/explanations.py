@@ -6,7 +6,7 @@ import re
 from math import isfinite
 from typing import Any
 
-from labeltree.model.explanation import Explanation, Step
+from labeltree.model.explanation import Explanation, LabelStep, Step
 from labeltree.serving import given_labels, rows
 from labeltree.serving.errors import Refusal
 from labeltree.serving.limits import Limits
@@ -32,7 +32,8 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
         explanation = _explanation(served, request)
     except ValueError as error:  # the scores of this kind of model are not sums
         raise Refusal(409, str(error), "cannot_explain") from None
-    if not all(isfinite(step.score) for path in explanation.paths for step in path):
+    own = [] if explanation.classifier is None else [explanation.classifier]
+    if not all(isfinite(step.score) for path in (*explanation.paths, own) for step in path):
         place = "row" if request.row is not None else "features"
         raise Refusal(
             422, f"{place}: the scores of these values are too large for float32: send smaller values"
@@ -47,6 +48,7 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
             [_step(step, request.label if step is path[-1] else None) for step in path]
             for path in explanation.paths
         ],
+        **_classifier(explanation),
         "highlights": _highlights(explanation, str(request.text or "")),
     }
 
@@ -73,8 +75,16 @@ def _explanation(served: ServedModel, request: ExplainRequest) -> Explanation:
 
 
 def _step(step: Step, label: Any) -> dict[str, Any]:
-    contributions = [{**c._asdict(), "amount": c.amount} for c in step.contributions]
-    return {**vars(step), "label": label, "contributions": contributions}
+    return {**vars(step), "label": label, "contributions": _contributions(step)}
+
+
+def _classifier(explanation: Explanation) -> dict[str, Any]:
+    step = explanation.classifier
+    return {} if step is None else {"classifier": {**vars(step), "contributions": _contributions(step)}}
+
+
+def _contributions(step: Step | LabelStep) -> list[dict[str, Any]]:
+    return [{**c._asdict(), "amount": c.amount} for c in step.contributions]
 
 
 def _highlights(explanation: Explanation, text: str) -> list[dict[str, Any]]:

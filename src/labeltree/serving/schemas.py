@@ -183,6 +183,18 @@ class Step(BaseModel):
     contributions: list[Contribution]
 
 
+class LabelStep(BaseModel):
+    """The classifier of the label itself, in a model with `rerank`. Its score is the sum of contributions and bias."""
+
+    proposed: bool = Field(
+        description="Whether the trees propose the label, so that this probability counts."
+    )
+    score: float
+    probability: float
+    bias: float
+    contributions: list[Contribution]
+
+
 class Highlight(BaseModel):
     """The characters of the text (Unicode code points) from `begin` to before `end`, and their share of the scores."""
 
@@ -201,6 +213,7 @@ class ExplainAnswer(BaseModel):
     name: Name = None
     probability: float
     paths: list[list[Step]]
+    classifier: LabelStep | None = Field(None, description="Only of models with `rerank`.")
     highlights: list[Highlight]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from labeltree.model.explanation import Explanation, Step
+from labeltree.model.explanation import Explanation, LabelStep, Step
 from labeltree.model.texts import Text
 from labeltree.text.vectorizer import TextVectorizer
 
@@ -24,6 +24,9 @@ class Highlight(NamedTuple):
     end: int
     amount: float
     field: str | None = None
+
+
+_AnyStep = TypeVar("_AnyStep", Step, LabelStep)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def _explain_alone(model: Any, text: Text, label: Any, n_features: int) -> TextE
     whole = model.explain(x, label, n_features=max(1, x.nnz))
     amounts = whole.amounts()
 
-    def named(step: Step) -> Step:
+    def named(step: _AnyStep) -> _AnyStep:
         kept = step.contributions[:n_features]
         return replace(
             step, contributions=tuple(c._replace(feature=names.get(c.feature, c.feature)) for c in kept)
@@ -94,4 +97,5 @@ def _explain_alone(model: Any, text: Text, label: Any, n_features: int) -> TextE
         whole.probability,
         [[named(step) for step in path] for path in whole.paths],
         _ordered(highlights),
+        classifier=None if whole.classifier is None else named(whole.classifier),
     )

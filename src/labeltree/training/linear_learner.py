@@ -78,7 +78,9 @@ class LinearLearner(NodeLearner):
 
     def calibration(self) -> Calibration | None:
         maps = [of_tree for of_tree in self.maps if of_tree is not None]
-        return Calibration("isotonic", maps, "training") if maps and len(maps) == len(self.maps) else None
+        return (
+            Calibration("isotonic", maps, source="training") if maps and len(maps) == len(self.maps) else None
+        )
 
     def facts(self) -> Mapping[str, Any]:
         return {"C_": self.settings.C, "C_scores_": self.losses} if self.settings.solver == "descent" else {}

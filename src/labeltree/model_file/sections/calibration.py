@@ -23,7 +23,8 @@ def write(draft: Draft, calibration: Calibration | None) -> None:
     """Add a calibration, if there is one."""
     if calibration is not None:
         part = TensorPart("calibration", encode(calibration))
-        fields = {"method": calibration.method, "file": part}
+        labels = {} if calibration.labels is None else {"labels": True}
+        fields = {"method": calibration.method, **labels, "file": part}
         if calibration.source == "training":
             draft.add(TRAINING_VERSION, calibration={**fields, "source": calibration.source})
         else:
@@ -37,11 +38,13 @@ class StoredCalibration:
     stored: Stored
     method: str
     file: StoredFile
+    has_labels: bool
     source: str
 
     def read(self, trees: Sequence[LabelTree]) -> Calibration:
-        """Return the maps of each tree; raises `ValueError` unless there is one for each level."""
-        return replace(decode(self.method, self.stored.tensors(self.file), trees), source=self.source)
+        """Return the maps of each tree, and of the label classifiers; raises `ValueError` unless all are there."""
+        maps = decode(self.method, self.stored.tensors(self.file), trees, self.has_labels)
+        return replace(maps, source=self.source)
 
 
 def take(stored: Stored) -> StoredCalibration | None:
@@ -51,10 +54,16 @@ def take(stored: Stored) -> StoredCalibration | None:
     fields = Fields(stored.fields.take("calibration", object), "calibration")
     from_training = "source" in fields
     stored.needs(TRAINING_VERSION if from_training else VERSION)
+    has_labels = "labels" in fields and fields.take("labels", bool)
+    if has_labels and "rerank" not in stored.fields:
+        raise ValueError(
+            "calibration: there is a map of label classifiers, but there are no label classifiers"
+        )
     found = StoredCalibration(
         stored,
         fields.choose("method", tuple(LEVEL_ARRAYS)),
         fields.file("file", "calibration"),
+        has_labels,
         fields.choose("source", ("training",)) if from_training else "calibrate",
     )
     fields.finish()
@@ -62,18 +71,23 @@ def take(stored: Stored) -> StoredCalibration | None:
 
 
 def encode(calibration: Calibration) -> dict[str, Tensor]:
-    """Return the arrays of all trees, each joined to one; the begins of knots count from the first of all."""
+    """Return the arrays of all trees, each joined to one; the begins of knots count from the first of all.
+
+    The map of label classifiers is the last, like that of one more tree with one level.
+    """
+    maps = [*calibration.trees, *([] if calibration.labels is None else [calibration.labels])]
     arrays = {
-        name: np.concatenate([of_tree[name] for of_tree in calibration.trees])
-        for name in LEVEL_ARRAYS[calibration.method]
+        name: np.concatenate([of_tree[name] for of_tree in maps]) for name in LEVEL_ARRAYS[calibration.method]
     }
     if calibration.method == "isotonic":
-        n_knots = np.concatenate([np.diff(of_tree["knot_begin"]) for of_tree in calibration.trees])
+        n_knots = np.concatenate([np.diff(of_tree["knot_begin"]) for of_tree in maps])
         arrays["knot_begin"] = np.cumsum([0, *n_knots], dtype=np.int64)
     return {name: Tensor.of(array) for name, array in arrays.items()}
 
 
-def decode(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree]) -> Calibration:
+def decode(
+    method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree], has_labels: bool = False
+) -> Calibration:
     """Return the maps of each tree; whether they are monotone is left to the kernel, which checks it."""
     expected = LEVEL_ARRAYS[method]
     if tensors.keys() != expected.keys():
@@ -85,7 +99,7 @@ def decode(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree
                 f"{name} must be of one dimension and of type {expected[name]}, "
                 f"got {array.dtype.name} of shape {array.shape}"
             )
-    level_begin = np.cumsum([0, *(tree.depth + 1 for tree in trees)]).tolist()
+    level_begin = np.cumsum([0, *(tree.depth + 1 for tree in trees), *([1] if has_labels else [])]).tolist()
     n_levels = level_begin[-1]
     levels = [slice(*ends) for ends in pairwise(level_begin)]
     if method == "platt":
@@ -94,7 +108,7 @@ def decode(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree
         maps: list[LevelArrays] = [
             {name: array[of_tree] for name, array in arrays.items()} for of_tree in levels
         ]
-        return Calibration(method, maps)
+        return _calibration(method, maps, has_labels)
     begin = arrays["knot_begin"]
     if len(begin) != n_levels + 1:
         raise ValueError(f"expected a map for each of {n_levels} levels of the trees")
@@ -110,4 +124,8 @@ def decode(method: str, tensors: Mapping[str, Tensor], trees: Sequence[LabelTree
                 "knot_probability": arrays["knot_probability"][first:last],
             }
         )
-    return Calibration(method, maps)
+    return _calibration(method, maps, has_labels)
+
+
+def _calibration(method: str, maps: list[LevelArrays], has_labels: bool) -> Calibration:
+    return Calibration(method, maps[:-1], maps[-1]) if has_labels else Calibration(method, maps)

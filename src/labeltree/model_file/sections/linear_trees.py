@@ -6,12 +6,13 @@ from typing import Any
 
 from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, BlockWeights, n_columns
 from labeltree.model.linear_forest import LinearForest
+from labeltree.model.reranked_forest import RerankedForest
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import StoredFile, stored_file
 from labeltree.model_file.information import TreeInfo
-from labeltree.model_file.sections import batch, calibration
-from labeltree.model_file.tensors import Tensor
+from labeltree.model_file.sections import batch, calibration, label_classifiers
+from labeltree.model_file.tensors import WEIGHT_DTYPES, Tensor
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text
 
@@ -20,15 +21,12 @@ FILES = "trees"
 #: Dense features and joint blocks came with this version of the format.
 _DENSE_VERSION = 2
 
-#: How weights may be stored, by the type of their tensor.
-WEIGHT_DTYPES = {"float32": "F32", "bfloat16": "BF16", "int8": "I8"}
-
 
 def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
     """Add a model; raises `ValueError` or `ModelFileError` if it cannot be saved."""
     model = estimator.model_
     forest = model.forest
-    if not isinstance(forest, LinearForest):
+    if not isinstance(forest, LinearForest | RerankedForest):
         raise ValueError(
             "a model with a node_estimator cannot be saved: the format holds numbers only, no Python objects; "
             "use pickle or joblib.dump"
@@ -47,6 +45,8 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
     if any(tree.is_joint for tree in trees):
         draft.add(_DENSE_VERSION, joint_blocks=True)
     calibration.write(draft, forest.calibration)
+    if isinstance(forest, RerankedForest):
+        label_classifiers.write(draft, forest.judges.with_weight_type(weights), forest.n_proposals)
     draft.files[FILES] = [TensorPart(f"tree-{t}", _tensors(tree)) for t, tree in enumerate(trees)]
 
 
@@ -75,6 +75,7 @@ class LinearTrees:
             self.joint_blocks = fields.take("joint_blocks", bool)
             stored.needs(_DENSE_VERSION if self.joint_blocks else 1)
         self.calibration = calibration.take(stored)
+        self.judges = label_classifiers.take(stored)
         self.files = [
             stored_file(entry, f"tree-{number}")
             for number, entry in enumerate(stored.files.take(FILES, list))
@@ -137,7 +138,7 @@ def read(cls: type[Any], stored: Stored) -> Any:
         section.batch.n_features,
         estimator.link_of(estimator.kept_parameters().get("loss", "")),
     )
-    forest = _forest(section, weights, n_features, link, estimator.weight_of_trees(len(weights)))
+    forest: Any = _forest(section, weights, n_features, link, estimator.weight_of_trees(len(weights)))
     for file, store in zip(section.files, forest.stores, strict=True):
         if stored.verify:
             with blaming(file.name):
@@ -145,6 +146,12 @@ def read(cls: type[Any], stored: Stored) -> Any:
     if section.calibration is not None:
         with blaming(section.calibration.file.name):
             forest = forest.calibrated(section.calibration.read(trees))
+    if section.judges is not None:
+        judges = section.judges.read(section.weights, section.dense_features, section.batch.n_labels)
+        with blaming(section.judges.file.name):
+            forest = RerankedForest(forest, judges, section.judges.n_proposals)
+            if stored.verify:
+                forest.columns.verify()
     estimator.adopt(section.batch.model(estimator, forest, section.dense_features))
     if "loss" in section.batch.parameters:
         _restore_link(estimator, section.batch.parameters.get("link", "auto"))
@@ -188,6 +195,9 @@ def describe(stored: Stored) -> dict[str, Any]:
                 n_bytes=file.n_bytes,
             )
         )
+    judges = section.judges
+    if judges is not None:
+        judges.tensors(section.weights, section.n_dense > 0)  # refuses tensors of another kind
     method = None if section.calibration is None else section.calibration.method
     return {
         **section.batch.describe(),
@@ -195,4 +205,5 @@ def describe(stored: Stored) -> dict[str, Any]:
         "weights": section.weights,
         "trees": trees,
         "calibration": method,
+        "rerank": 0 if judges is None else judges.n_proposals,
     }

@@ -91,5 +91,6 @@ def describe(stored: Stored) -> dict[str, Any]:
         "trees": [tree for entry in described for tree in entry["trees"]],
         "training_report": [report for entry in described for report in entry["training_report"]],
         "calibration": None,
+        "rerank": 0,
         "has_label_names": named.file is not None,
     }

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.model.forest import Search
 from labeltree.model.linear_forest import LinearForest
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
+from labeltree.training.proposals import propose
+from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import LabelTree
-from labeltree.wording import count_text
 
 #: Default number of labels that the tree proposes for each row.
 DEFAULT_NEGATIVES = 20
@@ -42,17 +42,10 @@ class Negatives:
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
     """Train a `LabelTreeClassifier` with its defaults, and return its best labels for every training row."""
-    plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
+    plan = LabelTreeClassifier().make_plan()
+    assert isinstance(plan, TreePlan)
+    plan = replace(plan, seeds=[seed])
     trained = plan.train(examples, run).forest
     assert isinstance(trained, LinearForest)
-    # Not fused: the negatives, and so the model, must not depend on the processor.
-    forest = trained.unfused()
-    features = examples.features
-    search = Search(min(n_negatives, examples.labels.n_labels), n_threads=run.n_threads)
-    found, _ = run.phase(
-        f"finding negative examples for {count_text(features.n_rows, 'row')}",
-        lambda progress: forest.top_k(features, search, progress=progress),
-    )
-    proposed = found >= 0
-    indptr = np.concatenate([[0], np.cumsum(proposed.sum(axis=1))])
-    return Negatives(forest.trees[0], indptr, found[proposed])
+    indptr, indices = propose(trained, examples, n_negatives, run)
+    return Negatives(trained.trees[0], indptr, indices)

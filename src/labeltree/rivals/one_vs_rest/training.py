@@ -18,6 +18,8 @@ from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
+from labeltree.training import column_plan
+from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, weight_warnings
 from labeltree.training.plan import Run
@@ -25,63 +27,12 @@ from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text
 
-#: Number of labels that are trained together, as lanes of vectors.
-GROUP_LABELS = 32
-#: Number of groups in a chunk, the unit of checkpoints.
-CHUNK_GROUPS = 16
 #: A block counts its weights in 32 bits.
 MOST_WEIGHTS = 2**32 - 1
 
 _REPORT = ("n_columns", "n_unconverged", "n_row_visits", "n_pruned", "n_passes")
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ColumnPlan:
-    """The labels to train, in groups and chunks.
-
-    Group g is ``label[group_begin[g]:group_begin[g + 1]]``; a chunk is `CHUNK_GROUPS` groups.
-    """
-
-    label: NDArray[np.int32]
-    group_begin: NDArray[np.int64]
-
-    @classmethod
-    def by_frequency(cls, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
-        """Return a plan with frequent labels first: labels of similar frequency need a similar number of passes.
-
-        Labels of all rows and labels of no row need no training.
-        """
-        order = np.argsort(-counts, kind="stable")
-        label = order[(counts[order] > 0) & (counts[order] < n_rows)].astype(np.int32)
-        return cls(label, np.append(np.arange(0, len(label), GROUP_LABELS), len(label)))
-
-    @classmethod
-    def by_siblings(cls, tree: LabelTree, counts: NDArray[np.int64], n_rows: int) -> ColumnPlan:
-        """Return a plan that groups siblings of a tree: similar labels are proposed for the same rows."""
-        parent = np.concatenate([[-1], np.repeat(np.arange(tree.n_nodes), np.diff(tree.child_begin))])
-        leaf = np.flatnonzero(tree.label >= 0)
-        leaf = leaf[(counts[tree.label[leaf]] > 0) & (counts[tree.label[leaf]] < n_rows)]
-        leaf = leaf[np.lexsort((-counts[tree.label[leaf]], parent[leaf]))]
-        place = np.arange(len(leaf)) - np.searchsorted(parent[leaf], parent[leaf])  # among its siblings
-        begin = np.flatnonzero(place % GROUP_LABELS == 0)
-        return cls(tree.label[leaf], np.append(begin, len(leaf)))
-
-    @property
-    def n_chunks(self) -> int:
-        return -(-(len(self.group_begin) - 1) // CHUNK_GROUPS)
-
-    def native(self, chunks: list[int]) -> _native.ColumnPlan:
-        """Return the kernel's plan for training these chunks."""
-        return _native.ColumnPlan(
-            self.label, self.group_begin, CHUNK_GROUPS, np.array(chunks, dtype=np.int64)
-        )
-
-    def labels_of(self, chunk: int) -> NDArray[np.int32]:
-        """Return the labels of a chunk, in the order of its columns."""
-        end = min((chunk + 1) * CHUNK_GROUPS, len(self.group_begin) - 1)
-        return self.label[self.group_begin[chunk * CHUNK_GROUPS] : self.group_begin[end]]
 
 
 @dataclass(frozen=True)
@@ -172,7 +123,7 @@ class OneVsRestLearner(NodeLearner):
                 "seed": seed,
                 "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
                 "order of labels": _sha256(plan.label, plan.group_begin),
-                "chunk_groups": CHUNK_GROUPS,
+                "chunk_groups": column_plan.CHUNK_GROUPS,
             },
         )
 

@@ -18,13 +18,14 @@ export function explained(answer, model, text, onNode) {
     ),
     ...(text === undefined ? [] : markedText(text, answer.highlights)),
     ...weighedMost(answer, text !== undefined),
+    ...(answer.classifier ? classifierOf(answer.classifier) : []),
     ...answer.paths.flatMap((steps, tree) => pathOf(steps, answer, tree, onNode)),
   ];
 }
 
 /** One line for screen readers: the label, its probability and the main features for it. */
 export function spoken(answer) {
-  const words = sums(answer.paths)
+  const words = sums(answer)
     .filter(({ amount }) => amount > 0)
     .slice(0, 3)
     .map(({ feature }) => feature);
@@ -59,13 +60,17 @@ function markedText(text, highlights) {
 }
 
 function weighedMost(answer, isText) {
-  const most = sums(answer.paths).slice(0, MOST_FEATURES);
+  const most = sums(answer).slice(0, MOST_FEATURES);
   if (!most.length) return [];
   return [make("h3", { textContent: isText ? "Words that weighed most" : "Features that weighed most" }), chips(most)];
 }
 
-/** The total amount of each feature on the path, averaged over the trees, the largest first. */
-function sums(paths) {
+/**
+ * The total amount of each feature on the path, averaged over the trees, the largest first; if the classifier of the
+ * label decides, the amounts there.
+ */
+function sums({ paths, classifier }) {
+  if (classifier?.proposed) return classifier.contributions;
   const amounts = new Map();
   for (const { feature, amount } of paths.flat().flatMap((step) => step.contributions)) {
     const key = keyOf(feature);
@@ -90,6 +95,13 @@ function chips(contributions) {
     list.append(chip);
   }
   return list;
+}
+
+function classifierOf({ proposed, probability, contributions }) {
+  const number = make("span", { class: "number", textContent: percent(probability) });
+  const title = make("h3", {}, "Classifier of the label ", number);
+  const aside = make("p", { textContent: "The tree does not propose this label, so its classifier does not count." });
+  return [title, ...(proposed ? [] : [aside]), ...(contributions.length ? [chips(contributions)] : [])];
 }
 
 function pathOf(steps, answer, tree, onNode) {
