@@ -50,7 +50,7 @@ class ScoreBins:
         mass = np.bincount(at, weight, len(edges) + 1)
         there = mass > 0
         mean = np.bincount(at, weight * score, len(edges) + 1)[there] / mass[there]
-        positives = np.bincount(at[positive], weight[positive], len(edges) + 1)[there]
+        positives: FloatArray = np.bincount(at, weight * positive, len(edges) + 1)[there].astype(np.float64)
         return cls(mean, positives, mass[there] - positives, float(score.min()), float(score.max()))
 
 
