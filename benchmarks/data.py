@@ -24,8 +24,9 @@ def prepare(name: str) -> tuple[Path, Path]:
 
     `name` is a folder that has them, a set in the folder that LABELTREE_DATA names, of texts or as an XMLC file
     ``NAME/NAME.txt.xz`` of which every fifth row is tested on, a synthetic set such as
-    ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows, or a
-    set of the Extreme Classification Repository such as ``eurlex-4k``, which is fetched.
+    ``extreme-670k`` with 670,000 labels, or ``extreme-10k-50k`` with 10,000 labels and 50,000 training rows, a
+    set of the Extreme Classification Repository such as ``eurlex-4k``, which is fetched, or a set that
+    `benchmarks/development.py` makes of public texts, such as ``debian-depends``, without its development rows.
     """
     folder = Path(name)
     if not (folder / "train.txt").exists():
@@ -37,7 +38,7 @@ def prepare(name: str) -> tuple[Path, Path]:
                 write_synthetic(folder, *synthetic.groups())
             elif rows.exists():
                 write_from_rows(folder, rows)
-            elif files := fetch_from_repository(name):
+            elif files := fetch_from_repository(name) or make_from_public_texts(name):
                 return files
             else:
                 write_from_texts(folder, name)
@@ -63,6 +64,16 @@ def fetch_from_repository(name: str) -> tuple[Path, Path] | None:
     from labeltree import datasets
 
     return datasets.fetch(name, verify=False) if name in datasets.names() else None
+
+
+def make_from_public_texts(name: str) -> tuple[Path, Path] | None:
+    """The files of a set that `development.py` downloads; None if it has no such set."""
+    from benchmarks.development import SETS, prepare_parts
+
+    if name not in SETS or (sources() / name).exists():
+        return None
+    parts = prepare_parts(name)
+    return parts.train, parts.test
 
 
 def write_from_texts(folder: Path, name: str) -> None:

@@ -15,6 +15,7 @@ void bind_examples(nanobind::module_& m);
 void bind_feature_matrix(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_guided_search(nanobind::module_& m);
+void bind_held_out_blocks(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_label_clustering(nanobind::module_& m);
 void bind_label_tree(nanobind::module_& m);

@@ -30,6 +30,9 @@ class Random {
   uint64_t state_;
 };
 
+// A random number as one that is uniform in [0, 1).
+inline double unit_number(uint64_t number) { return static_cast<double>(number >> 11) * 0x1p-53; }
+
 // A seed for the part `part` of a computation seeded by `seed`, independent of who computes it.
 inline uint64_t mix_seed(uint64_t seed, uint64_t part) {
   return Random(seed ^ (part * 0xd1342543de82ef95ull + 0x632be59bd9b4e019ull)).next();

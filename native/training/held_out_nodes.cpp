@@ -49,8 +49,7 @@ HeldOutNodes held_out_nodes(const BlockStore& store, const Examples& examples, b
         store.probabilities(block, query, normalize_siblings, probability.data());
         for (int32_t c = 0; c < n; ++c) {
           const int32_t v = store.first_node(block) + c;
-          const auto drawn =
-              static_cast<double>(mix_seed(row_seed, static_cast<uint64_t>(v)) >> 11) * 0x1p-53;
+          const double drawn = unit_number(mix_seed(row_seed, static_cast<uint64_t>(v)));
           if (!positive[v] && drawn >= negative_share) continue;
           part.node.push_back(v);
           part.score.push_back(score[c]);

@@ -100,6 +100,9 @@ class FeatureMatrix:
     def row(self, row: int) -> tuple:
         """The features of a row and their values, as the kernel sees them."""
 
+    def take(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureMatrix:
+        """Some of the rows, in this order."""
+
     @property
     def canonical(self) -> bool:
         """Whether features ascend in every row, none twice."""
@@ -481,6 +484,16 @@ def assign_to_nodes(tree: Tree, label_indptr: Annotated[NDArray[numpy.int64], di
 def train_blocks(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:
     """
     Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    """
+
+def block_groups(tree: Tree, examples: Examples, n_threads: int) -> dict:
+    """
+    The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows and n_entries of each.
+    """
+
+def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress) -> dict:
+    """
+    Learn groups of columns from the rows where held_out is 0, with each C, and score the rows where it is 1; returns group_begin, node, row, positive and score of the pairs.
     """
 
 def train_softmax(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:

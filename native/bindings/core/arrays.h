@@ -24,15 +24,22 @@ using OutArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Hands a vector over to NumPy without a copy.
-template <class T, class Allocator>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T, Allocator>&& values) {
+// Hands a vector over to NumPy without a copy, as an array of this shape.
+template <size_t Dimensions, class T, class Allocator>
+nb::ndarray<nb::numpy, T, nb::ndim<Dimensions>> to_numpy_of(std::vector<T, Allocator>&& values,
+                                                            const size_t (&shape)[Dimensions]) {
   using Vector = std::vector<T, Allocator>;
   auto owned = std::make_unique<Vector>(std::move(values));
   Vector& kept = *owned;
   nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<Vector*>(p); });
   (void)owned.release();
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept.data(), {kept.size()}, owner);
+  return nb::ndarray<nb::numpy, T, nb::ndim<Dimensions>>(kept.data(), Dimensions, shape, owner);
+}
+
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T, Allocator>&& values) {
+  const size_t size = values.size();
+  return to_numpy_of(std::move(values), {size});
 }
 
 inline void require(bool condition, const char* message) {

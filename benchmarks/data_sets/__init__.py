@@ -1,0 +1,1 @@
+"""Real data sets, made from public sources on first use: texts with labels."""

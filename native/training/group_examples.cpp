@@ -1,0 +1,77 @@
+#include "training/group_examples.h"
+
+#include <algorithm>
+
+#include "lanes/kernels.h"
+
+namespace labeltree {
+
+namespace {
+
+// Calls visit(i, c, k) for every row i of the block that has a label below the c-th of these columns; k is
+// its place in assignment.rows. The block may have a part of the rows of its node.
+template <class Visit>
+void visit_positive(const SiblingBlock& block, const int32_t* columns, int n_columns,
+                    const NodeAssignment& assignment, const Visit& visit) {
+  for (int c = 0; c < n_columns; ++c) {
+    const int32_t node = block.first_node + columns[c];
+    const int32_t* at = block.rows;
+    const int32_t* end = block.rows + block.n_rows;
+    for (int64_t k = assignment.row_begin[node]; k < assignment.row_begin[node + 1]; ++k) {
+      at = std::lower_bound(at, end, assignment.rows[k]);
+      if (at == end) break;
+      if (*at == assignment.rows[k]) visit(at - block.rows, c, k);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> positive_columns(const SiblingBlock& block, const int32_t* columns, int n_columns,
+                                       const NodeAssignment& assignment) {
+  std::vector<uint32_t> positive(block.n_rows, 0);
+  visit_positive(block, columns, n_columns, assignment,
+                 [&](int64_t i, int c, int64_t) { positive[i] |= 1u << c; });
+  return positive;
+}
+
+void GroupExamples::assign(const SiblingBlock& block, const int32_t* columns, int n_columns,
+                           const NodeAssignment& assignment) {
+  columns_ = columns;
+  n_columns_ = n_columns;
+  positive_ = positive_columns(block, columns, n_columns, assignment);
+}
+
+void GroupExamples::assign_positive(int64_t n_rows, int n_columns) {
+  columns_ = nullptr;
+  n_columns_ = n_columns;
+  positive_.assign(n_rows, ~0u);
+}
+
+void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, float C,
+                          const NodeAssignment& assignment) {
+  cost_.resize(block.n_rows);
+  for (int64_t i = 0; i < block.n_rows; ++i) cost_[i] = bounded_cost(C * examples.weight(block.rows[i]));
+  has_lane_cost_ = columns_ != nullptr && !assignment.weight.empty();
+  if (!has_lane_cost_) return;
+  // Negative rows cost what they do without weights of labels.
+  const int lanes = lanes_for(n_columns_);
+  lane_cost_.reset(block.n_rows * lanes);
+  for (int64_t i = 0; i < block.n_rows; ++i) std::fill_n(lane_cost_.data() + i * lanes, lanes, cost_[i]);
+  visit_positive(block, columns_, n_columns_, assignment, [&](int64_t i, int lane, int64_t k) {
+    lane_cost_.data()[i * lanes + lane] = bounded_cost(cost_[i] * assignment.weight[k]);
+  });
+}
+
+GroupProblem GroupExamples::problem(const BlockRows& rows, const int32_t* row_number) const {
+  return {rows.local,
+          row_number,
+          rows.squared_norm.data(),
+          rows.singles.squared_norm.data(),
+          cost_.data(),
+          has_lane_cost_ ? lane_cost_.data() : nullptr,
+          positive_,
+          n_columns_};
+}
+
+}  // namespace labeltree

@@ -1,0 +1,319 @@
+#include "training/held_out_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/parallel_for.h"
+#include "core/random.h"
+#include "core/shared_value.h"
+#include "model/block_arrays.h"
+#include "training/group_examples.h"
+#include "training/group_solver.h"
+#include "training/held_out_scores.h"
+
+namespace labeltree {
+
+namespace {
+
+// The rows of a block to train on, and those held out.
+struct BlockParts {
+  std::vector<int32_t> kept, held_out;
+  BlockRows kept_rows;
+  LocalBlock held_out_rows;
+};
+
+// Where a pair is: a held-out row of its block and a column of its group.
+struct Place {
+  int32_t row, column;
+};
+
+// The pairs of one group.
+struct GroupPairs {
+  std::vector<int32_t> node, row;
+  std::vector<uint8_t> positive;
+  std::vector<float> score;  // [pair][C]
+};
+
+class HeldOutTrial {
+ public:
+  HeldOutTrial(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
+               const HeldOutTask& task, Progress& progress)
+      : examples_(examples),
+        options_(options),
+        task_(task),
+        progress_(progress),
+        assignment_(
+            assign_to_nodes(tree, examples.labels, examples.label_weight, options.n_threads, progress)),
+        blocks_(sibling_blocks(tree, assignment_, examples.n_rows(), all_rows_)),
+        first_group_(blocks_.size() + 1, 0),
+        parts_(blocks_.size()),
+        pairs_(task.groups.size()) {
+    check_groups();
+    for (const ColumnGroup& group : task_.groups) parts_[group.block].add_user();
+    for (const ColumnGroup& group : column_groups(blocks_)) ++first_group_[group.block + 1];
+    std::partial_sum(first_group_.begin(), first_group_.end(), first_group_.begin());
+  }
+
+  HeldOutPairs run() {
+    try_groups();
+    return joined();
+  }
+
+ private:
+  struct Worker {
+    LocalBlockMaker maker;
+    std::unique_ptr<GroupSolver> solver;
+    GroupExamples examples;
+    HeldOutScores scores;
+  };
+
+  void check_groups() const;
+  void try_groups();
+  void try_group(size_t number, Worker& worker);
+  BlockParts split(const SiblingBlock& block, LocalBlockMaker& maker) const;
+  std::vector<Place> draw(const SiblingBlock& held_out, const int32_t* columns, int n_columns,
+                          GroupPairs& pairs) const;
+  StoredGroup stored(const GroupProblem& problem, const SingleFeatures& singles,
+                     const LaneWeights& learned) const;
+  HeldOutPairs joined();
+
+  const Examples& examples_;
+  const SolverOptions& options_;
+  const HeldOutTask& task_;
+  Progress& progress_;
+  const NodeAssignment assignment_;
+  std::vector<int32_t> all_rows_;
+  const std::vector<SiblingBlock> blocks_;
+  std::vector<uint64_t> first_group_;  // of each block, among all groups of the tree
+  std::vector<SharedValue<BlockParts>> parts_;
+  std::vector<GroupPairs> pairs_;  // of each group of the task
+};
+
+void HeldOutTrial::check_groups() const {
+  for (size_t g = 0; g < task_.groups.size(); ++g) {
+    const auto [b, begin, end] = task_.groups[g];
+    const std::string name = "group " + std::to_string(g);
+    if (b < 0 || b >= static_cast<int32_t>(blocks_.size())) {
+      throw std::invalid_argument(name + ": expected one of the " + std::to_string(blocks_.size()) +
+                                  " blocks of the tree, got number " + std::to_string(b));
+    }
+    const auto n = static_cast<int32_t>(blocks_[b].columns.size());
+    if (begin < 0 || end <= begin || end > n || end - begin > kMaxLanes) {
+      throw std::invalid_argument(name + ": expected 1 to " + std::to_string(kMaxLanes) + " of the " +
+                                  std::to_string(n) + " columns to learn of block " + std::to_string(b) +
+                                  ", got columns " + std::to_string(begin) + " to " + std::to_string(end));
+    }
+  }
+}
+
+void HeldOutTrial::try_groups() {
+  const std::vector<size_t> order = largest_first(task_.groups, blocks_);
+  const auto n_rows = [&](size_t g) { return blocks_[task_.groups[g].block].n_rows; };
+  int64_t total = 0;
+  for (const size_t g : order) total += n_rows(g);
+  progress_.start(total);
+  const int n_workers = std::max(options_.n_threads, 1);
+  std::vector<std::unique_ptr<Worker>> workers(n_workers);
+  parallel_for(n_workers, static_cast<int64_t>(order.size()), [&](int64_t i, int number) {
+    progress_.check();
+    std::unique_ptr<Worker>& worker = workers[number];
+    if (!worker) {
+      worker.reset(
+          new Worker{LocalBlockMaker(examples_.features.n_features()), make_group_solver(options_), {}, {}});
+    }
+    try_group(order[i], *worker);
+    progress_.advance(n_rows(order[i]));
+  });
+}
+
+void HeldOutTrial::try_group(size_t number, Worker& worker) {
+  const ColumnGroup& group = task_.groups[number];
+  const SiblingBlock& block = blocks_[group.block];
+  const int32_t* columns = block.columns.data() + group.begin;
+  const int n_columns = group.end - group.begin;
+  const std::shared_ptr<const BlockParts> parts =
+      parts_[group.block].take([&] { return split(block, worker.maker); });
+  const auto with_rows = [&](const std::vector<int32_t>& rows) {
+    return SiblingBlock{block.first_node, block.n_nodes, {}, rows.data(), static_cast<int64_t>(rows.size())};
+  };
+  const SiblingBlock kept = with_rows(parts->kept), held_out = with_rows(parts->held_out);
+
+  GroupPairs& pairs = pairs_[number];
+  const std::vector<Place> places = draw(held_out, columns, n_columns, pairs);
+  if (places.empty()) return;
+  const size_t n_C = task_.C_values.size();
+  pairs.score.resize(places.size() * n_C);
+
+  // The lanes are the columns that the kept rows tell something about.
+  int64_t n_positive[kMaxLanes] = {};
+  int lane_of[kMaxLanes];
+  std::vector<int32_t> learnable;
+  for (uint32_t bits : positive_columns(kept, columns, n_columns, assignment_)) {
+    for (; bits != 0; bits &= bits - 1) ++n_positive[__builtin_ctz(bits)];
+  }
+  for (int c = 0; c < n_columns; ++c) {
+    lane_of[c] = is_constant(n_positive[c], kept.n_rows) ? -1 : static_cast<int>(learnable.size());
+    if (lane_of[c] >= 0) learnable.push_back(columns[c]);
+  }
+  const auto n_lanes = static_cast<int>(learnable.size());
+  worker.examples.assign(kept, learnable.data(), n_lanes, assignment_);
+  // As train_blocks() has it, if the group is one of its own.
+  const uint64_t seed =
+      mix_seed(options_.seed, first_group_[group.block] + static_cast<uint64_t>(group.begin / kMaxLanes));
+  for (size_t k = 0; k < n_C; ++k) {
+    if (n_lanes > 0) {
+      worker.examples.weigh(kept, examples_, task_.C_values[k], assignment_);
+      const GroupProblem problem = worker.examples.problem(parts->kept_rows, kept.rows);
+      worker.solver->run(problem, seed, progress_);
+      const StoredGroup learned = stored(problem, parts->kept_rows.singles, worker.solver->learned());
+      worker.scores.assign(parts->held_out_rows, learned, n_lanes, progress_);
+    }
+    for (size_t p = 0; p < places.size(); ++p) {
+      const auto [row, column] = places[p];
+      pairs.score[p * n_C + k] =
+          lane_of[column] < 0 ? constant_score(n_positive[column]) : worker.scores(row, lane_of[column]);
+    }
+  }
+}
+
+BlockParts HeldOutTrial::split(const SiblingBlock& block, LocalBlockMaker& maker) const {
+  BlockParts parts;
+  for (const int32_t* row = block.rows; row != block.rows + block.n_rows; ++row) {
+    const auto use = static_cast<RowUse>(task_.held_out[*row]);
+    if (use == RowUse::train) parts.kept.push_back(*row);
+    if (use == RowUse::hold_out) parts.held_out.push_back(*row);
+  }
+  if (parts.held_out.empty()) return parts;
+  parts.kept_rows =
+      make_block_rows(maker, examples_.features, parts.kept.data(), static_cast<int64_t>(parts.kept.size()),
+                      options_.bias, takes_singles(options_), progress_);
+  parts.held_out_rows = maker.make(examples_.features, parts.held_out.data(),
+                                   static_cast<int64_t>(parts.held_out.size()), 0.0f, progress_);
+  take_singles(parts.held_out_rows, false);  // takes none, and makes the features ascend
+  return parts;
+}
+
+std::vector<Place> HeldOutTrial::draw(const SiblingBlock& held_out, const int32_t* columns, int n_columns,
+                                      GroupPairs& pairs) const {
+  std::vector<Place> places;
+  const std::vector<uint32_t> positive = positive_columns(held_out, columns, n_columns, assignment_);
+  for (int64_t i = 0; i < held_out.n_rows; ++i) {
+    const int32_t row = held_out.rows[i];
+    const uint64_t row_seed = mix_seed(options_.seed, static_cast<uint64_t>(row));
+    for (int c = 0; c < n_columns; ++c) {
+      const int32_t node = held_out.first_node + columns[c];
+      const bool is_positive = positive[i] >> c & 1;
+      if (!is_positive &&
+          unit_number(mix_seed(row_seed, static_cast<uint64_t>(node))) >= task_.negative_share) {
+        continue;
+      }
+      places.push_back({static_cast<int32_t>(i), c});
+      pairs.node.push_back(node);
+      pairs.row.push_back(row);
+      pairs.positive.push_back(is_positive);
+    }
+  }
+  return places;
+}
+
+StoredGroup HeldOutTrial::stored(const GroupProblem& problem, const SingleFeatures& singles,
+                                 const LaneWeights& learned) const {
+  const FeatureRange& dense = examples_.features.dense();
+  const int n = problem.n_columns;
+  int32_t lanes[kMaxLanes];
+  std::iota(lanes, lanes + n, 0);
+  StoredGroup group;
+  group.sparse = kept_weights(problem, singles, learned, lanes, options_.bias != 0, dense, options_.prune);
+  group.panels.assign(n_panels(n) * dense.size() * kPanelColumns, 0.0f);
+  keep_dense_weights(problem.rows, learned, lanes, n, dense, group.panels.data());
+  group.bias.assign(n, 0.0f);
+  if (options_.bias == 0) return group;
+  const float* bias = learned.weights + int64_t{problem.rows.n_features() - 1} * learned.lanes;
+  for (int c = 0; c < n; ++c) group.bias[c] = bias[c] * options_.bias;
+  return group;
+}
+
+HeldOutPairs HeldOutTrial::joined() {
+  HeldOutPairs all;
+  all.group_begin.push_back(0);
+  for (const GroupPairs& pairs : pairs_) {
+    all.group_begin.push_back(all.group_begin.back() + static_cast<int64_t>(pairs.node.size()));
+  }
+  const auto n = static_cast<size_t>(all.group_begin.back());
+  all.node.reserve(n);
+  all.row.reserve(n);
+  all.positive.reserve(n);
+  all.score.reserve(n * task_.C_values.size());
+  for (GroupPairs& pairs : pairs_) {  // given up one by one
+    all.node.insert(all.node.end(), pairs.node.begin(), pairs.node.end());
+    all.row.insert(all.row.end(), pairs.row.begin(), pairs.row.end());
+    all.positive.insert(all.positive.end(), pairs.positive.begin(), pairs.positive.end());
+    all.score.insert(all.score.end(), pairs.score.begin(), pairs.score.end());
+    pairs = {};
+  }
+  return all;
+}
+
+void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n_rows) {
+  check_solver(options);
+  if (options.joint_siblings) {
+    throw std::invalid_argument("held-out blocks need siblings that are learned independently, not jointly");
+  }
+  for (int64_t row = 0; row < n_rows; ++row) {
+    if (task.held_out[row] <= static_cast<uint8_t>(RowUse::ignore)) continue;
+    throw std::invalid_argument(
+        "held_out must be 0 (to train on), 1 (held out) or 2 (to ignore) for each row, got " +
+        std::to_string(task.held_out[row]) + " for row " + std::to_string(row));
+  }
+  for (const float C : task.C_values) {
+    if (C > 0 && std::isfinite(C)) continue;
+    throw std::invalid_argument("C_values must be positive numbers, got " + std::to_string(C));
+  }
+  if (!(task.negative_share >= 0 && task.negative_share <= 1)) {
+    throw std::invalid_argument("negative_share must be from 0 to 1, got " +
+                                std::to_string(task.negative_share));
+  }
+}
+
+}  // namespace
+
+BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
+                         const Progress& progress) {
+  const NodeAssignment assignment = assign_to_nodes(tree, examples.labels, nullptr, n_threads, progress);
+  std::vector<int32_t> all_rows;
+  const std::vector<SiblingBlock> blocks = sibling_blocks(tree, assignment, examples.n_rows(), all_rows);
+  std::vector<int32_t> level(tree.n_nodes, 0);
+  const std::vector<int32_t> parent = parents(tree);
+  for (int32_t v = 1; v < tree.n_nodes; ++v) level[v] = level[parent[v]] + 1;
+
+  BlockGroups found;
+  int64_t n_entries = 0;
+  for (const ColumnGroup& group : column_groups(blocks)) {
+    const SiblingBlock& block = blocks[group.block];
+    if (group.begin == 0) {
+      progress.check();
+      n_entries = block.n_rows * (examples.features.dense().size() + 1);
+      for (int64_t i = 0; i < block.n_rows; ++i) n_entries += examples.features.row_capacity(block.rows[i]);
+    }
+    found.block.push_back(group.block);
+    found.begin.push_back(group.begin);
+    found.end.push_back(group.end);
+    found.level.push_back(level[block.first_node]);
+    found.n_rows.push_back(block.n_rows);
+    found.n_entries.push_back(n_entries);
+  }
+  return found;
+}
+
+HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples,
+                             const SolverOptions& options, const HeldOutTask& task, Progress& progress) {
+  check_task(options, task, examples.n_rows());
+  return HeldOutTrial(tree, examples, options, task, progress).run();
+}
+
+}  // namespace labeltree

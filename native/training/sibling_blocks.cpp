@@ -1,0 +1,63 @@
+#include "training/sibling_blocks.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lanes/kernels.h"
+#include "model/block_arrays.h"
+
+namespace labeltree {
+
+namespace {
+
+SiblingBlock make_block(const NodeAssignment& assignment, int32_t first_node, int32_t n_nodes,
+                        const int32_t* rows, int64_t n_rows) {
+  SiblingBlock block{first_node, n_nodes, {}, rows, n_rows};
+  for (int32_t c = 0; c < n_nodes; ++c) {
+    if (!is_constant(assignment.n_rows(first_node + c), n_rows)) block.columns.push_back(c);
+  }
+  // Columns of similar frequency need a similar number of passes: keep them in one group.
+  std::stable_sort(block.columns.begin(), block.columns.end(), [&](int32_t a, int32_t b) {
+    return assignment.n_rows(first_node + a) > assignment.n_rows(first_node + b);
+  });
+  return block;
+}
+
+}  // namespace
+
+float constant_score(int64_t n_positive) { return n_positive > 0 ? kCertainScore : -kCertainScore; }
+
+std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeAssignment& assignment,
+                                         int64_t n_rows, std::vector<int32_t>& all_rows) {
+  all_rows.resize(n_rows);
+  std::iota(all_rows.begin(), all_rows.end(), 0);
+  std::vector<SiblingBlock> blocks{make_block(assignment, 0, 1, all_rows.data(), n_rows)};
+  for (const int32_t v : inner_nodes(tree)) {
+    blocks.push_back(make_block(assignment, tree.child_begin[v], tree.n_children(v), assignment.begin(v),
+                                assignment.n_rows(v)));
+  }
+  return blocks;
+}
+
+std::vector<ColumnGroup> column_groups(const std::vector<SiblingBlock>& blocks) {
+  std::vector<ColumnGroup> groups;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const auto n = static_cast<int32_t>(blocks[b].columns.size());
+    for (int32_t begin = 0; begin < n; begin += kMaxLanes) {
+      groups.push_back({static_cast<int32_t>(b), begin, std::min(n, begin + kMaxLanes)});
+    }
+  }
+  return groups;
+}
+
+std::vector<size_t> largest_first(const std::vector<ColumnGroup>& groups,
+                                  const std::vector<SiblingBlock>& blocks) {
+  std::vector<size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return blocks[groups[a].block].n_rows > blocks[groups[b].block].n_rows;
+  });
+  return order;
+}
+
+}  // namespace labeltree
