@@ -405,7 +405,7 @@ class WeightKind(enum.Enum):
     shared = 3
 
 class OnlineOptions:
-    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
+    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, initial_accumulator: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
 
 class OnlineTree:
     """
