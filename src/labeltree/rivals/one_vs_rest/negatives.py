@@ -41,8 +41,12 @@ class Negatives:
 
 
 def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) -> Negatives:
-    """Train a `LabelTreeClassifier` with its defaults, and return its best labels for every training row."""
-    plan = replace(LabelTreeClassifier().make_plan(), seeds=[seed])
+    """Train a `LabelTreeClassifier` with a balanced tree, and return its best labels for every training row.
+
+    Labels are trained by the blocks of this tree. Blocks of equal size fill the lanes best.
+    """
+    tree = LabelTreeClassifier(tree="kmeans", arity=32, max_leaves=100)
+    plan = replace(tree.make_plan(), seeds=[seed])
     trained = plan.train(examples, run).forest
     assert isinstance(trained, LinearForest)
     # Not fused: the negatives, and so the model, must not depend on the processor.
