@@ -36,6 +36,12 @@ def label_rows(n_labels: int, max_rows: int = 8) -> st.SearchStrategy[list[list[
     return st.lists(row, max_size=max_rows)
 
 
+def label_weights(n_labels: int) -> st.SearchStrategy[np.ndarray]:
+    """Weights of labels: few different ones, so that many labels tie, or any."""
+    one = st.sampled_from([0.0, 0.5, 1.0, 2.0]) | st.floats(0, 1e300)
+    return st.lists(one, min_size=n_labels, max_size=n_labels).map(np.array)
+
+
 @st.composite
 def models_and_rows(
     draw: st.DrawFn, n_trees: st.SearchStrategy[int] | None = None, **parameters: Any

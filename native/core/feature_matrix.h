@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -69,18 +70,28 @@ class FeatureMatrix {
     return m;
   }
 
+  // Some of the rows, in this order. The arrays are the same.
+  FeatureMatrix take(const int64_t* rows, int64_t n) const {
+    std::vector<int64_t> numbers(n);
+    std::transform(rows, rows + n, numbers.begin(), [&](int64_t row) { return number_of(row); });
+    FeatureMatrix m = *this;
+    m.rows_ = std::make_shared<const std::vector<int64_t>>(std::move(numbers));
+    m.n_rows_ = n;
+    return m;
+  }
+
   int64_t n_rows() const { return n_rows_; }
   int64_t n_features() const { return n_features_; }
   const FeatureRange& dense() const { return dense_; }
 
   // How many sparse entries the row has at most, as far as that can be told without reading it; else 0.
-  int64_t row_capacity(int64_t row) const { return capacity_(*this, row); }
+  int64_t row_capacity(int64_t row) const { return capacity_(*this, number_of(row)); }
 
   // Appends the row to `out`.
   void append(int64_t row, FeatureRow& out) const {
     const size_t begin = out.value.size(), dense_begin = out.dense.size();
-    read_(*this, row, out);
-    if (read_dense_ != nullptr) read_dense_(*this, row, out);
+    read_(*this, number_of(row), out);
+    if (read_dense_ != nullptr) read_dense_(*this, number_of(row), out);
     if (!normalize_) return;
     scale_to(length_, out.value, begin);
     scale_to(length_, out.dense, dense_begin);
@@ -104,6 +115,9 @@ class FeatureMatrix {
         dense_(dense),
         normalize_(normalize),
         length_(dense.size() > 0 && dense.size() < n_features ? std::sqrt(0.5) : 1) {}
+
+  // Where a row is in the arrays.
+  int64_t number_of(int64_t row) const { return rows_ == nullptr ? row : (*rows_)[row]; }
 
   template <class Offset, class Index, class Value>
   void set_csr(const Offset* indptr, const Index* indices, const Value* data) {
@@ -196,7 +210,8 @@ class FeatureMatrix {
   int64_t n_rows_, n_features_;
   FeatureRange dense_;
   bool normalize_;
-  double length_;  // of each part of a scaled row
+  double length_;                                     // of each part of a scaled row
+  std::shared_ptr<const std::vector<int64_t>> rows_;  // their numbers; null for all
   const void* indptr_ = nullptr;
   const void* indices_ = nullptr;
   const void* data_ = nullptr;

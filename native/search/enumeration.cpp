@@ -8,7 +8,7 @@ ForestEnumeration::ForestEnumeration(std::shared_ptr<const Forest> forest, const
                                      int64_t row, const Search& search)
     : forest_(std::move(forest)),
       masks_(*forest_, search.allowed),
-      frontier_(forest_->n_trees(), 1.0f),
+      frontier_(forest_->n_trees(), 1.0),
       seen_(forest_->n_labels(), 0) {
   features.append(row, query_);
   for (size_t t = 0; t < forest_->n_trees(); ++t) {
@@ -23,9 +23,9 @@ bool ForestEnumeration::next(ScoredLabel& out) {
   const TreeAverage& average = forest_->average();
   for (;;) {
     // No label that no tree has enumerated yet has a better average than this.
-    const float bound = average.mean(frontier_);
+    const float bound = static_cast<float>(average.mean(frontier_));
     // A tree that has no more labels has given all of them.
-    const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](float p) { return p < 0; });
+    const bool exhausted = std::any_of(frontier_.begin(), frontier_.end(), [](double p) { return p < 0; });
     if (!ready_.empty() && (exhausted || ready_.front().probability >= bound)) break;
     if (exhausted) return false;
     for (size_t t = 0; t < frontier_.size(); ++t) {

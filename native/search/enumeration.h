@@ -49,7 +49,7 @@ class ForestEnumeration final : public Enumeration {
   Forest::NodeMasks masks_;
   std::vector<TreeSearch> searches_;
   std::vector<ScoredLabel> label_;  // the one that is averaged
-  std::vector<float> frontier_;     // per tree: the probability of its last label, -1 when it has no more
+  std::vector<double> frontier_;    // per tree: the probability of its last label, -1 when it has no more
   std::vector<ScoredLabel> ready_;  // seen but not given out: a heap, best on top
   std::vector<uint8_t> seen_;       // per label
 };

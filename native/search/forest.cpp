@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/parallel_for.h"
@@ -72,19 +73,19 @@ void Forest::start(Scratch& scratch, const FeatureMatrix& features, int64_t row,
   }
 }
 
-template <class Strategy, class Start>
-void Forest::ask_tree(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+template <class StrategyOf, class Start>
+void Forest::ask_tree(size_t t, const Rows& rows, size_t n, const StrategyOf& strategy_of, bool weighted,
                       const Start& start) const {
   if (n == 1) {
-    search_alone(rows[0]->searches[t], *rows[0].*strategy, start);
+    search_alone(rows[0]->searches[t], strategy_of(*rows[0]), start);
   } else {
-    SideBySide<Strategy> searches;
-    for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], *rows[i].*strategy);
+    SideBySide<std::remove_reference_t<decltype(strategy_of(*rows[0]))>> searches;
+    for (size_t i = 0; i < n; ++i) searches.add(rows[i]->searches[t], strategy_of(*rows[i]));
     searches.run(start);
   }
   for (size_t i = 0; i < n; ++i) {
     Scratch& scratch = *rows[i];
-    (scratch.*strategy).take(scratch.found);
+    strategy_of(scratch).take(scratch.found);
     if (!weighted) {
       scratch.pooled.insert(scratch.pooled.end(), scratch.found.begin(), scratch.found.end());
       continue;
@@ -124,29 +125,32 @@ static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
 void Forest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
                    int64_t* evaluations, Progress* progress) const {
   if (search.label_weight == nullptr) {
-    top_k(
-        &Scratch::top_k, &Scratch::beam, [](size_t) { return ByProbability{}; }, features, search, labels,
-        probabilities, evaluations, progress);
+    top_k(&Scratch::by_probability, std::vector<ByProbability>(trees_.size()), features, search, labels,
+          probabilities, evaluations, progress);
     return;
   }
   std::vector<std::vector<double>> node_weight;
-  for (const auto& tree : trees_) node_weight.push_back(subtree_maximum(tree->tree(), search.label_weight));
-  const auto by_worth = [&](size_t t) { return ByWorth{search.label_weight, node_weight[t].data()}; };
-  top_k(&Scratch::top_k_by_worth, &Scratch::beam_by_worth, by_worth, features, search, labels, probabilities,
-        evaluations, progress);
+  std::vector<ByWorth> by_worth;
+  for (const auto& tree : trees_) {
+    node_weight.push_back(subtree_maximum(tree->tree(), search.label_weight));
+    by_worth.push_back({search.label_weight, node_weight.back().data()});
+  }
+  top_k(&Scratch::by_worth, by_worth, features, search, labels, probabilities, evaluations, progress);
 }
 
-template <class Ranking, class RankingOf>
-void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
-                   BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+template <class Ranking>
+void Forest::top_k(Ranked<Ranking> Scratch::* ranked, const std::vector<Ranking>& rankings,
                    const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
                    int64_t* evaluations, Progress* progress) const {
   const int64_t k = search.k;
   const NodeMasks masks(*this, search.allowed);
   const bool single = trees_.size() == 1;
   const bool zero = search.missing_as_zero && !single;
-  // A label may be below the threshold in one tree and above it on average.
-  const float bound = single ? search.threshold : 0.0f;
+  const bool joint = !single && search.beam == 0 && !zero;
+  // A label that reaches the threshold on average reaches it in some tree, where a joint search finds it.
+  // Without one, averages may need what other trees propose; but by worth that could be nothing that reaches
+  // it.
+  const float bound = single || joint || search.label_weight != nullptr ? search.threshold : 0.0f;
   const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
   if (progress != nullptr) progress->start(features.n_rows());
   for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
@@ -156,24 +160,28 @@ void Forest::top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
     }
     for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
     for (size_t t = 0; t < trees_.size(); ++t) {
-      const Ranking ranking = ranking_of(t);
       if (search.beam > 0) {
-        ask_tree(t, rows, n, beam, zero, [&](auto& strategy, auto&&... where) {
-          strategy.start(where..., k, search.beam, bound, ranking);
-        });
+        ask_tree(
+            t, rows, n, [&](Scratch& s) -> auto& { return (s.*ranked).beam; }, zero,
+            [&](auto& strategy, auto&&... where) {
+              strategy.start(where..., k, search.beam, bound, rankings[t]);
+            });
       } else {
-        ask_tree(t, rows, n, exact, zero,
-                 [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, ranking); });
+        ask_tree(
+            t, rows, n, [&](Scratch& s) -> auto& { return (s.*ranked).exact; }, zero,
+            [&](auto& strategy, auto&&... where) { strategy.start(where..., k, bound, rankings[t]); });
       }
     }
     for (size_t i = 0; i < n; ++i) {
       Scratch& scratch = *rows[i];
       const int64_t row = first + static_cast<int64_t>(i);
-      if (!single) {
+      if (joint) {
+        (*rows[0].*ranked).joint.finish(average_, scratch.searches, rankings, search, scratch.pooled);
+      } else if (!single) {
         zero ? average_.average_proposed(scratch.weighted, scratch.pooled)
              : average_.average(scratch.searches, scratch.pooled);
         std::erase_if(scratch.pooled, [&](const ScoredLabel& s) { return s.probability < search.threshold; });
-        keep_best(k, scratch.pooled, ranking_of(0));  // labels weigh the same in all trees
+        keep_best(k, scratch.pooled, rankings[0]);  // labels weigh the same in all trees
       }
       write_ranked(scratch.pooled, k, labels + row * k, probabilities + row * k);
       if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
@@ -196,9 +204,11 @@ std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& feature
     for (size_t i = 0; i < n; ++i) start(*rows[i], features, first + static_cast<int64_t>(i), search, masks);
     for (size_t t = 0; t < trees_.size(); ++t) {
       const float* of_node = search.label_threshold ? node_threshold[t].data() : nullptr;
-      ask_tree(t, rows, n, &Scratch::above, false, [&](ThresholdSearch<>& strategy, auto&&... where) {
-        strategy.start(where..., of_node, search.threshold);
-      });
+      ask_tree(
+          t, rows, n, [](Scratch& s) -> auto& { return s.above; }, false,
+          [&](ThresholdSearch<>& strategy, auto&&... where) {
+            strategy.start(where..., of_node, search.threshold);
+          });
     }
     for (size_t i = 0; i < n; ++i) {
       Scratch& scratch = *rows[i];

@@ -10,6 +10,7 @@
 #include "core/progress.h"
 #include "model/block_store.h"
 #include "search/beam_search.h"
+#include "search/joint_search.h"
 #include "search/search.h"
 #include "search/threshold_search.h"
 #include "search/top_k_search.h"
@@ -18,24 +19,30 @@
 
 namespace labeltree {
 
-// Probabilities are averaged over the trees, by their weights. With one tree exact search is exact. With
-// several, every tree gives its own best labels and the other trees' probabilities of those are computed by
-// walking their paths: averages are exact for the labels that some tree proposed. top_k() does not consider
-// labels that no tree has among its k best; above() misses nothing, since an average is never above the
-// largest of its parts. With missing_as_zero, top_k() takes a label's probability as 0 in the trees that did
-// not propose it: no paths are walked, and averages are too low.
+// Probabilities are averaged over the trees, by their weights. Exact search is exact with any number of
+// trees: top_k() goes on with a JointSearch where the trees' own searches end, and above() misses nothing,
+// since an average is never above the largest of its parts. With a beam every tree gives its own k best
+// labels, and the other trees' probabilities of those are computed by walking their paths: averages are
+// exact, but labels that no tree gives are not considered. With missing_as_zero, top_k() takes a label's
+// probability as 0 in the trees that do not have it among their k best: no paths are walked, and averages are
+// too low.
 class Forest {
  private:
+  // The searches for the k best labels by a ranking.
+  template <class Ranking>
+  struct Ranked {
+    TopKSearch<LabelTreeView, Ranking> exact;
+    BeamSearch<LabelTreeView, Ranking> beam;
+    JointSearch<Ranking> joint;
+  };
   // What one thread needs to answer queries; made once, lent out, so that one row costs no allocation.
   struct Scratch {
     explicit Scratch(const Forest& forest);
     FeatureRow query;
     std::vector<TreeSearch> searches;
-    TopKSearch<> top_k;
-    TopKSearch<LabelTreeView, ByWorth> top_k_by_worth;
+    Ranked<ByProbability> by_probability;
+    Ranked<ByWorth> by_worth;
     ThresholdSearch<> above;
-    BeamSearch<> beam;
-    BeamSearch<LabelTreeView, ByWorth> beam_by_worth;
     std::vector<ScoredLabel> found, pooled;
     std::vector<WeightedLabel> weighted;
   };
@@ -82,16 +89,15 @@ class Forest {
 
   void start(Scratch& scratch, const FeatureMatrix& features, int64_t row, const Search& search,
              const NodeMasks& masks) const;
-  // top_k() by the ranking that ranking_of(t) gives for tree t, with strategies that are these members.
-  template <class Ranking, class RankingOf>
-  void top_k(TopKSearch<LabelTreeView, Ranking> Scratch::* exact,
-             BeamSearch<LabelTreeView, Ranking> Scratch::* beam, const RankingOf& ranking_of,
+  // top_k() by these rankings, one for each tree, with the searches that are this member.
+  template <class Ranking>
+  void top_k(Ranked<Ranking> Scratch::* ranked, const std::vector<Ranking>& rankings,
              const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
              int64_t* evaluations, Progress* progress) const;
-  // Asks tree t for all rows by the strategy that is this member of theirs; its labels are added to `pooled`,
-  // or with the tree's weight to `weighted`.
-  template <class Strategy, class Start>
-  void ask_tree(size_t t, const Rows& rows, size_t n, Strategy Scratch::* strategy, bool weighted,
+  // Asks tree t for all rows by the strategies that strategy_of(scratch) gives; its labels are added to
+  // `pooled`, or with the tree's weight to `weighted`.
+  template <class StrategyOf, class Start>
+  void ask_tree(size_t t, const Rows& rows, size_t n, const StrategyOf& strategy_of, bool weighted,
                 const Start& start) const;
   // Calls body(first, n, rows) for every n rows from `first` on that are answered side by side.
   template <class Body>

@@ -30,10 +30,14 @@ struct ScoredNode {
 };
 
 // A ranking says how good a label is, and how good the best label below a node can be. It orders both as
-// their operators do, with what it says in place of the probability.
+// their operators do, with what it says in place of the probability. bound(): how good a label can be on
+// average, from the mean of how good it can be in each tree; with less than least_mean() it is worse than a
+// value.
 struct ByProbability {
   float value(const ScoredLabel& label) const { return label.probability; }
   float value(const ScoredNode& node) const { return node.probability; }
+  float bound(double mean) const { return static_cast<float>(mean); }
+  double least_mean(float value) const { return value * (1 - 0x1p-20) - 0x1p-149; }
   bool operator()(const ScoredLabel& a, const ScoredLabel& b) const { return a < b; }
   bool operator()(const ScoredNode& a, const ScoredNode& b) const { return a < b; }
 };
@@ -46,6 +50,9 @@ struct ByWorth {
 
   double value(const ScoredLabel& s) const { return label_weight[s.label] * s.probability; }
   double value(const ScoredNode& s) const { return node_weight[s.node] * s.probability; }
+  // Averages are rounded to single precision before they are multiplied.
+  double bound(double mean) const { return mean * (1 + 0x1p-20) + node_weight[0] * 0x1p-149; }
+  double least_mean(double value) const { return value * (1 - 0x1p-18) - node_weight[0] * 0x1p-148; }
   bool operator()(const ScoredLabel& a, const ScoredLabel& b) const {
     const double of_a = value(a), of_b = value(b);
     return of_a != of_b ? of_a > of_b : a.label < b.label;

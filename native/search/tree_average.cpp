@@ -27,7 +27,9 @@ void TreeAverage::average(std::vector<TreeSearch>& searches, std::vector<ScoredL
     for (size_t t = 0; t < weights_.size(); ++t) {
       sum += weights_[t] * searches[t].probability(candidate.label);
     }
-    candidate.probability = mean(sum);
+    // From a sum in double precision: in single precision the mean could be above all of its parts, and
+    // searches that rely on the opposite would miss labels.
+    candidate.probability = static_cast<float>(sum / total_);
   }
 }
 
@@ -41,16 +43,12 @@ void TreeAverage::average_proposed(std::vector<WeightedLabel>& proposed,
     const int32_t label = proposed[i].first;
     double sum = 0;
     for (; i < proposed.size() && proposed[i].first == label; ++i) sum += proposed[i].second;
-    labels.push_back({mean(sum), label});
+    labels.push_back({static_cast<float>(sum / total_), label});
   }
 }
 
-float TreeAverage::mean(const std::vector<float>& probabilities) const {
-  return mean(std::inner_product(probabilities.begin(), probabilities.end(), weights_.begin(), 0.0));
+double TreeAverage::mean(const std::vector<double>& values) const {
+  return std::inner_product(values.begin(), values.end(), weights_.begin(), 0.0) / total_;
 }
-
-// From a sum in double precision: in single precision the mean could be above all of its parts, and searches
-// that rely on the opposite would miss labels.
-float TreeAverage::mean(double weighted_sum) const { return static_cast<float>(weighted_sum / total_); }
 
 }  // namespace labeltree

@@ -20,18 +20,17 @@ class TreeAverage {
 
   size_t n_trees() const { return weights_.size(); }
   double weight(size_t tree) const { return weights_[tree]; }
+  double total() const { return total_; }
 
   // Replaces the labels that some tree proposed by each label once with its average. Trees that did not
   // propose a label are asked for it: their searches walk its path.
   void average(std::vector<TreeSearch>& searches, std::vector<ScoredLabel>& labels) const;
   // The same without asking: a label that a tree did not propose has the probability 0 there.
   void average_proposed(std::vector<WeightedLabel>& proposed, std::vector<ScoredLabel>& labels) const;
-  // The average of one probability per tree.
-  float mean(const std::vector<float>& probabilities) const;
+  // The average of one value per tree.
+  double mean(const std::vector<double>& values) const;
 
  private:
-  float mean(double weighted_sum) const;
-
   std::vector<double> weights_;
   double total_ = 0;
 };

@@ -100,6 +100,9 @@ class FeatureMatrix:
     def row(self, row: int) -> tuple:
         """The features of a row and their values, as the kernel sees them."""
 
+    def take(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureMatrix:
+        """Some of the rows, in this order."""
+
     @property
     def canonical(self) -> bool:
         """Whether features ascend in every row, none twice."""

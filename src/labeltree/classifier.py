@@ -167,8 +167,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
     tree_weight : sequence of float, optional
         Weight of each tree in the average of their probabilities, 1 by default.
     missing_estimates : {"path", "zero"}
-        With several trees, the estimate of a tree for a label that only other trees propose. "path" computes the
-        probability along the path of the label; "zero" takes 0, which is faster and less exact.
+        How `predict_topk` averages several trees. "path" uses the probabilities of all trees, so that with exact search
+        the k best labels are exact. "zero" lets each tree propose its k best labels, and takes the probability 0 where
+        a tree does not propose a label: averages are too low.
     normalize_siblings : bool
         Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
     n_jobs : int, optional

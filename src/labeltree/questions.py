@@ -92,8 +92,8 @@ class Questions(Fitted):
         k : int
             Number of labels for each row; all labels if there are fewer than k.
         label_weight : {"propensity"}, array of shape (n_labels,), dict or None
-            Rank labels by weight times probability; with one tree and exact search this is exact. Weights are finite
-            and at least 0, in the order of `classes_`, or by label, where labels that are left out weigh 1. Labels of
+            Rank labels by weight times probability; with exact search this is exact. Weights are finite and at least 0,
+            in the order of `classes_`, or by label, where labels that are left out weigh 1. Labels of
             weight 0 come last. ``"propensity"`` weighs labels by their rarity in training, as PSP@k does. These
             weights change the ranking only; the parameter `label_weight` of an estimator changes its training.
         threshold : float
@@ -245,7 +245,7 @@ class Questions(Fitted):
             features, index, kind = model.read(X), model.label_index, model.label_kind
             search = self.make_search(allowed=index.mask(allow, deny))
             if kind == "multiclass":
-                pool = 1 if model.forest.exact_best else min(POOLED_CLASSES, len(index))
+                pool = 1 if model.forest.exact_best(search) else min(POOLED_CLASSES, len(index))
                 return index.at(model.forest.top_k(features, search.replace(k=pool))[0][:, 0])
             found = decided_labels(model, features, search)
         if kind == "lists":

@@ -23,6 +23,25 @@ def best_by_worth(
     return best
 
 
+def assert_worthiest(
+    found: NDArray[np.int64],
+    probabilities: NDArray[np.float32],
+    expected: list[int],
+    worth: NDArray[np.float64],
+    p: NDArray[np.float32],
+) -> None:
+    """Check for the expected labels in their order, with their probabilities; of labels worth nothing any will do."""
+    n_found = len(expected)
+    assert (found[n_found:] == -1).all()
+    assert (probabilities[n_found:] == 0).all()
+    labels = found[:n_found]
+    n_worth = int((worth[expected] > 0).sum())
+    assert labels[:n_worth].tolist() == expected[:n_worth]
+    assert (worth[labels[n_worth:]] == 0).all()
+    assert len(set(labels.tolist())) == n_found
+    np.testing.assert_array_equal(probabilities[:n_found], p[labels])
+
+
 def largest_below(tree: LabelTree, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Per node, the largest weight of the labels below it."""
     return np.array([max(weight[list(tree.labels_under(v))]) for v in range(tree.n_nodes)])

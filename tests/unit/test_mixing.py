@@ -170,11 +170,20 @@ def test_it_has_all_questions_and_no_fit(mixed):
     )
 
 
-def test_evaluations_are_those_of_all_members():
+@pytest.mark.parametrize("search", ["exact", "beam"])
+def test_evaluations_are_those_of_all_members(search):
     X, y = small_data()
-    one, other = (LabelTreeClassifier(**{**SHAPE, "random_state": seed}).fit(X, y) for seed in (0, 1))
-    counts = [m.predict_topk(X, 3, return_evaluations=True)[2] for m in (one, other, mix([one, other]))]
-    np.testing.assert_array_equal(counts[0] + counts[1], counts[2])
+    one, other = (
+        LabelTreeClassifier(**{**SHAPE, "random_state": seed, "search": search, "beam": 3}).fit(X, y)
+        for seed in (0, 1)
+    )
+    models = (one, other, mix([one, other]))
+    for k in (3, len(NAMES)):
+        counts = [m.predict_topk(X, k, return_evaluations=True)[2] for m in models]
+        if search == "beam" or k == len(NAMES):
+            np.testing.assert_array_equal(counts[0] + counts[1], counts[2])
+        else:  # members are asked for more than k labels, until no other label can be among the best
+            assert (counts[0] + counts[1] <= counts[2]).all()
 
 
 def test_an_explanation_has_the_paths_of_all_members():

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.kernel import kernel_probabilities
 from tests.reference.search import label_marginals, node_marginals
-from tests.reference.weighted_search import beam_by_worth, best_by_worth, largest_below, worths
-from tests.strategies import models_and_rows
+from tests.reference.weighted_search import (
+    assert_worthiest,
+    beam_by_worth,
+    best_by_worth,
+    largest_below,
+    worths,
+)
+from tests.strategies import label_weights, models_and_rows
 
 from labeltree import LabelTreeClassifier
 from labeltree.exchange import GuidedSearch
@@ -20,12 +26,6 @@ pytestmark = pytest.mark.native
 Drawn = tuple[LabelTreeClassifier, NDArray[np.float32]]
 
 
-def weights_for(n_labels: int) -> st.SearchStrategy[NDArray[np.float64]]:
-    """Few different ones, so that many labels tie, or any."""
-    one = st.sampled_from([0.0, 0.5, 1.0, 2.0]) | st.floats(0, 1e300)
-    return st.lists(one, min_size=n_labels, max_size=n_labels).map(np.array)
-
-
 def exact_marginals(model: LabelTreeClassifier, X: NDArray[np.float32], tree: int = 0) -> NDArray[np.float32]:
     rows = range(len(X))
     return np.array(
@@ -33,30 +33,11 @@ def exact_marginals(model: LabelTreeClassifier, X: NDArray[np.float32], tree: in
     )
 
 
-def assert_worthiest(
-    found: NDArray[np.int64],
-    probabilities: NDArray[np.float32],
-    expected: list[int],
-    worth: NDArray[np.float64],
-    p: NDArray[np.float32],
-) -> None:
-    """The expected labels in their order, with their own probabilities; of labels worth nothing any may be there."""
-    n_found = len(expected)
-    assert (found[n_found:] == -1).all()
-    assert (probabilities[n_found:] == 0).all()
-    labels = found[:n_found]
-    n_worth = int((worth[expected] > 0).sum())
-    assert labels[:n_worth].tolist() == expected[:n_worth]
-    assert (worth[labels[n_worth:]] == 0).all()
-    assert len(set(labels.tolist())) == n_found
-    np.testing.assert_array_equal(probabilities[:n_found], p[labels])
-
-
 @given(models_and_rows(), st.integers(1, 14), st.data())
 def test_brute_force_finds_the_same(drawn: Drawn, k: int, data: st.DataObject) -> None:
     model, X = drawn
     n_labels = model.tree_.n_labels
-    weight = data.draw(weights_for(n_labels))
+    weight = data.draw(label_weights(n_labels))
     marginals = exact_marginals(model, X)
     threshold = data.draw(
         st.just(0.0) | st.floats(0, 1, width=32) | st.sampled_from(marginals.ravel().tolist())
@@ -78,7 +59,7 @@ def test_no_node_is_asked_in_vain(drawn: Drawn, k: int, data: st.DataObject) -> 
     """Only below nodes whose bound is not below the worth of the k-th label, which any exact search must look at."""
     model, X = drawn
     tree = model.tree_
-    weight = data.draw(weights_for(tree.n_labels))
+    weight = data.draw(label_weights(tree.n_labels))
     labels, _, evaluations = model.predict_topk(X, k, label_weight=weight, return_evaluations=True)
     largest = largest_below(tree, weight)[tree.inner_nodes]
     degree = np.diff(tree.child_begin)[tree.inner_nodes]
@@ -110,7 +91,7 @@ def test_equal_weights_change_nothing(drawn: Drawn, k: int, beam: int | None) ->
 def test_a_beam_follows_the_largest_bounds(drawn: Drawn, k: int, beam: int, data: st.DataObject) -> None:
     model, X = drawn
     model.set_params(search="beam", beam=beam)
-    weight = data.draw(weights_for(model.tree_.n_labels))
+    weight = data.draw(label_weights(model.tree_.n_labels))
     labels, probabilities, evaluations = model.predict_topk(
         X, k, label_weight=weight, return_evaluations=True
     )
@@ -121,33 +102,33 @@ def test_a_beam_follows_the_largest_bounds(drawn: Drawn, k: int, beam: int, data
 
 
 @settings(max_examples=40)
-@given(
-    models_and_rows(n_trees=st.integers(2, 4)),
-    st.integers(1, 14),
-    st.sampled_from(["path", "zero"]),
-    st.data(),
-)
-def test_trees_propose_the_labels_worth_most_to_them(
-    drawn: Drawn, k: int, missing: str, data: st.DataObject
+@given(models_and_rows(n_trees=st.integers(2, 4)), st.integers(1, 14), st.data())
+def test_without_missing_estimates_trees_propose_what_is_worth_most_to_them(
+    drawn: Drawn, k: int, data: st.DataObject
 ) -> None:
+    """Of the labels that reach the threshold in the tree; the threshold then applies to the averages."""
     model, X = drawn
-    model.set_params(missing_estimates=missing)
+    model.set_params(missing_estimates="zero")
     n_labels = model.tree_.n_labels
-    weight = data.draw(weights_for(n_labels))
-    labels, probabilities = model.predict_topk(X, k, label_weight=weight)
+    weight = data.draw(label_weights(n_labels))
+    threshold = data.draw(st.just(0.0) | st.floats(0, 1, width=32))
+    labels, probabilities = model.predict_topk(X, k, label_weight=weight, threshold=threshold)
     of_trees = np.array([exact_marginals(model, X, t) for t in range(len(model.trees_))])
     tree_weight = np.ones(len(of_trees)) if model.tree_weight is None else np.array(model.tree_weight)
     for i in range(len(X)):
         proposed = np.zeros((len(of_trees), n_labels), dtype=bool)
         for t, p in enumerate(of_trees[:, i]):
-            proposed[t, best_by_worth(weight, p, k)] = True
-        counted = of_trees[:, i] * (proposed if missing == "zero" else 1)
+            proposed[t, best_by_worth(weight, p, k, threshold)] = True
+        counted = of_trees[:, i] * proposed
         total = sum(w * p.astype(np.float64) for w, p in zip(tree_weight, counted, strict=True))
         average = (total / sum(tree_weight)).astype(np.float32)
         candidates = np.where(proposed.any(axis=0), average, np.float32(-1))
-        expected = best_by_worth(weight, candidates, k)
+        expected = best_by_worth(weight, candidates, k, threshold)
         # Of labels worth nothing a tree may propose any, also such as are worth something to others.
-        if all((worths(weight, p)[best_by_worth(weight, p, k)] > 0).all() for p in of_trees[:, i]):
+        worst = [
+            worths(weight, p)[best_by_worth(weight, p, k, threshold)].min(initial=1) for p in of_trees[:, i]
+        ]
+        if min(worst) > 0:
             assert_worthiest(labels[i], probabilities[i], expected, worths(weight, average), average)
 
 
@@ -158,7 +139,7 @@ def test_guided_search_finds_what_the_kernel_finds(
 ) -> None:
     model, X = drawn
     tree = model.tree_
-    weight = data.draw(weights_for(tree.n_labels))
+    weight = data.draw(label_weights(tree.n_labels))
     threshold = data.draw(st.just(0.0) | st.floats(0, 1, width=32))
     model.set_params(search="exact" if beam is None else "beam", beam=beam or 1, normalize_siblings=False)
     eta = np.stack([kernel_probabilities(model, X, i) for i in range(len(X))])

@@ -178,6 +178,15 @@ void bind_feature_matrix(nb::module_& m) {
         return nb::make_tuple(to_numpy(std::move(out.index)), to_numpy(std::move(out.value)));
       },
       nb::arg("row"), "The features of a row and their values, as the kernel sees them.");
+  c.def(
+      "take",
+      [](const BoundFeatures& f, Array<int64_t> rows) -> BoundFeatures {
+        for (size_t i = 0; i < rows.size(); ++i) {
+          require(rows.data()[i] >= 0 && rows.data()[i] < f.matrix.n_rows(), "a row is out of range");
+        }
+        return {f.matrix.take(rows.data(), static_cast<int64_t>(rows.size())), f.owners, f.canonical};
+      },
+      nb::arg("rows").noconvert(), "Some of the rows, in this order.");
   c.def_ro("canonical", &BoundFeatures::canonical, "Whether features ascend in every row, none twice.");
 }
 

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelRows
-from labeltree.model.candidates import as_top, by_thresholds, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.candidates import (
+    as_top,
+    best_on_average,
+    by_thresholds,
+    is_exact,
+    pooled,
+    ranked,
+    row_of_each,
+    weighted_mean,
+)
 from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer, TreeShape
 from labeltree.model.model import Model
@@ -70,13 +79,17 @@ class MixedFeatures:
     def n_rows(self) -> int:
         return int(self.parts[0].n_rows)
 
+    def take(self, rows: NDArray[np.int64]) -> MixedFeatures:
+        """Return some of the rows, in this order."""
+        return MixedFeatures([part.take(rows) for part in self.parts])
+
 
 class MixedForest:
     """Members that are asked together.
 
-    For `top_k`, each member proposes its k best labels, without a threshold. All members are then asked for the
-    probability of every proposed label, so its mean is exact; a label that no member proposes is missed. `above` and
-    `enumerate` miss no label, because a mean never exceeds the largest of its parts.
+    If the members search exactly, no question misses a label: `top_k` asks for more proposals until no other label can
+    be among the k best, and a mean never exceeds the largest of its parts. If a member has a beam, or counts missing
+    estimates as 0, each member proposes its k best labels once for `top_k`. A label that no member proposes is missed.
 
     Parameters
     ----------
@@ -88,7 +101,6 @@ class MixedForest:
     has_label_trees = False
     has_node_scores = False
     gives_probabilities = True
-    exact_best = False
 
     def __init__(self, members: Sequence[Member], weights: Sequence[float]) -> None:
         self.members = list(members)
@@ -113,21 +125,43 @@ class MixedForest:
         for member, part in zip(self.members, features.parts, strict=True):
             yield member, member.model.forest, part
 
+    def exact_best(self, search: Search) -> bool:
+        """Return whether all members search exactly."""
+        return all(is_exact(member.search, member.model.forest.n_trees) for member in self.members)
+
     def top_k(
         self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> TopAnswer:
-        rows, labels = [], []
-        counts = np.empty(features.n_rows, dtype=np.int64)
+        exact = self.exact_best(search)
+        # A label may be below the threshold in one member and above it on average, see `native/search/forest.cpp`.
+        threshold = search.threshold if exact or search.label_weight is not None else 0.0
         total = np.zeros(features.n_rows, dtype=np.int64)
-        for member, forest, part in self._asked(features):
-            found, _ = forest.top_k(part, member.asked(search, threshold=0.0, label_threshold=None), counts)
-            total += counts
-            row, column = np.nonzero(found >= 0)
-            rows.append(row)
-            labels.append(member.to_mix(found[row, column]))
+
+        def propose(rows: NDArray[np.int64], k: int) -> list[TopAnswer]:
+            answers = []
+            counts = np.empty(len(rows), dtype=np.int64)
+            some = features if len(rows) == features.n_rows else features.take(rows)
+            for member, forest, part in self._asked(some):
+                wanted = member.asked(search, k=k, threshold=threshold, label_threshold=None)
+                labels, probabilities = forest.top_k(part, wanted, counts)
+                total[rows] += counts
+                answers.append((np.where(labels >= 0, member.to_mix(labels), -1), probabilities))
+            return answers
+
+        def mean_of(rows: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float32]:
+            return self.pairs(features, rows, labels, search)
+
+        if exact:
+            n_labels = self.n_labels
+            answer = best_on_average(features.n_rows, n_labels, self.weights, search, propose, mean_of)
+        else:
+            found = [labels for labels, _ in propose(np.arange(features.n_rows), search.k)]
+            at = [np.nonzero(labels >= 0) for labels in found]
+            of_members = [labels[where] for labels, where in zip(found, at, strict=True)]
+            answer = self._ranked(features, [where[0] for where in at], of_members, search)
         if evaluations is not None:
             evaluations[:] = total
-        return as_top(self._ranked(features, rows, labels, search), search.k)
+        return as_top(answer, search.k)
 
     def above(
         self, features: MixedFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
@@ -186,7 +220,7 @@ class MixedForest:
         self,
         features: MixedFeatures,
         rows: list[NDArray[np.int64]],
-        labels: list[NDArray[np.int64]],
+        labels: list[NDArray[Any]],
         search: Search,
     ) -> RowAnswer:
         """The k best of the labels that some member found, by the mean over all members."""

@@ -44,6 +44,94 @@ def ranked(
     return indptr, labels[kept].astype(np.int32), mean[kept]
 
 
+def is_exact(search: Search, n_parts: int = 1) -> bool:
+    """Return whether a search finds the k best labels, rather than an approximation."""
+    return search.beam == 0 and not (search.missing_as_zero and n_parts > 1)
+
+
+def best_on_average(
+    n_rows: int,
+    n_labels: int,
+    weights: Sequence[float],
+    search: Search,
+    propose: Callable[[NDArray[np.int64], int], Sequence[TopAnswer]],
+    mean_of: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]],
+) -> RowAnswer:
+    """Return the `search.k` best labels of each row by the mean over several parts, exactly.
+
+    This is Fagin's threshold algorithm. Every part proposes its best labels, and every proposal gets its mean. A label
+    that a part does not propose is worth no more to this part than its last proposal. Rows for which a label that no
+    part proposes may still be among the best ask for twice as many proposals.
+
+    Parameters
+    ----------
+    n_rows, n_labels : int
+    weights : sequence of float
+        Weight of each part in the mean.
+    search : Search
+    propose : callable
+        Takes rows and k. Returns the k best labels of these rows in each part that reach `search.threshold` there.
+    mean_of : callable
+        Takes rows and labels. Returns the mean of each pair.
+    """
+    rows = np.arange(n_rows)
+    pairs, means = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+    k = search.k + 1  # The last proposal may be as good as the label that it is compared with.
+    while True:
+        k = min(k, n_labels)
+        proposals = propose(rows, k)
+        found = [np.nonzero(labels >= 0) for labels, _ in proposals]
+        of_parts = [labels[at] for (labels, _), at in zip(proposals, found, strict=True)]
+        new = np.setdiff1d(
+            pooled([rows[at[0]] for at in found], of_parts, n_labels), pairs, assume_unique=True
+        )
+        pairs, means = np.append(pairs, new), np.append(means, mean_of(*np.divmod(new, n_labels)))
+        order = np.argsort(pairs)
+        pairs, means = pairs[order], means[order]
+        answer = ranked(n_rows, n_labels, pairs, means, search)
+        if k == n_labels:
+            return answer
+        rows = rows[_may_change(answer, rows, proposals, weights, search)]
+        if len(rows) == 0:
+            return answer
+        k *= 2
+
+
+def _may_change(
+    answer: RowAnswer,
+    rows: NDArray[np.int64],
+    proposals: Sequence[TopAnswer],
+    weights: Sequence[float],
+    search: Search,
+) -> NDArray[np.bool_]:
+    """Return for which rows a label that no part proposes may be among the k best.
+
+    Such a label reaches the threshold in some part, and is worth no more to this part than its last proposal. In
+    another part it may be below the threshold, and is worth less there than in the first.
+    """
+    weight = search.label_weight
+    heaviest = 1.0 if weight is None else float(weight.max())
+
+    def worth(labels: NDArray[Any], probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
+        value = probabilities.astype(np.float64) * (1.0 if weight is None else weight[labels])
+        return np.where(labels >= 0, value, -1)
+
+    # A part with fewer proposals than it was asked for has no more labels that reach the threshold.
+    last = np.array([worth(labels[:, -1], probabilities[:, -1]) for labels, probabilities in proposals])
+    largest = last.max(axis=0)
+    bound = np.minimum(largest, np.maximum(last, search.threshold * heaviest))
+    # Means are rounded to single precision.
+    bound = np.average(bound, axis=0, weights=weights) * (1 + 2**-20) + heaviest * 2**-149
+    indptr, labels, probabilities = answer
+    full = np.diff(indptr)[rows] == search.k
+    kth = np.full(len(rows), -1.0)
+    at = indptr[rows[full] + 1] - 1
+    kth[full] = worth(labels[at], probabilities[at])
+    # Of labels that are worth nothing any may be there.
+    may_change: NDArray[np.bool_] = (largest >= 0) & (bound >= kth) & (~full | (largest > 0))
+    return may_change
+
+
 def by_thresholds(
     above: Callable[[Search], RowAnswer], n_labels: int, search: Search
 ) -> Iterator[tuple[int, float]]:

@@ -43,6 +43,9 @@ class Features(Protocol):
     @property
     def n_rows(self) -> int: ...
 
+    def take(self, rows: NDArray[np.int64], /) -> Features:
+        """Return some of the rows, in this order."""
+
 
 class Forest(Protocol):
     """Anything trained that answers these questions. Labels are positions in `classes_`.
@@ -57,8 +60,6 @@ class Forest(Protocol):
         Whether `node_scores` returns scores rather than raising `ValueError`.
     gives_probabilities : bool
         Whether answers are probabilities, rather than scores that only rank.
-    exact_best : bool
-        Whether `top_k` finds the same best label with k = 1 as with a larger k.
     n_labels, n_trees : int
         The numbers of labels and of trees.
     """
@@ -71,9 +72,6 @@ class Forest(Protocol):
 
     @property
     def gives_probabilities(self) -> bool: ...
-
-    @property
-    def exact_best(self) -> bool: ...
 
     @property
     def n_labels(self) -> int: ...
@@ -90,6 +88,9 @@ class Forest(Protocol):
 
     def top_k(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> TopAnswer:
         """Return the `search.k` best labels of every row; fill `evaluations` with the node classifiers asked."""
+
+    def exact_best(self, search: Search) -> bool:
+        """Return whether `top_k` finds the same best label with k = 1 as with a larger k."""
 
     def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
         """Return all labels that reach their threshold, at most `search.k` for each row."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from labeltree.model.candidates import is_exact
+from labeltree.model.forest import Search
 from labeltree.trees import LabelTree
 
 
@@ -16,10 +18,9 @@ class LabelForest:
 
     weights: list[Any]
 
-    @property
-    def exact_best(self) -> bool:
-        """Whether there is one tree: the best label on average need not be the best of any tree."""
-        return len(self.weights) == 1
+    def exact_best(self, search: Search) -> bool:
+        """Return whether there is one tree, or a search that finds the best label though it is the best of no tree."""
+        return self.n_trees == 1 or is_exact(search, self.n_trees)
 
     @property
     def n_labels(self) -> int:

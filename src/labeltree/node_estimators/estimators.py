@@ -34,6 +34,10 @@ class EstimatorFeatures:
     def n_rows(self) -> int:
         return int(self.X.shape[0])
 
+    def take(self, rows: NDArray[np.int64]) -> EstimatorFeatures:
+        """Return some of the rows, in this order."""
+        return EstimatorFeatures(self.X[rows])
+
 
 @dataclass(frozen=True)
 class NodeEstimators:

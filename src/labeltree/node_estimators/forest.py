@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from labeltree.exchange import GuidedSearch, NodeBlocks, node_targets
 from labeltree.exchange.scores import path_products
 from labeltree.labels.reading import LabelRows
-from labeltree.model.candidates import as_top, by_thresholds, pooled, ranked, row_of_each, weighted_mean
+from labeltree.model.candidates import (
+    as_top,
+    best_on_average,
+    by_thresholds,
+    is_exact,
+    pooled,
+    ranked,
+    row_of_each,
+    weighted_mean,
+)
 from labeltree.model.forest import RowAnswer, Search, TopAnswer
 from labeltree.model.label_forest import LabelForest
 from labeltree.model.node_scores import NodeScores
@@ -51,10 +60,11 @@ class EstimatorForest(LabelForest):
     def top_k(
         self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
     ) -> TopAnswer:
-        # A label may be below the threshold in one tree and above it on average.
-        threshold = search.threshold if len(self.weights) == 1 else 0.0
+        exact = len(self.weights) > 1 and is_exact(search, len(self.weights))
+        # A label may be below the threshold in one tree and above it on average, see `native/search/forest.cpp`.
+        each = len(self.weights) == 1 or exact or search.label_weight is not None
         options: dict[str, Any] = {
-            "threshold": threshold,
+            "threshold": search.threshold if each else 0.0,
             "beam": search.beam or None,
             "allowed": search.allowed,
             "label_weight": search.label_weight,
@@ -62,6 +72,16 @@ class EstimatorForest(LabelForest):
         }
 
         def best(asked: list[_Answers]) -> RowAnswer:
+            def propose(rows: NDArray[np.int64], k: int) -> list[TopAnswer]:
+                searches = [GuidedSearch(a.tree, len(rows), k, **options) for a in asked]
+                return [one.run(a.of_rows(rows)).top_labels() for one, a in zip(searches, asked, strict=True)]
+
+            def mean_of(rows: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float32]:
+                return self._mean(asked, rows, labels, search)
+
+            if exact:
+                n_rows = asked[0].n_rows
+                return best_on_average(n_rows, self.n_labels, self.tree_weight, search, propose, mean_of)
             found = [GuidedSearch(a.tree, a.n_rows, search.k, **options).run(a.ask).matrix() for a in asked]
             return self._mean_of_found(found, asked, search)
 
@@ -194,9 +214,21 @@ class _Answers:
         self._news.append((blocks, answers))
         return answers
 
+    def of_rows(self, rows: NDArray[np.int64]) -> Callable[[NodeBlocks], NDArray[np.float32]]:
+        """Return `recall` for a search of some rows, which numbers them from 0."""
+        self._learn_news()  # once: a search needs no block twice
+
+        def recall(blocks: NodeBlocks) -> NDArray[np.float32]:
+            return self._look_up(NodeBlocks.of(self.tree, rows[blocks.block_row], blocks.parent))
+
+        return recall
+
     def recall(self, blocks: NodeBlocks) -> NDArray[np.float32]:
         """Return the probabilities of blocks, from the cache if possible."""
         self._learn_news()
+        return self._look_up(blocks)
+
+    def _look_up(self, blocks: NodeBlocks) -> NDArray[np.float32]:
         keys = self._block_keys(blocks)
         known = np.isin(keys, self._keys)
         at = np.searchsorted(self._keys, keys[known])

@@ -32,7 +32,6 @@ class GrowingForest:
     has_label_trees = True
     has_node_scores = False
     gives_probabilities = True
-    exact_best = True
     n_trees = 1
 
     def __init__(
@@ -79,6 +78,9 @@ class GrowingForest:
             n_found = int((row >= 0).sum())
             n_added = min(len(never), len(row) - n_found)
             row[n_found : n_found + n_added] = never[:n_added]
+
+    def exact_best(self, search: Search) -> bool:
+        return True
 
     def above(self, features: Any, search: Search, evaluations: NDArray[np.int64] | None = None) -> RowAnswer:
         indptr, labels, probabilities = self._tree.above(features, self._by_number(search), evaluations)

@@ -32,7 +32,6 @@ class ExampleForest(KernelForest):
 
     has_label_trees = False
     has_node_scores = False
-    exact_best = True
 
     def __init__(self, example_trees: ExampleTrees, reranking: Reranking | None = None) -> None:
         self.example_trees = example_trees
@@ -43,6 +42,10 @@ class ExampleForest(KernelForest):
     def gives_probabilities(self) -> bool:
         """Whether answers are probabilities: reranked scores are not."""
         return self.reranking is None
+
+    def exact_best(self, search: Search) -> bool:
+        """Return True: every tree gives all its labels."""
+        return True
 
     def answering(self, reranking: Reranking | None) -> ExampleForest:
         """Return the forest with this reranking; this forest if nothing changes."""

@@ -87,8 +87,9 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     tree_weight : sequence of float, optional
         Weight of each tree in the average of their probabilities, 1 by default.
     missing_estimates : {"path", "zero"}
-        With several trees, the estimate of a tree for a label that only other trees propose. "path" computes the
-        probability along the path of the label; "zero" takes 0, which is faster and less exact.
+        How `predict_topk` averages several trees. "path" uses the probabilities of all trees, so that with exact search
+        the k best labels are exact. "zero" lets each tree propose its k best labels, and takes the probability 0 where
+        a tree does not propose a label: averages are too low.
     n_jobs : int, optional
         Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
         One thread trains a node, so more threads do not speed up a flat tree.
