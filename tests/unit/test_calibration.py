@@ -320,14 +320,7 @@ def test_models_of_all_kinds(method, parameters):
 @pytest.mark.native
 @pytest.mark.parametrize("normalize_siblings", [False, True])
 def test_joint_blocks_are_mapped_from_their_log_odds(normalize_siblings):
-    joint = {
-        "loss": "logistic",
-        "siblings": "joint",
-        "tree": "kmeans",
-        "arity": 2,
-        "max_leaves": 2,
-        "n_trees": 1,
-    }
+    joint = {"loss": "logistic", "siblings": "joint", "arity": 2, "max_leaves": 2, "n_trees": 1}
     model = small_model(**joint, normalize_siblings=normalize_siblings)
     rows = X.toarray()
     before = kernel_probabilities(model, rows, 0).astype(np.float64)
