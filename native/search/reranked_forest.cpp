@@ -28,11 +28,27 @@ void sort_candidates(Candidates& candidates, const Worth& worth) {
   });
 }
 
+// Some rows of a matrix; a copy unless they are all rows.
+class RowsOf {
+ public:
+  RowsOf(const FeatureMatrix& features, const std::vector<int64_t>& rows)
+      : features_(features),
+        all_(static_cast<int64_t>(rows.size()) == features.n_rows()),
+        copied_(features, all_ ? std::vector<int64_t>() : rows) {}
+  FeatureMatrix matrix() const { return all_ ? features_ : copied_.matrix(); }
+
+ private:
+  const FeatureMatrix& features_;
+  bool all_;
+  CopiedRows copied_;
+};
+
 }  // namespace
 
 RerankedForest::RerankedForest(std::shared_ptr<const Forest> forest,
-                               std::shared_ptr<const LabelColumns> labels, LevelMaps map, int64_t n_proposed)
-    : forest_(std::move(forest)), labels_(std::move(labels)), map_(std::move(map)) {
+                               std::shared_ptr<const LabelColumns> labels, LevelMaps map, int64_t n_proposed,
+                               float least)
+    : forest_(std::move(forest)), labels_(std::move(labels)), map_(std::move(map)), least_(least) {
   if (labels_->n_labels() != n_labels() || labels_->n_features() != n_features() ||
       labels_->dense() != dense()) {
     throw CorruptModel("the trees and the label classifiers differ in their number of labels or features");
@@ -58,14 +74,14 @@ void RerankedForest::for_rows(int64_t n_rows, int n_threads, const Body& body) c
 }
 
 RerankedForest::BestOfTrees RerankedForest::ask_trees(const FeatureMatrix& features, const Search& search,
-                                                      int64_t k, int64_t* evaluations,
+                                                      int64_t k, float threshold, int64_t* evaluations,
                                                       Progress* progress) const {
   BestOfTrees found{k, {}, {}};
   found.labels.resize(features.n_rows() * k);
   found.probabilities.resize(features.n_rows() * k);
   Search wanted = search;
   wanted.k = k;
-  wanted.threshold = 0;  // it is one of the final probabilities
+  wanted.threshold = threshold;  // that of the search is one of the final probabilities
   forest_->top_k(features, wanted, found.labels.data(), found.probabilities.data(), evaluations, progress);
   return found;
 }
@@ -98,18 +114,28 @@ void RerankedForest::add_other(int32_t label, float of_trees, float lowest, size
 
 void RerankedForest::top_k(const FeatureMatrix& features, const Search& search, int32_t* labels,
                            float* probabilities, int64_t* evaluations, Progress* progress) const {
-  const BestOfTrees proposals = ask_trees(features, search, n_proposed_, evaluations, progress);
-  // The proposals do not depend on k.
+  const BestOfTrees proposals = ask_trees(features, search, n_proposed_, least_, evaluations, progress);
+  // The proposals do not depend on k. Rows with fewer than k of them need other labels, too.
+  std::vector<int64_t> open, place(features.n_rows(), -1);
+  for (int64_t row = 0; row < features.n_rows(); ++row) {
+    const bool enough = search.k <= n_proposed_ && proposals.labels[row * n_proposed_ + search.k - 1] >= 0;
+    if (search.k == 0 || enough) continue;
+    place[row] = static_cast<int64_t>(open.size());
+    open.push_back(row);
+  }
   BestOfTrees more{0, {}, {}};
-  if (search.k > n_proposed_) {
-    std::vector<int64_t> counts(evaluations != nullptr ? features.n_rows() : 0);
-    more = ask_trees(features, search, search.k, evaluations != nullptr ? counts.data() : nullptr, nullptr);
-    for (size_t row = 0; row < counts.size(); ++row) evaluations[row] += counts[row];
+  if (!open.empty()) {
+    std::vector<int64_t> counts(evaluations != nullptr ? open.size() : 0);
+    const RowsOf some(features, open);
+    more = ask_trees(some.matrix(), search, search.k, 0, evaluations != nullptr ? counts.data() : nullptr,
+                     nullptr);
+    for (size_t i = 0; i < counts.size(); ++i) evaluations[open[i]] += counts[i];
   }
   for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
     const float lowest = judge(features, row, proposals, scratch);
     const size_t n_proposals = scratch.candidates.size();
-    for (int64_t at = row * more.k; at < (row + 1) * more.k && more.labels[at] >= 0; ++at) {
+    for (int64_t at = place[row] * more.k; place[row] >= 0 && at < (place[row] + 1) * more.k; ++at) {
+      if (more.labels[at] < 0) break;
       add_other(more.labels[at], more.probabilities[at], lowest, n_proposals, scratch);
     }
     std::vector<Candidate>& candidates = scratch.candidates;
@@ -137,18 +163,16 @@ std::vector<std::vector<ScoredLabel>> RerankedForest::above(const FeatureMatrix&
                           : *std::min_element(search.label_threshold, search.label_threshold + n_labels());
   Search proposing = search;
   proposing.label_weight = nullptr;  // of top_k() only
-  const BestOfTrees found = ask_trees(features, proposing, n_proposed_, evaluations, nullptr);
+  const BestOfTrees found = ask_trees(features, proposing, n_proposed_, least_, evaluations, nullptr);
   // Rows that may have labels above their threshold beyond the proposals.
   std::vector<float> lowest(features.n_rows());
   for_rows(features.n_rows(), search.n_threads, [&](int64_t row, Scratch& scratch) {
     lowest[row] = judge(features, row, found, scratch);
     if (evaluations != nullptr) evaluations[row] += static_cast<int64_t>(scratch.candidates.size());
-    if (static_cast<int64_t>(scratch.candidates.size()) < n_proposed_)
-      lowest[row] = -1;  // there are no others
   });
   std::vector<int64_t> open;
   for (int64_t row = 0; row < features.n_rows(); ++row) {
-    if (lowest[row] >= least && n_proposed_ < n_labels()) open.push_back(row);
+    if (lowest[row] >= least) open.push_back(row);
   }
   Search of_others = search;
   // With thresholds per label, the best of these may be below theirs once they are no more than `lowest`.
@@ -156,7 +180,7 @@ std::vector<std::vector<ScoredLabel>> RerankedForest::above(const FeatureMatrix&
   of_others.k = is_one ? std::min<int64_t>(search.k + n_proposed_, n_labels()) : n_labels();
   std::vector<std::vector<ScoredLabel>> others(features.n_rows());
   if (!open.empty()) {
-    const CopiedRows some(features, open);
+    const RowsOf some(features, open);
     std::vector<int64_t> counts(evaluations != nullptr ? open.size() : 0);
     auto answers = forest_->above(some.matrix(), of_others, evaluations != nullptr ? counts.data() : nullptr);
     for (size_t i = 0; i < open.size(); ++i) {
@@ -186,13 +210,12 @@ void RerankedForest::pairs(const FeatureMatrix& features, const int64_t* rows, c
   const std::vector<int64_t> starts = run_starts(rows, n);
   std::vector<int64_t> asked;
   for (size_t i = 0; i + 1 < starts.size(); ++i) asked.push_back(rows[starts[i]]);
-  const bool all = static_cast<int64_t>(asked.size()) == features.n_rows();
-  const CopiedRows copied(features, all ? std::vector<int64_t>() : asked);
-  const FeatureMatrix some = all ? features : copied.matrix();
+  const RowsOf copied(features, asked);
+  const FeatureMatrix some = copied.matrix();
   Search proposing = search;
   proposing.label_weight = nullptr;
   proposing.allowed = nullptr;
-  const BestOfTrees found = ask_trees(some, proposing, n_proposed_, nullptr, nullptr);
+  const BestOfTrees found = ask_trees(some, proposing, n_proposed_, least_, nullptr, nullptr);
   std::vector<uint8_t> is_other(n, 0);
   std::vector<float> lowest(asked.size());
   for_rows(some.n_rows(), search.n_threads, [&](int64_t i, Scratch& scratch) {

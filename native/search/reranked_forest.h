@@ -17,23 +17,23 @@
 namespace labeltree {
 
 // The proposals of a row are the `n_proposed` labels that the trees rank highest, among those that the search
-// allows, by its weights. The probability of a proposal is that of its label classifier, its score mapped by
-// `map`. Any other label has the probability that the trees give it, but at most that of the least probable
-// proposal. Equally probable labels are ranked by their scores, which other labels do not have, then by their
-// probability in the trees, then by label.
+// allows and that have a probability of at least `least` there, by its weights. The probability of a proposal
+// is that of its label classifier, its score mapped by `map`. Any other label has the probability that the
+// trees give it, but at most that of the least probable proposal. Equally probable labels are ranked by their
+// scores, which other labels do not have, then by their probability in the trees, then by label.
 class RerankedForest {
  public:
   // `map` has one level, and maps the scores of all label classifiers. Throws CorruptModel if the parts do
   // not fit each other.
   RerankedForest(std::shared_ptr<const Forest> forest, std::shared_ptr<const LabelColumns> labels,
-                 LevelMaps map, int64_t n_proposed);
+                 LevelMaps map, int64_t n_proposed, float least);
 
   int32_t n_labels() const { return forest_->n_labels(); }
   int64_t n_features() const { return forest_->n_features(); }
   const FeatureRange& dense() const { return forest_->dense(); }
 
-  // As those of Forest. Evaluations include the label classifiers. top_k() ranks the proposals and, if k is
-  // larger, the labels that the trees rank among their k best.
+  // As those of Forest. Evaluations include the label classifiers. top_k() ranks the proposals and, if
+  // there are fewer than k, the labels that the trees rank among their k best.
   void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
              int64_t* evaluations, Progress* progress) const;
   std::vector<std::vector<ScoredLabel>> above(const FeatureMatrix& features, const Search& search,
@@ -60,8 +60,8 @@ class RerankedForest {
     std::vector<float> probabilities;
   };
 
-  BestOfTrees ask_trees(const FeatureMatrix& features, const Search& search, int64_t k, int64_t* evaluations,
-                        Progress* progress) const;
+  BestOfTrees ask_trees(const FeatureMatrix& features, const Search& search, int64_t k, float threshold,
+                        int64_t* evaluations, Progress* progress) const;
   // Makes the proposals for a row the candidates; returns the lowest probability of one, 1 if there is none.
   float judge(const FeatureMatrix& features, int64_t row, const BestOfTrees& proposals,
               Scratch& scratch) const;
@@ -75,6 +75,7 @@ class RerankedForest {
   std::shared_ptr<const LabelColumns> labels_;
   LevelMaps map_;
   int64_t n_proposed_;
+  float least_;
   mutable Pool<Scratch> pool_;
 };
 

@@ -303,7 +303,7 @@ class RerankedForest:
     Trees that propose labels, and a classifier for each label that ranks the proposals.
     """
 
-    def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int) -> None: ...
+    def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int, least: float) -> None: ...
 
     def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
         """

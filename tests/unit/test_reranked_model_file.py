@@ -125,7 +125,9 @@ def test_a_mix_with_such_a_model(tmp_path: Path) -> None:
         ({"rerank": {"proposals": 0, "file": {}}}, "proposals must be from 1"),
         ({"rerank": {"proposals": 2**31, "file": {}}}, "proposals must be from 1"),
         ({"rerank": {"proposals": True, "file": {}}}, "'proposals' must be of type int"),
-        ({"rerank": {"proposals": 4}}, "rerank has no 'file'"),
+        ({"rerank": {"proposals": 4, "file": {}}}, "rerank has no 'least'"),
+        ({"rerank": {"proposals": 4, "least": -0.1, "file": {}}}, "'least' must be a probability"),
+        ({"rerank": {"proposals": 4, "least": 0.1}}, "rerank has no 'file'"),
         ({"format_version": 8}, "format version 8, but its sections are those of version 9"),
     ],
 )

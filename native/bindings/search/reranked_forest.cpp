@@ -30,10 +30,10 @@ struct BoundRerankedForest {
 };
 
 void make_forest(BoundRerankedForest* self, nb::object forest, nb::object columns, const nb::dict& map,
-                 int64_t n_proposed) {
+                 int64_t n_proposed, float least) {
   auto made = std::make_unique<RerankedForest>(nb::cast<const BoundForest&>(forest).forest,
                                                nb::cast<const BoundColumns&>(columns).columns,
-                                               stored_maps(map), n_proposed);
+                                               stored_maps(map), n_proposed, least);
   new (self) BoundRerankedForest{{std::move(forest), std::move(columns)}, std::move(made)};
 }
 
@@ -44,9 +44,9 @@ void bind_reranked_forest(nb::module_& m) {
       m, "RerankedForest", nb::type_slots(reference_slots<BoundRerankedForest>),
       "Trees that propose labels, and a classifier for each label that ranks the proposals.");
   c.def("__init__", &make_forest, nb::arg("forest"), nb::arg("columns"), nb::arg("map"),
-        nb::arg("n_proposed"),
-        nb::sig(
-            "def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int) -> None"));
+        nb::arg("n_proposed"), nb::arg("least"),
+        nb::sig("def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int, "
+                "least: float) -> None"));
   def_answers(c,
               [](const BoundRerankedForest& bound, const FeatureMatrix& features) -> const RerankedForest& {
                 return bound.asked(features);

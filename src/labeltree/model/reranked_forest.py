@@ -20,13 +20,17 @@ from labeltree.model.linear_forest import LinearForest
 from labeltree.model.node_scores import NodeScores
 from labeltree.trees import LabelTree
 
+#: Trees do not propose labels that are less probable. Such labels are many, hardly ever right, and slow to find.
+LEAST_PROPOSED = 1e-4
+
 
 class RerankedForest(KernelForest):
     """Label trees with a classifier for each label.
 
-    The proposals for a row are the labels that the trees rank highest, among those that the search allows and by its
-    weights. The probability of a proposal is that of its classifier. Any other label has the probability that the trees
-    give it, but at most that of the least probable proposal.
+    The proposals for a row are the labels that the trees rank highest, among those that the search allows and that have
+    a probability of at least `least` there, by the weights of the search. The probability of a proposal is
+    that of its classifier. Any other label has the probability that the trees give it, but at most that of the least
+    probable proposal.
 
     Parameters
     ----------
@@ -35,22 +39,35 @@ class RerankedForest(KernelForest):
     judges : LabelClassifiers
         The classifiers of the labels.
     n_proposals : int
-        The number of proposals for each row.
+        The maximum number of proposals for each row.
+    least : float
+        The smallest probability in the trees of a label that they propose.
     """
 
     has_label_trees = True
     has_node_scores = True
     gives_probabilities = True
 
-    def __init__(self, proposer: LinearForest, judges: LabelClassifiers, n_proposals: int) -> None:
+    def __init__(
+        self,
+        proposer: LinearForest,
+        judges: LabelClassifiers,
+        n_proposals: int,
+        least: float = LEAST_PROPOSED,
+    ) -> None:
         self.proposer = proposer
         self.judges = judges
         self.n_proposals = n_proposals
+        self.least = least
         self.columns = judges.native(proposer.n_features)
         calibration = proposer.calibration
         fitted = None if calibration is None else calibration.labels
         self.native = _native.RerankedForest(
-            proposer.native, self.columns, dict(judges.map if fitted is None else fitted), n_proposals
+            proposer.native,
+            self.columns,
+            dict(judges.map if fitted is None else fitted),
+            n_proposals,
+            least,
         )
 
     # -- the trees ---------------------------------------------------------------------------------------------------
@@ -105,7 +122,9 @@ class RerankedForest(KernelForest):
         return self.proposer.node_scores(features, labels, search, seed)
 
     def _with(self, proposer: LinearForest) -> RerankedForest:
-        return self if proposer is self.proposer else RerankedForest(proposer, self.judges, self.n_proposals)
+        if proposer is self.proposer:
+            return self
+        return RerankedForest(proposer, self.judges, self.n_proposals, self.least)
 
     # -- the label classifiers ---------------------------------------------------------------------------------------
 
@@ -116,16 +135,23 @@ class RerankedForest(KernelForest):
 
     def label_scores(self, features: Any, labels: LabelRows, search: Search) -> NodeScores:
         """Return the scores of the classifiers of all proposals, for rows with known labels; all are on level 0."""
-        found, _ = self.proposer.top_k(features, search.replace(k=min(self.n_proposals, self.n_labels)))
+        found = self._proposals(features, search)
         rows, places = np.nonzero(found >= 0)
         return proposal_scores(
             self.columns, features, rows.astype(np.int64), found[rows, places], labels, search.n_threads
         )
 
+    def _proposals(self, features: Any, search: Search) -> NDArray[np.int32]:
+        """Return the proposals for each row, filled up with -1."""
+        k = min(self.n_proposals, self.n_labels)
+        wanted = search.replace(k=k, threshold=self.least, label_weight=None)
+        return self.proposer.top_k(features, wanted)[0]
+
     def enumerate(self, features: Any, search: Search) -> Iterator[tuple[int, float]]:
-        wanted = search.replace(k=min(self.n_proposals, self.n_labels), threshold=0.0, label_weight=None)
-        found, probabilities = self.top_k(features, wanted)
-        n_found = int((found[0] >= 0).sum())
+        n_found = int((self._proposals(features, search) >= 0).sum())
+        found, probabilities = self.top_k(
+            features, search.replace(k=max(n_found, 1), threshold=0.0, label_weight=None)
+        )
         proposed = dict(zip(found[0, :n_found].tolist(), probabilities[0, :n_found].tolist(), strict=True))
         lowest = min(proposed.values(), default=1.0)
 
@@ -144,7 +170,7 @@ class RerankedForest(KernelForest):
         of_trees = self.proposer.explain(features, label, search, n_features, feature_names)
         rows, labels = np.zeros(1, dtype=np.int64), np.array([label], dtype=np.int32)
         (probability,) = self.pairs(features, rows, labels, search).tolist()
-        found, _ = self.proposer.top_k(features, search.replace(k=min(self.n_proposals, self.n_labels)))
+        found = self._proposals(features, search)
         score = np.empty(1, dtype=np.float32)
         self.columns.scores(features, rows, labels, 1, score)
         values = dict(zip(*(array.tolist() for array in features.row(0)), strict=True))
@@ -160,7 +186,7 @@ class RerankedForest(KernelForest):
         return Explanation(label, probability, of_trees.paths, classifier=step)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RerankedForest, (self.proposer, self.judges, self.n_proposals)
+        return RerankedForest, (self.proposer, self.judges, self.n_proposals, self.least)
 
 
 def proposal_scores(

@@ -32,8 +32,10 @@ def explain(served: ServedModel, request: ExplainRequest) -> dict[str, Any]:
         explanation = _explanation(served, request)
     except ValueError as error:  # the scores of this kind of model are not sums
         raise Refusal(409, str(error), "cannot_explain") from None
-    own = [] if explanation.classifier is None else [explanation.classifier]
-    if not all(isfinite(step.score) for path in (*explanation.paths, own) for step in path):
+    scores = [step.score for path in explanation.paths for step in path]
+    if explanation.classifier is not None:
+        scores.append(explanation.classifier.score)
+    if not all(map(isfinite, scores)):
         place = "row" if request.row is not None else "features"
         raise Refusal(
             422, f"{place}: the scores of these values are too large for float32: send smaller values"

@@ -18,7 +18,7 @@ from labeltree.labels.reading import LabelRows
 from labeltree.model.dense_weights import PANEL_COLUMNS
 from labeltree.model.label_classifiers import LabelClassifiers
 from labeltree.model.linear_forest import LinearForest
-from labeltree.model.reranked_forest import RerankedForest, proposal_scores
+from labeltree.model.reranked_forest import LEAST_PROPOSED, RerankedForest, proposal_scores
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.linear_learner import LinearLearner
@@ -186,7 +186,7 @@ def _fit_map(
     weights, _ = train_tree(forest.trees[0], rest, rough, seed, run)
     aside = examples.take(rows)
     new = LinearForest([weights], forest.n_features, forest.link)
-    indptr, found = propose(new, aside, n_proposals, run)
+    indptr, found = propose(new, aside, n_proposals, run, LEAST_PROPOSED)
     cost = np.bincount(proposals[1], minlength=labels.n_labels)
     sample = plan.sample(SAMPLED_SHARE, FEWEST_SAMPLED, cost, random.random())
     arrays = run.phase(

@@ -19,12 +19,15 @@ VERSION = 9
 _MAP = LEVEL_ARRAYS["platt"]
 
 
-def write(draft: Draft, judges: LabelClassifiers, n_proposals: int) -> None:
+def write(draft: Draft, judges: LabelClassifiers, n_proposals: int, least: float) -> None:
     """Add label classifiers."""
     tensors = {name: Tensor.of(values) for name, values in {**judges.arrays, **judges.map}.items()}
     for name in tensors.keys() & {"weight", "dense"}:
         tensors[name] = Tensor(WEIGHT_DTYPES[judges.weight_type], judges.arrays[name])
-    draft.add(VERSION, rerank={"proposals": n_proposals, "file": TensorPart("label-classifiers", tensors)})
+    draft.add(
+        VERSION,
+        rerank={"proposals": n_proposals, "least": least, "file": TensorPart("label-classifiers", tensors)},
+    )
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class StoredLabelClassifiers:
 
     stored: Stored
     n_proposals: int
+    least: float
     file: StoredFile
 
     def tensors(self, weights: str, has_dense: bool) -> dict[str, Tensor]:
@@ -69,9 +73,10 @@ def take(stored: Stored) -> StoredLabelClassifiers | None:
         return None
     stored.needs(VERSION)
     fields = Fields(stored.fields.take("rerank", object), "rerank")
-    found = StoredLabelClassifiers(
-        stored, fields.count("proposals", 1, LARGEST_COUNT), fields.file("file", "label-classifiers")
-    )
+    n_proposals, least = fields.count("proposals", 1, LARGEST_COUNT), fields.take("least", float)
+    if not 0 <= least <= 1:
+        raise ValueError(f"rerank: 'least' must be a probability, got {least}")
+    found = StoredLabelClassifiers(stored, n_proposals, least, fields.file("file", "label-classifiers"))
     fields.finish()
     return found
 

@@ -46,7 +46,8 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
         draft.add(_DENSE_VERSION, joint_blocks=True)
     calibration.write(draft, forest.calibration)
     if isinstance(forest, RerankedForest):
-        label_classifiers.write(draft, forest.judges.with_weight_type(weights), forest.n_proposals)
+        judges = forest.judges.with_weight_type(weights)
+        label_classifiers.write(draft, judges, forest.n_proposals, forest.least)
     draft.files[FILES] = [TensorPart(f"tree-{t}", _tensors(tree)) for t, tree in enumerate(trees)]
 
 
@@ -149,7 +150,7 @@ def read(cls: type[Any], stored: Stored) -> Any:
     if section.judges is not None:
         judges = section.judges.read(section.weights, section.dense_features, section.batch.n_labels)
         with blaming(section.judges.file.name):
-            forest = RerankedForest(forest, judges, section.judges.n_proposals)
+            forest = RerankedForest(forest, judges, section.judges.n_proposals, section.judges.least)
             if stored.verify:
                 forest.columns.verify()
     estimator.adopt(section.batch.model(estimator, forest, section.dense_features))
