@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ from labeltree.trees import complete_tree, huffman_tree, kmeans_tree, random_tre
 
 def trees_of(X: Any, y: Any) -> dict[str, LabelTree]:
     counts = np.asarray(y.sum(axis=0)).ravel()
-    binary = kmeans_tree(X, y, arity=2, frequent_share=0.0, random_state=0)
+    balanced = partial(kmeans_tree, X, y, arity=32, max_leaves=100, balanced=True, random_state=0)
+    binary = balanced(arity=2, frequent_share=0.0)
     return {
-        "k-means": kmeans_tree(X, y, random_state=0),
-        "k-means, `frequent_share=0`": kmeans_tree(X, y, frequent_share=0.0, random_state=0),
+        "unbalanced k-means": kmeans_tree(X, y, random_state=0),
+        "k-means": balanced(),
+        "k-means, `frequent_share=0`": balanced(frequent_share=0.0),
         "k-means, binary": binary,
         "k-means, binary, `collapse=5`": binary.collapse(5),
         "Huffman": huffman_tree(counts),

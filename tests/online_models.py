@@ -34,6 +34,7 @@ def online_model(learner: Learner, **parameters: Any) -> OnlineLabelTreeClassifi
         loss=learner.loss,
         learning_rate=learner.learning_rate,
         regularization=None if learner.solver == "adagrad" else learner.regularization,
+        initial_accumulator=learner.initial_accumulator if learner.solver == "adagrad" else None,
         normalize=False,
         **parameters,
     )

@@ -19,7 +19,7 @@ LEARNERS = [
     Learner(solver, loss, learning_rate=0.5, regularization=0.0 if solver == "adagrad" else 0.03)
     for solver in ("adagrad", "sgd", "fobos")
     for loss in ("logistic", "squared_hinge")
-]
+] + [Learner("adagrad", loss, 0.5, initial_accumulator=0.003) for loss in ("logistic", "squared_hinge")]
 
 
 def streams(

@@ -12,7 +12,10 @@ class Labeltree(System):
         self.X, self.y = read_xmlc(self.job.train, n_jobs=self.job.threads)
 
     def train(self):
+        # What `fit` with several epochs learns with.
+        several = {} if self.job.passes == 1 else {"initial_accumulator": 1.0, "learning_rate": 2.0}
         self.model = OnlineLabelTreeClassifier(
+            **several,
             **self.job.settings, n_jobs=self.job.threads, random_state=self.job.seed
         )
         for _ in range(self.job.passes):

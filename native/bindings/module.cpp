@@ -22,6 +22,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_guided_search(m);
   labeltree::bind_node_assignment(m);
   labeltree::bind_block_solver(m);
+  labeltree::bind_block_groups(m);
   labeltree::bind_held_out_blocks(m);
   labeltree::bind_softmax_trainer(m);
   labeltree::bind_max_margin(m);

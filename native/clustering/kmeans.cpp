@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kRowsPerTask = 512;
 constexpr int64_t kRowsPerChunk = 8192;
+constexpr float kNothingInCommon = 1e-6f;  // what rounding leaves of a row that was moved away
 
 // Columns of the matrix of centroids: a width whose rows are aligned for the vectors that read them.
 int padded(int k) { return k <= 4 ? 4 : k <= 8 ? 8 : (k + 15) / 16 * 16; }
@@ -91,11 +92,24 @@ std::vector<int32_t> KMeans::assign(const AlignedFloats& similarity, int32_t n) 
   return options_.balanced ? assign_balanced(similarity, n) : assign_nearest(similarity, n);
 }
 
+// A row that has nothing in common with any centroid goes where there is most room: if the first cluster got
+// all such rows, it would have to be split again and again.
 std::vector<int32_t> KMeans::assign_nearest(const AlignedFloats& similarity, int32_t n) const {
-  std::vector<int32_t> cluster(n);
+  std::vector<int32_t> cluster(n), size(k_), strangers;
   for (int32_t i = 0; i < n; ++i) {
     const float* s = similarity.data() + static_cast<int64_t>(i) * lanes_;
-    cluster[i] = static_cast<int32_t>(std::max_element(s, s + k_) - s);
+    const float* best = std::max_element(s, s + k_);
+    if (*best <= kNothingInCommon) {
+      strangers.push_back(i);
+    } else {
+      cluster[i] = static_cast<int32_t>(best - s);
+      ++size[cluster[i]];
+    }
+  }
+  for (const int32_t i : strangers) {
+    const auto smallest = std::min_element(size.begin(), size.end());
+    cluster[i] = static_cast<int32_t>(smallest - size.begin());
+    ++*smallest;
   }
   return cluster;
 }

@@ -11,7 +11,7 @@ namespace {
 
 // What AdaGrad's sums of squared gradients start from: rows are of about unit length, so a feature has to
 // move a good deal before its steps get smaller. From much less, rare features would get large weights at
-// once.
+// once, which several passes do not mend. Online trees, which see an example once, start from less.
 constexpr float kAdaGradStart = 1.0f;
 
 // What one row does to the weights: bring them up to date, tell the scale of what they then score, and make a

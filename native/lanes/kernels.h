@@ -106,7 +106,8 @@ struct GrowingRows {
   float* weights;
   int64_t unit;
   int64_t squares;  // AdaGrad: where the sum of squared gradients of a weight is, seen from the weight
-  double* shrunk;   // FOBOS, per row: how much of `penalty` its weights have had; else null
+  float initial_accumulator;  // AdaGrad: added to these sums
+  double* shrunk;             // FOBOS, per row: how much of `penalty` its weights have had; else null
   double penalty;
 };
 

@@ -119,7 +119,7 @@ template <int Lanes, Solver Kind>
       if (Kind == Solver::adagrad) {
         const Floats sum = load_anywhere<Floats>(w + rows.squares) + g * g;
         std::memcpy(w + rows.squares, &sum, sizeof(sum));
-        weight -= rate * g / square_root(sum + kAdaGradStart);
+        weight -= rate * g / square_root(sum + rows.initial_accumulator);
       } else {
         if (Kind == Solver::fobos) weight = shrunk_by(weight, missed);
         weight -= rate * g;

@@ -198,6 +198,7 @@ GrowingRows GrowingBlock::rows(const WeightSpace& space, const Example& x, const
   view.weights = const_cast<float*>(shared ? space.table.data() : data_.data());
   view.unit = unit(space);
   view.squares = !space.has_squares() ? 0 : shared ? space.length : width_;
+  view.initial_accumulator = space.initial_accumulator;
   view.shrunk = space.solver == Solver::fobos ? const_cast<double*>(shrunk_.data()) : nullptr;
   view.penalty = penalty_;
   return view;

@@ -33,10 +33,11 @@ struct StepOverflow : std::invalid_argument {
 struct WeightSpace {
   WeightKind kind = WeightKind::map;
   Solver solver = Solver::adagrad;
-  int64_t length = 0;    // hashed: number of feature slots; shared: number of weights in the table
-  GrowingFloats table;   // shared: all weights, then all sums of squared gradients
-  int most_lanes = 0;    // shared: the widest block there may be
-  bool is_wild = false;  // whether some weight may be above GrowingBlock::tame_weight()
+  float initial_accumulator = 0;  // AdaGrad: added to the sums of squared gradients
+  int64_t length = 0;             // hashed: number of feature slots; shared: number of weights in the table
+  GrowingFloats table;            // shared: all weights, then all sums of squared gradients
+  int most_lanes = 0;             // shared: the widest block there may be
+  bool is_wild = false;           // whether some weight may be above GrowingBlock::tame_weight()
 
   bool has_squares() const { return solver == Solver::adagrad; }
   int64_t floats_per_weight() const { return has_squares() ? 2 : 1; }
@@ -86,6 +87,7 @@ class GrowingBlock {
     Loss loss;
     float learning_rate;
     double regularization;
+    float initial_accumulator;  // of AdaGrad's sums of squared gradients, above 0
   };
   struct Scratch {
     std::vector<uint32_t> rows;   // block after block, for each feature of the example

@@ -14,9 +14,13 @@ namespace {
 
 WeightSpace make_space(const OnlineOptions& options) {
   check_incremental(options.solver, options.learner.loss);
+  if (!(options.learner.initial_accumulator > 0)) {
+    throw std::invalid_argument("initial_accumulator must be above 0: AdaGrad divides by its root");
+  }
   WeightSpace space;
   space.kind = options.weights;
   space.solver = options.solver;
+  space.initial_accumulator = options.learner.initial_accumulator;
   space.length = options.length;
   space.most_lanes = options.most_lanes;
   if (space.kind == WeightKind::shared) space.table.resize(space.length * space.floats_per_weight());

@@ -53,13 +53,34 @@ void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, f
   cost_.resize(block.n_rows);
   for (int64_t i = 0; i < block.n_rows; ++i) cost_[i] = bounded_cost(C * examples.weight(block.rows[i]));
   has_lane_cost_ = columns_ != nullptr && !assignment.weight.empty();
-  if (!has_lane_cost_) return;
-  // Negative rows cost what they do without weights of labels.
-  const int lanes = lanes_for(n_columns_);
+  if (has_lane_cost_) {
+    weigh_lanes(block, examples, std::vector<float>(lanes_for(n_columns_), C), assignment);
+  }
+}
+
+void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, const std::vector<float>& C,
+                          const NodeAssignment& assignment) {
+  weigh(block, examples, C[0], assignment);
+  if (std::equal(C.begin() + 1, C.end(), C.begin())) return;
+  has_lane_cost_ = true;
+  std::vector<float> of_lane(lanes_for(n_columns_), C[0]);
+  std::copy(C.begin(), C.end(), of_lane.begin());
+  weigh_lanes(block, examples, of_lane, assignment);
+}
+
+// Negative rows cost what they do without weights of labels.
+void GroupExamples::weigh_lanes(const SiblingBlock& block, const Examples& examples,
+                                const std::vector<float>& C, const NodeAssignment& assignment) {
+  const size_t lanes = C.size();
   lane_cost_.reset(block.n_rows * lanes);
-  for (int64_t i = 0; i < block.n_rows; ++i) std::fill_n(lane_cost_.data() + i * lanes, lanes, cost_[i]);
+  for (int64_t i = 0; i < block.n_rows; ++i) {
+    const float weight = examples.weight(block.rows[i]);
+    for (size_t j = 0; j < lanes; ++j) lane_cost_.data()[i * lanes + j] = bounded_cost(C[j] * weight);
+  }
+  if (assignment.weight.empty()) return;
   visit_positive(block, columns_, n_columns_, assignment, [&](int64_t i, int lane, int64_t k) {
-    lane_cost_.data()[i * lanes + lane] = bounded_cost(cost_[i] * assignment.weight[k]);
+    float& cost = lane_cost_.data()[i * lanes + lane];
+    cost = bounded_cost(cost * assignment.weight[k]);
   });
 }
 

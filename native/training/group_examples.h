@@ -31,11 +31,18 @@ class GroupExamples {
   // as the heaviest of their labels below it weighs.
   void weigh(const SiblingBlock& block, const Examples& examples, float C, const NodeAssignment& assignment);
 
+  // The same with a C for each column.
+  void weigh(const SiblingBlock& block, const Examples& examples, const std::vector<float>& C,
+             const NodeAssignment& assignment);
+
   const std::vector<uint32_t>& positive() const { return positive_; }
   // After weigh(). A view of this and of the rows.
   GroupProblem problem(const BlockRows& rows, const int32_t* row_number) const;
 
  private:
+  void weigh_lanes(const SiblingBlock& block, const Examples& examples, const std::vector<float>& C,
+                   const NodeAssignment& assignment);
+
   const int32_t* columns_ = nullptr;
   int n_columns_ = 0;
   std::vector<uint32_t> positive_;

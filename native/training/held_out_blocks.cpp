@@ -35,7 +35,7 @@ struct Place {
 // The pairs of one group.
 struct GroupPairs {
   std::vector<int32_t> node, row;
-  std::vector<uint8_t> positive;
+  std::vector<uint8_t> column, positive;
   std::vector<float> score;  // [pair][C]
 };
 
@@ -54,7 +54,7 @@ class HeldOutTrial {
         parts_(blocks_.size()),
         pairs_(task.groups.size()) {
     check_groups();
-    for (const ColumnGroup& group : task_.groups) parts_[group.block].add_user();
+    for (const HeldOutGroup& group : task_.groups) parts_[group.block].add_user();
     for (const ColumnGroup& group : column_groups(blocks_)) ++first_group_[group.block + 1];
     std::partial_sum(first_group_.begin(), first_group_.end(), first_group_.begin());
   }
@@ -96,23 +96,36 @@ class HeldOutTrial {
 
 void HeldOutTrial::check_groups() const {
   for (size_t g = 0; g < task_.groups.size(); ++g) {
-    const auto [b, begin, end] = task_.groups[g];
+    const HeldOutGroup& group = task_.groups[g];
     const std::string name = "group " + std::to_string(g);
-    if (b < 0 || b >= static_cast<int32_t>(blocks_.size())) {
+    if (group.block < 0 || group.block >= static_cast<int32_t>(blocks_.size())) {
       throw std::invalid_argument(name + ": expected one of the " + std::to_string(blocks_.size()) +
-                                  " blocks of the tree, got number " + std::to_string(b));
+                                  " blocks of the tree, got number " + std::to_string(group.block));
     }
-    const auto n = static_cast<int32_t>(blocks_[b].columns.size());
-    if (begin < 0 || end <= begin || end > n || end - begin > kMaxLanes) {
-      throw std::invalid_argument(name + ": expected 1 to " + std::to_string(kMaxLanes) + " of the " +
-                                  std::to_string(n) + " columns to learn of block " + std::to_string(b) +
-                                  ", got columns " + std::to_string(begin) + " to " + std::to_string(end));
+    const auto n = static_cast<int32_t>(blocks_[group.block].columns.size());
+    if (group.n_columns < 1 || group.n_columns > kMaxLanes) {
+      throw std::invalid_argument(name + ": expected 1 to " + std::to_string(kMaxLanes) + " columns, got " +
+                                  std::to_string(group.n_columns));
+    }
+    int32_t before = -1;
+    for (int64_t c = 0; c < group.n_columns; ++c) {
+      const int32_t place = group.places[c];
+      if (place <= before || place >= n) {
+        throw std::invalid_argument(name + ": expected ascending numbers of the " + std::to_string(n) +
+                                    " columns to learn of block " + std::to_string(group.block) + ", got " +
+                                    std::to_string(place));
+      }
+      before = place;
     }
   }
 }
 
 void HeldOutTrial::try_groups() {
-  const std::vector<size_t> order = largest_first(task_.groups, blocks_);
+  std::vector<ColumnGroup> ranges;
+  for (const HeldOutGroup& group : task_.groups) {
+    ranges.push_back({group.block, group.places[0], group.places[group.n_columns - 1] + 1});
+  }
+  const std::vector<size_t> order = largest_first(ranges, blocks_);
   const auto n_rows = [&](size_t g) { return blocks_[task_.groups[g].block].n_rows; };
   int64_t total = 0;
   for (const size_t g : order) total += n_rows(g);
@@ -132,10 +145,11 @@ void HeldOutTrial::try_groups() {
 }
 
 void HeldOutTrial::try_group(size_t number, Worker& worker) {
-  const ColumnGroup& group = task_.groups[number];
+  const HeldOutGroup& group = task_.groups[number];
   const SiblingBlock& block = blocks_[group.block];
-  const int32_t* columns = block.columns.data() + group.begin;
-  const int n_columns = group.end - group.begin;
+  const auto n_columns = static_cast<int>(group.n_columns);
+  int32_t columns[kMaxLanes];
+  for (int c = 0; c < n_columns; ++c) columns[c] = block.columns[group.places[c]];
   const std::shared_ptr<const BlockParts> parts =
       parts_[group.block].take([&] { return split(block, worker.maker); });
   const auto with_rows = [&](const std::vector<int32_t>& rows) {
@@ -149,34 +163,59 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   const size_t n_C = task_.C_values.size();
   pairs.score.resize(places.size() * n_C);
 
-  // The lanes are the columns that the kept rows tell something about.
   int64_t n_positive[kMaxLanes] = {};
-  int lane_of[kMaxLanes];
-  std::vector<int32_t> learnable;
   for (uint32_t bits : positive_columns(kept, columns, n_columns, assignment_)) {
     for (; bits != 0; bits &= bits - 1) ++n_positive[__builtin_ctz(bits)];
   }
+  // The lanes are the columns that the kept rows tell something about, in the order that training on these
+  // rows would give them.
+  std::vector<int> column_of;
   for (int c = 0; c < n_columns; ++c) {
-    lane_of[c] = is_constant(n_positive[c], kept.n_rows) ? -1 : static_cast<int>(learnable.size());
-    if (lane_of[c] >= 0) learnable.push_back(columns[c]);
+    if (!is_constant(n_positive[c], kept.n_rows)) column_of.push_back(c);
   }
-  const auto n_lanes = static_cast<int>(learnable.size());
-  worker.examples.assign(kept, learnable.data(), n_lanes, assignment_);
+  std::sort(column_of.begin(), column_of.end(), [&](int a, int b) {
+    return n_positive[a] != n_positive[b] ? n_positive[a] > n_positive[b] : columns[a] < columns[b];
+  });
+  std::vector<int32_t> learnable;
+  int lane_of[kMaxLanes];
+  std::fill_n(lane_of, n_columns, -1);
+  for (const int c : column_of) {
+    lane_of[c] = static_cast<int>(learnable.size());
+    learnable.push_back(columns[c]);
+  }
   // As train_blocks() has it, if the group is one of its own.
   const uint64_t seed =
-      mix_seed(options_.seed, first_group_[group.block] + static_cast<uint64_t>(group.begin / kMaxLanes));
-  for (size_t k = 0; k < n_C; ++k) {
+      mix_seed(options_.seed, first_group_[group.block] + static_cast<uint64_t>(group.places[0] / kMaxLanes));
+  // A problem is a column with a C. As many C as there are lanes for are solved together: what a row costs a
+  // solver depends little on the number of lanes.
+  const size_t n_learnable = learnable.size();
+  const size_t n_together = n_learnable == 0 ? n_C : std::max<size_t>(kMaxLanes / n_learnable, 1);
+  std::vector<int32_t> lane_column;
+  std::vector<float> lane_C;
+  for (size_t first = 0; first < n_C; first += n_together) {
+    const size_t last = std::min(first + n_together, n_C);
+    lane_column.clear();
+    lane_C.clear();
+    for (size_t k = first; k < last; ++k) {
+      lane_column.insert(lane_column.end(), learnable.begin(), learnable.end());
+      lane_C.insert(lane_C.end(), n_learnable, task_.C_values[k]);
+    }
+    const auto n_lanes = static_cast<int>(lane_column.size());
     if (n_lanes > 0) {
-      worker.examples.weigh(kept, examples_, task_.C_values[k], assignment_);
+      worker.examples.assign(kept, lane_column.data(), n_lanes, assignment_);
+      worker.examples.weigh(kept, examples_, lane_C, assignment_);
       const GroupProblem problem = worker.examples.problem(parts->kept_rows, kept.rows);
       worker.solver->run(problem, seed, progress_);
       const StoredGroup learned = stored(problem, parts->kept_rows.singles, worker.solver->learned());
       worker.scores.assign(parts->held_out_rows, learned, n_lanes, progress_);
     }
-    for (size_t p = 0; p < places.size(); ++p) {
-      const auto [row, column] = places[p];
-      pairs.score[p * n_C + k] =
-          lane_of[column] < 0 ? constant_score(n_positive[column]) : worker.scores(row, lane_of[column]);
+    for (size_t k = first; k < last; ++k) {
+      const auto lane_0 = static_cast<int>((k - first) * n_learnable);
+      for (size_t p = 0; p < places.size(); ++p) {
+        const auto [row, column] = places[p];
+        pairs.score[p * n_C + k] = lane_of[column] < 0 ? constant_score(n_positive[column])
+                                                       : worker.scores(row, lane_0 + lane_of[column]);
+      }
     }
   }
 }
@@ -215,6 +254,7 @@ std::vector<Place> HeldOutTrial::draw(const SiblingBlock& held_out, const int32_
       places.push_back({static_cast<int32_t>(i), c});
       pairs.node.push_back(node);
       pairs.row.push_back(row);
+      pairs.column.push_back(static_cast<uint8_t>(c));
       pairs.positive.push_back(is_positive);
     }
   }
@@ -247,11 +287,13 @@ HeldOutPairs HeldOutTrial::joined() {
   const auto n = static_cast<size_t>(all.group_begin.back());
   all.node.reserve(n);
   all.row.reserve(n);
+  all.column.reserve(n);
   all.positive.reserve(n);
   all.score.reserve(n * task_.C_values.size());
   for (GroupPairs& pairs : pairs_) {  // given up one by one
     all.node.insert(all.node.end(), pairs.node.begin(), pairs.node.end());
     all.row.insert(all.row.end(), pairs.row.begin(), pairs.row.end());
+    all.column.insert(all.column.end(), pairs.column.begin(), pairs.column.end());
     all.positive.insert(all.positive.end(), pairs.positive.begin(), pairs.positive.end());
     all.score.insert(all.score.end(), pairs.score.begin(), pairs.score.end());
     pairs = {};
@@ -281,34 +323,6 @@ void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n
 }
 
 }  // namespace
-
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
-                         const Progress& progress) {
-  const NodeAssignment assignment = assign_to_nodes(tree, examples.labels, nullptr, n_threads, progress);
-  std::vector<int32_t> all_rows;
-  const std::vector<SiblingBlock> blocks = sibling_blocks(tree, assignment, examples.n_rows(), all_rows);
-  std::vector<int32_t> level(tree.n_nodes, 0);
-  const std::vector<int32_t> parent = parents(tree);
-  for (int32_t v = 1; v < tree.n_nodes; ++v) level[v] = level[parent[v]] + 1;
-
-  BlockGroups found;
-  int64_t n_entries = 0;
-  for (const ColumnGroup& group : column_groups(blocks)) {
-    const SiblingBlock& block = blocks[group.block];
-    if (group.begin == 0) {
-      progress.check();
-      n_entries = block.n_rows * (examples.features.dense().size() + 1);
-      for (int64_t i = 0; i < block.n_rows; ++i) n_entries += examples.features.row_capacity(block.rows[i]);
-    }
-    found.block.push_back(group.block);
-    found.begin.push_back(group.begin);
-    found.end.push_back(group.end);
-    found.level.push_back(level[block.first_node]);
-    found.n_rows.push_back(block.n_rows);
-    found.n_entries.push_back(n_entries);
-  }
-  return found;
-}
 
 HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples,
                              const SolverOptions& options, const HeldOutTask& task, Progress& progress) {

@@ -14,20 +14,16 @@ namespace labeltree {
 
 enum class RowUse : uint8_t { train = 0, hold_out = 1, ignore = 2 };
 
-// Groups of columns as train_blocks() makes them.
-struct BlockGroups {
-  std::vector<int32_t> block, begin, end;
-  std::vector<int32_t> level;      // of the nodes; the root is on level 0
-  std::vector<int64_t> n_rows;     // of the block
-  std::vector<int64_t> n_entries;  // of these rows: values of features, with the bias
+// Some of SiblingBlock::columns by their places, ascending; at most kMaxLanes.
+struct HeldOutGroup {
+  int32_t block;
+  const int32_t* places;
+  int64_t n_columns;
 };
-
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
-                         const Progress& progress);
 
 struct HeldOutTask {
   const uint8_t* held_out = nullptr;  // per row: a RowUse
-  std::vector<ColumnGroup> groups;    // ranges of the columns of blocks, as in BlockGroups
+  std::vector<HeldOutGroup> groups;
   std::vector<float> C_values;
   double negative_share = 1;  // the chance of a negative pair to be kept
 };
@@ -37,13 +33,15 @@ struct HeldOutTask {
 struct HeldOutPairs {
   std::vector<int64_t> group_begin;  // group g has the pairs [group_begin[g], group_begin[g + 1])
   std::vector<int32_t> node, row;
+  std::vector<uint8_t> column;    // its number in the group
   std::vector<uint8_t> positive;  // whether the row has a label below the node
   std::vector<float> score;       // [pair][C]
 };
 
 // Learns each group with each C from the rows to train on, as train_blocks() would with C in place of its
-// own, and scores the held-out rows of the block. All positive pairs are kept; a negative one is kept by a
-// number that depends on seed, row and node alone.
+// own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
+// solution of another C, a few passes lead nearer to the optimum than training comes. All positive pairs are
+// kept; a negative one is kept by a number that depends on seed, row and node alone.
 //
 // The columns of groups are those that need learning when all rows are trained on. A column without a row of
 // each class among the rows to train on has the score of a constant column, as in a model of these rows. Only

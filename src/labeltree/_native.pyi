@@ -405,7 +405,7 @@ class WeightKind(enum.Enum):
     shared = 3
 
 class OnlineOptions:
-    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
+    def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, initial_accumulator: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
 
 class OnlineTree:
     """
@@ -528,9 +528,9 @@ def block_groups(tree: Tree, examples: Examples, n_threads: int) -> dict:
     The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows and n_entries of each.
     """
 
-def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress) -> dict:
+def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress) -> dict:
     """
-    Learn groups of columns from the rows where held_out is 0, with each C, and score the rows where it is 1; returns group_begin, node, row, positive and score of the pairs.
+    Learn groups of columns of blocks from the rows where held_out is 0, with each C, and score the rows where it is 1; returns group_begin, node, row, column, positive and score of the pairs.
     """
 
 def train_softmax(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:

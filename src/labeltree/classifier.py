@@ -55,9 +55,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2")),
     "penalty": Choice(("l2", "l1")),
     "siblings": Choice(("independent", "joint")),
-    "C": WordOrNumber(
-        ("auto", "auto_per_level"), Number(0, 1e10, open_low=True, optional=True), or_sequence=True
-    ),
+    "C": WordOrNumber(("auto",), Number(0, 1e10, open_low=True, optional=True), or_sequence=True),
     # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "solver": Choice(tuple(SOLVERS)),
@@ -80,8 +78,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
-        or tuple has one entry for each of `n_trees`.
+        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size; `docs/trees.md`
+        compares the words. A list or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
@@ -107,9 +105,11 @@ class LabelTreeClassifier(LabelTreeEstimator):
     loss : {"squared_hinge", "logistic", "squared", "exponential"}
         Loss that the node classifiers minimise, in addition to the penalty. Use "logistic" for better probabilities.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
-        Function from a node's score s to a probability. For the squared hinge and the squared loss it is
-        exp(-max(0, 1 - s)ⁿ) with n = 4 (the default), 5, 3 or 2, or (1 + s) / 2 clipped to [0, 1]. For the logistic
-        loss it is the sigmoid of s, for the exponential loss the sigmoid of 2 s.
+        Function from a node's score s to a probability. "auto" fits a map for each level of the tree to held-out rows
+        of a sample of nodes, so that the probabilities are right on average. With fewer than 200 rows, with
+        `label_weight` or with joint siblings, it stands for the first link of the loss. For the squared hinge and the
+        squared loss that is exp(-max(0, 1 - s)ⁿ) with n = 4; others are n = 5, 3 or 2, or (1 + s) / 2 clipped to
+        [0, 1]. For the logistic loss it is the sigmoid of s, for the exponential loss the sigmoid of 2 s.
     penalty : {"l2", "l1"}
         Penalty on the weights: half the sum of their squares, or the sum of their absolute values. "l1" sets most
         weights to 0 during training, instead of dropping small ones afterwards (`prune`). It does not work with the
@@ -118,12 +118,12 @@ class LabelTreeClassifier(LabelTreeEstimator):
         Whether every child of a node has a classifier, or a node with at most five children has one for all of them.
         "joint" predicts which children have a positive label below, by multinomial logistic regression. It needs the
         logistic loss without `label_weight`, and narrow trees: a small `arity` and ``frequent_share=0``.
-    C : float, sequence of float, "auto", "auto_per_level" or None
-        Weight of the examples against the penalty. The default is 1 for the squared hinge, 8 for the logistic, 0.7 for
-        the squared and 2 for the exponential loss; with the penalty "l1" it is 2 for the logistic loss and 1 for the
-        others. A sequence has a value for each level of the tree, from the root down; the last one holds for all levels
-        below. "auto" chooses a value by the precision on held-out rows of a sample, "auto_per_level" a value for each
-        level by the log loss of its nodes.
+    C : float, sequence of float, "auto" or None
+        Weight of the examples against the penalty. "auto" chooses a value for each level of the tree, by the log loss
+        on held-out rows of a sample of nodes. A sequence has a value for each level, from the root down; the last one
+        holds for all levels below. None, and "auto" with fewer than 200 rows or with joint siblings, is 1 for the
+        squared hinge, 8 for the logistic, 0.7 for the squared and 2 for the exponential loss; with the penalty "l1" it
+        is 2 for the logistic loss and 1 for the others.
     label_weight : {"propensity"}, array of shape (n_labels,), dict or None
         Weight of the positive examples of each label, 1 by default. At an inner node, an example has the largest weight
         of its labels below. "propensity" gives rare labels more weight, as propensity-scored metrics do. An array is in
@@ -204,10 +204,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
         The C of the training, or the C of each level from the root down. Incremental solvers and node estimators do not
         have it. It is not saved with a model, but a chosen C is saved as the parameter `C`.
     C_scores_ : dict or None
-        If C was chosen, the score of every C that was tried: the mean of P@1, P@3 and P@5, or for each level its log
-        loss per row. Not saved with a model.
+        If C was chosen, by every C that was tried the log loss of each level, summed over held-out rows; NaN for a
+        level that needs no training. Not saved with a model.
     calibration_ : Calibration
-        The maps that replace the link, after `calibrate`.
+        The maps that replace the link: those that `fit` made, or `calibrate`.
     label_counts_ : array of shape (n_labels,)
         Number of training rows with each label.
     n_samples_fit_ : int
@@ -235,10 +235,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     n_trees: int = 1
     _: KW_ONLY
-    tree: Any = "kmeans"
+    tree: Any = "unbalanced_kmeans"
     max_arity: int | None = None
-    arity: int = 32
-    max_leaves: int = 100
+    arity: int = 64
+    max_leaves: int = 200
     max_depth: int | None = None
     frequent_share: float = 0.01
     collapse: int = 1
@@ -248,7 +248,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
     link: str = "auto"
     penalty: str = "l2"
     siblings: str = "independent"
-    C: Any = None
+    C: Any = "auto"
     label_weight: Any = None
     tol: float = 0.2
     max_iter: int = 10
@@ -304,13 +304,14 @@ class LabelTreeClassifier(LabelTreeEstimator):
         if self.node_estimator is not None:
             trainer = EstimatorLearner(self.node_estimator, self.n_jobs)
             return EstimatorPlan(recipes, seeds, trainer, "", tree_weight)
-        choose = self.C if isinstance(self.C, str) else None
+        choose = isinstance(self.C, str) and self.solver == "descent"
         settings = self._solver_settings()
-        if choose is not None and chosen is not None:
-            settings, choose = replace(settings, C=chosen), None
-        link = self.link_of(self.loss)
-        learner = LinearLearner(settings, link, choose)
-        return TreePlan(recipes, seeds, learner, link, tree_weight, self.label_weight)
+        if choose and chosen is not None:
+            settings, choose = replace(settings, C=chosen), False
+        # Weights of labels bend probabilities on purpose: they are not bent back.
+        calibrate = self.link == "auto" and self.label_weight is None
+        learner = LinearLearner(settings, choose, calibrate)
+        return TreePlan(recipes, seeds, learner, self.link_of(self.loss), tree_weight, self.label_weight)
 
     def _solver_settings(self) -> SolverSettings:
         C: Any = self.C
@@ -361,7 +362,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         """
         model = self.model_
         old: Any = model.forest
-        if getattr(old, "calibration", None) is not None:
+        calibration = getattr(old, "calibration", None)
+        if calibration is not None and calibration.source == "calibrate":
             raise ValueError(
                 "the model is calibrated, and new trees would not be: del model.calibration_, add them, and calibrate "
                 "again"
@@ -462,7 +464,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     @property
     def C_scores_(self) -> dict[float, Any] | None:
-        """The score of every C that was tried, if C was chosen."""
+        """The log loss of each level with every C that was tried, if C was chosen."""
         scores: dict[float, Any] | None = self._fact("C_scores_")
         return scores
 

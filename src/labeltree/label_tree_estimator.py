@@ -42,6 +42,9 @@ class LabelTreeEstimator(Estimator):
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
+        maps = getattr(answering, "calibration", None)
+        if maps is not None and maps.source == "training" and getattr(self, "link", "auto") != "auto":
+            answering = answering.calibrated(None)  # a link that is set takes the place of the maps of `fit`
         if answering is not forest:
             model = self._model = replace(model, forest=answering)
         return model

@@ -164,6 +164,15 @@ def online_cases() -> dict[str, Case]:
     }
 
 
+def later_online_cases() -> dict[str, Case]:
+    """Models of version 9: online trees that save where AdaGrad starts."""
+    texts = cases()["text"].y
+    return {
+        "map-adagrad": Case(texts, parameters={"arity": 2}),
+        "initial-accumulator": Case(texts, parameters={"loss": "squared_hinge", "initial_accumulator": 0.25}),
+    }
+
+
 def decided_cases() -> dict[str, tuple[Case, str]]:
     """Models of version 4, batch and online, and what they decide for."""
     return {
@@ -403,6 +412,7 @@ def main() -> None:
     for version, named in batch.items():
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
+    make_missing_online(GOLDEN / "version-9", later_online_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
     make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)

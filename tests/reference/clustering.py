@@ -78,7 +78,7 @@ class Clustering:
     seed: int = 0
 
     def assign(self, similarity: Floats) -> list[int]:
-        return balanced_assignment(similarity) if self.balanced else similarity.argmax(axis=1).tolist()
+        return balanced_assignment(similarity) if self.balanced else nearest_assignment(similarity)
 
     def kmeans(self, vectors: Floats, k: int, seed: int) -> list[int]:
         """The cluster of each vector; centroids start from vectors drawn at random and see ever more of them."""
@@ -173,4 +173,16 @@ def balanced_assignment(similarity: Floats) -> list[int]:
     for i in np.argsort(-(best_two[:, 1] - best_two[:, 0]), kind="stable"):
         cluster[i] = max((c for c in range(k) if room[c]), key=lambda c: (similarity[i, c], -c))
         room[cluster[i]] -= 1
+    return cluster
+
+
+def nearest_assignment(similarity: Floats) -> list[int]:
+    """Rows choose the nearest centroid; those that have nothing in common with any go where there is most room."""
+    k = similarity.shape[1]
+    cluster = [int(row.argmax()) if row.max() > 1e-6 else -1 for row in similarity]
+    size = [cluster.count(c) for c in range(k)]
+    for i in range(len(cluster)):
+        if cluster[i] < 0:
+            cluster[i] = size.index(min(size))
+            size[cluster[i]] += 1
     return cluster

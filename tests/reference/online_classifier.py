@@ -47,6 +47,7 @@ class Learner:
     loss: str
     learning_rate: float = 0.5
     regularization: float = 0.0
+    initial_accumulator: float = 1.0
 
     def new_classifier(self) -> Classifier:
         return Classifier(penalty=1.0 if self.solver == "sgd" else 0.0)
@@ -60,7 +61,9 @@ class Learner:
             for feature, value in x:
                 g = f32(value) * slope
                 h.squares[feature] = h.squares.get(feature, f32(0)) + g * g
-                step = f32(self.learning_rate) * g / np.sqrt(h.squares[feature] + f32(1))
+                step = (
+                    f32(self.learning_rate) * g / np.sqrt(h.squares[feature] + f32(self.initial_accumulator))
+                )
                 h.w[feature] = h.w.get(feature, f32(0)) - step
         else:
             decayed = float(f32(self.learning_rate)) / math.sqrt(1 + h.n_seen)

@@ -39,7 +39,7 @@ def test_trees_of_other_kinds(tmp_path: Path) -> None:
     given = LabelTree.flat(20)
     model = LabelTreeClassifier(tree_weight=[2.0], **SHAPE).fit(X, Y).add_trees(X, Y, 1, tree="huffman")
     model.add_trees(X, Y, 2, tree=[given, "random"])
-    assert model.tree == ["kmeans", "huffman", given, "random"]
+    assert model.tree == ["unbalanced_kmeans", "huffman", given, "random"]
     assert model.tree_weight == [2.0, 1.0, 1.0, 1.0]
     same(model, LabelTreeClassifier(4, tree=model.tree, tree_weight=model.tree_weight, **SHAPE).fit(X, Y))
     model.save(tmp_path / "model")

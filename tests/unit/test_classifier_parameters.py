@@ -176,6 +176,22 @@ def test_a_subclass_may_take_fewer_parameters() -> None:
     np.testing.assert_array_equal(Mine(C=2.0).fit(X, Y).predict_topk(X)[1], expected.predict_topk(X)[1])
 
 
+@pytest.mark.parametrize(
+    ("preset", "tree", "arity", "max_depth"),
+    [
+        ("parabel", "kmeans", 2, None),
+        ("bonsai", "unbalanced_kmeans", 100, 3),
+        ("napkinxc", "kmeans", 2, None),
+    ],
+)
+def test_presets_have_the_trees_of_the_published_systems(
+    preset: str, tree: str, arity: int, max_depth: int | None
+) -> None:
+    model = getattr(LabelTreeClassifier, preset)()
+    assert (model.tree, model.arity, model.max_depth) == (tree, arity, max_depth)
+    assert (model.max_leaves, model.frequent_share) == (100, 0.0)
+
+
 @pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
 def test_presets_drop_what_another_solver_or_loss_does_not_know(preset: str) -> None:
     make = getattr(LabelTreeClassifier, preset)

@@ -131,6 +131,15 @@ def test_given_label_vectors_as_their_twin(how: Clustering) -> None:
     assert doubles.to_nested() == expected
 
 
+def test_labels_that_have_nothing_in_common_are_spread_evenly() -> None:
+    """In one cluster with all the others they would make a tree of 50 levels."""
+    alone = sp.identity(400, format="csr", dtype=np.float32)
+    how = Clustering(arity=8, max_leaves=10, balanced=False, sample=1, first_sample=1)
+    tree = kernel_tree(alone, alone, how)
+    assert tree.depth == 3
+    assert tree.to_nested() == how.tree(np.eye(400), alone).to_nested()
+
+
 def test_labels_with_vectors_but_without_examples_are_clustered() -> None:
     """None of them is frequent, though all of none is none."""
     X, y = documents(100, 60, 4, seed=3)

@@ -39,6 +39,7 @@ def online_tree(solver: str, loss: str) -> _native.OnlineTree:
         link=_native.Link.sigmoid,
         learning_rate=1.0,
         regularization=0.0,
+        initial_accumulator=1.0,
         bias=True,
         weights=_native.WeightKind.map,
         length=0,

@@ -189,7 +189,7 @@ def test_trees_that_are_grown_and_labels_with_names() -> None:
     names = np.array([f"label {i}" for i in range(N_LABELS)], dtype=object)
     lists = [names[Y[i].indices].tolist() for i in range(Y.shape[0])]
     model = LabelTreeClassifier(
-        max_leaves=4, frequent_share=0, node_estimator=LINEAR, random_state=0, n_trees=2
+        tree="kmeans", max_leaves=4, frequent_share=0, node_estimator=LINEAR, random_state=0, n_trees=2
     ).fit(X, lists)
     assert model.tree_.depth > 1
     assert model.tree_ != model.trees_[1]

@@ -7,20 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, online_cases, rows_of
+from tests.golden.make import GOLDEN, later_online_cases, online_cases, rows_of
 
 from labeltree import OnlineLabelTreeClassifier
 
-CASES = online_cases()
+VERSIONS = {3: online_cases(), 9: later_online_cases()}
+CASES = [(version, name) for version, named in VERSIONS.items() for name in named]
 
 
-def test_all_golden_models_are_there() -> None:
-    assert {path.parent.name for path in GOLDEN.glob("version-3/*/model.json")} == set(CASES)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_all_golden_models_are_there(version: int) -> None:
+    there = {path.parent.name for path in GOLDEN.glob(f"version-{version}/*/model.json")}
+    assert there == set(VERSIONS[version])
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_answers_and_learns_on_as_it_did(name: str) -> None:
-    case, golden = CASES[name], GOLDEN / "version-3" / name
+@pytest.mark.parametrize(("version", "name"), CASES)
+def test_answers_and_learns_on_as_it_did(version: int, name: str) -> None:
+    case, golden = VERSIONS[version][name], GOLDEN / f"version-{version}" / name
     expected = json.loads(golden.with_name(f"{name}.json").read_text(encoding="utf-8"))
     model = OnlineLabelTreeClassifier.load(golden, verify=True)
     assert model.classes_.tolist() == expected["classes"]
@@ -34,12 +37,13 @@ def test_answers_and_learns_on_as_it_did(name: str) -> None:
     assert model.tree_.to_nested() == expected["tree"]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_saving_it_again_writes_the_same_bytes(name: str, tmp_path: Path) -> None:
-    golden = GOLDEN / "version-3" / name
+@pytest.mark.parametrize(("version", "name"), CASES)
+def test_saving_it_again_writes_the_same_bytes(version: int, name: str, tmp_path: Path) -> None:
+    golden = GOLDEN / f"version-{version}" / name
     OnlineLabelTreeClassifier.load(golden).save(tmp_path / "saved")
     files = sorted(path.name for path in golden.iterdir())
     assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == files
+    assert json.loads((tmp_path / "saved" / "model.json").read_text())["format_version"] == version
     for file in files:
         if file.endswith(".safetensors"):
             assert (golden / file).read_bytes() == (tmp_path / "saved" / file).read_bytes()

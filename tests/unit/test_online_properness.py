@@ -166,7 +166,11 @@ def test_classifiers_learn_by_the_plain_formulas(learner: Learner, stream: list[
         for feature, value in x:
             g = z * slope * value
             squares[feature] = squares.get(feature, 0) + g * g
-            divisor = math.sqrt(1 + squares[feature]) if learner.solver == "adagrad" else 1
+            divisor = (
+                math.sqrt(learner.initial_accumulator + squares[feature])
+                if learner.solver == "adagrad"
+                else 1
+            )
             w[feature] = w.get(feature, 0) - rate * g / divisor
         if learner.solver == "fobos":
             w = {

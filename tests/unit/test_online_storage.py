@@ -122,9 +122,59 @@ def test_a_model_is_described_without_being_opened(tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     info = read_info(tmp_path / "model")
     assert info.estimator == "OnlineLabelTreeClassifier"
-    assert (info.format_version, info.n_labels, info.n_features) == (3, 12, 40)
+    assert (info.format_version, info.n_labels, info.n_features) == (9, 12, 40)
     assert info.trees[0].n_nodes == model.tree_.n_nodes
     assert info.n_bytes == sum(path.stat().st_size for path in (tmp_path / "model").glob("*.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "version"),
+    [
+        ({}, 9),
+        ({"initial_accumulator": 0.5}, 9),
+        ({"initial_accumulator": 1.0}, 9),
+        ({"loss": "squared_hinge"}, 3),
+        ({"solver": "sgd"}, 3),
+    ],
+)
+def test_models_that_start_from_1_have_the_first_version(
+    parameters: dict[str, Any], version: int, tmp_path: Path
+) -> None:
+    X, y = problem()
+    model = OnlineLabelTreeClassifier(**parameters).partial_fit(X, y)
+    model.save(tmp_path / "model")
+    document = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert document["format_version"] == version
+    assert ("initial_accumulator" in document["settings"]) == (version == 9)
+    opened = OnlineLabelTreeClassifier.load(tmp_path / "model")
+    assert opened.get_params() == model.get_params()
+    assert opened.growing_model().settings == model.growing_model().settings
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["settings"].pop("initial_accumulator"), "must be in the parameters and in the settings"),
+        (
+            lambda d: d["parameters"].pop("initial_accumulator"),
+            "must be in the parameters and in the settings",
+        ),
+        (lambda d: d.update(format_version=3), "format version 3, but its sections are those of version 9"),
+        (lambda d: d["settings"].update(initial_accumulator=0), "initial_accumulator"),
+        (lambda d: d["settings"].update(initial_accumulator="1"), "initial_accumulator"),
+        (lambda d: d["settings"].update(initial_accumulator=1e300), "initial_accumulator"),
+        (lambda d: d["settings"].update(solver="sgd"), "leave initial_accumulator at None"),
+    ],
+)
+def test_a_wrong_initial_accumulator_is_refused(change: Any, message: str, tmp_path: Path) -> None:
+    X, y = problem()
+    OnlineLabelTreeClassifier().partial_fit(X, y).save(tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match=message):
+        OnlineLabelTreeClassifier.load(tmp_path / "model")
 
 
 # -- damage --------------------------------------------------------------------------------------------------------
@@ -151,7 +201,10 @@ def edit(directory: Path, change: Any) -> None:
             lambda d: d["settings"].update(weights="dense"),
             "other sizes",
         ),
-        (lambda d: d["settings"].update(solver="sgd", regularization=0.0), "other sizes"),
+        (
+            lambda d: d["settings"].update(solver="sgd", regularization=0.0, initial_accumulator=1.0),
+            "other sizes",
+        ),
         (
             lambda d: d["settings"].update(weights="hashed", memory_mb=1e9, expected_labels=12),
             "every node must have",

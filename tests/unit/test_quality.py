@@ -6,8 +6,8 @@ from labeltree import LabelTreeClassifier
 from labeltree.datasets import load_tate
 from labeltree.metrics import evaluate
 
-# Means of five seeds, in percent; single seeds are within 0.2.
-MEASURED = {"P@1": 93.54, "P@3": 89.17, "P@5": 82.67}
+# Means of five seeds, in percent; single seeds are within 0.3.
+MEASURED = {"P@1": 93.69, "P@3": 89.16, "P@5": 82.73}
 
 
 @pytest.fixture(scope="module")

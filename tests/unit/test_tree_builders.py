@@ -94,7 +94,9 @@ class TestRandom:
         how: Any = {"arity": arity, "max_leaves": max_leaves, "max_depth": max_depth, "random_state": 0}
         for n_labels in (1, 2, 5, 64, 97):
             X = np.random.default_rng(0).random((n_labels, 30))
-            clustered = kmeans_tree(X, sp.eye(n_labels, format="csr"), frequent_share=0.0, **how)
+            clustered = kmeans_tree(
+                X, sp.eye(n_labels, format="csr"), balanced=True, frequent_share=0.0, **how
+            )
             assert shape(random_tree(n_labels, **how)) == shape(clustered)
 
     def test_the_seed_says_which(self) -> None:

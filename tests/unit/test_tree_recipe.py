@@ -33,8 +33,8 @@ def seeds(random_state: int, n: int) -> list[int]:
 def test_words_are_builders() -> None:
     how: dict[str, Any] = {"arity": 3, "max_leaves": 4}
     trees = {
-        "kmeans": kmeans_tree(X, Y, **how, random_state=7),
-        "unbalanced_kmeans": kmeans_tree(X, Y, **how, balanced=False, random_state=7),
+        "kmeans": kmeans_tree(X, Y, **how, balanced=True, random_state=7),
+        "unbalanced_kmeans": kmeans_tree(X, Y, **how, random_state=7),
         "complete": complete_tree(COUNTS, 3),
         "huffman": huffman_tree(COUNTS, 3),
         "random": random_tree(30, 3, 4, random_state=seeds(7, 1)[0]),
@@ -101,7 +101,7 @@ def test_every_tree_of_a_sequence_is_made_its_own_way() -> None:
         4, tree=("kmeans", own, "random", "huffman"), arity=4, max_leaves=5, random_state=2
     ).fit(X, Y)
     expected = [
-        LabelTreeClassifier(4, arity=4, max_leaves=5, random_state=2).fit(X, Y).trees_[0],
+        LabelTreeClassifier(4, tree="kmeans", arity=4, max_leaves=5, random_state=2).fit(X, Y).trees_[0],
         own,
         random_tree(30, 4, 5, random_state=seeds(2, 4)[2]),
         huffman_tree(COUNTS, 4),

@@ -222,9 +222,9 @@ void bind_online_tree(nb::module_& m) {
       .def(
           "__init__",
           [](OnlineOptions* self, Loss loss, Solver solver, Link link, float learning_rate,
-             double regularization, bool bias, WeightKind weights, int64_t length, int most_lanes,
-             int32_t most_labels) {
-            new (self) OnlineOptions{{loss, learning_rate, regularization},
+             double regularization, float initial_accumulator, bool bias, WeightKind weights, int64_t length,
+             int most_lanes, int32_t most_labels) {
+            new (self) OnlineOptions{{loss, learning_rate, regularization, initial_accumulator},
                                      solver,
                                      link,
                                      bias,
@@ -234,8 +234,8 @@ void bind_online_tree(nb::module_& m) {
                                      most_labels};
           },
           nb::arg("loss"), nb::arg("solver"), nb::arg("link"), nb::arg("learning_rate"),
-          nb::arg("regularization"), nb::arg("bias"), nb::arg("weights"), nb::arg("length"),
-          nb::arg("most_lanes"), nb::arg("most_labels"));
+          nb::arg("regularization"), nb::arg("initial_accumulator"), nb::arg("bias"), nb::arg("weights"),
+          nb::arg("length"), nb::arg("most_lanes"), nb::arg("most_labels"));
 
   nb::class_<OnlineTree> c(
       m, "OnlineTree", nb::type_slots(tree_slots),

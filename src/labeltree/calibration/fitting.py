@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.isotonic import IsotonicRegression
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
+from labeltree.calibration.monotone_map import ScoreBins, fit_knots
 from labeltree.labels.reading import read_held_out_labels
 from labeltree.model.node_scores import NodeScores
 from labeltree.model.reranked_forest import RerankedForest
@@ -70,7 +70,39 @@ def fit_map(scores: NodeScores) -> LevelArrays:
     return {"slope": np.array([slope], np.float32), "intercept": np.array([intercept], np.float32)}
 
 
-def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:
+class LevelScores(Protocol):
+    """Scores of nodes on levels of a tree, and whether the nodes are positive."""
+
+    @property
+    def level(self) -> NDArray[np.int64]: ...
+
+    @property
+    def score(self) -> NDArray[np.float32]: ...
+
+    @property
+    def positive(self) -> NDArray[np.bool_]: ...
+
+    @property
+    def weight(self) -> NDArray[np.float64]: ...
+
+
+def level_maps_of_trial(scores: LevelScores, n_levels: int, n_rows: int) -> LevelArrays | None:
+    """Return the maps of a tree by the scores of a trial; None if there are too few pairs to fit any.
+
+    A root that is positive for all rows is not in a trial. Nodes that no example has get the probability 0: a trial has
+    none of them.
+    """
+    if len(scores.level) < FEWEST_PAIRS:
+        return None
+    fitted = _by_level(scores, n_levels, fit_steps)
+    if not (scores.level == 0).any():
+        fitted[0] = np.array([0.0]), np.array([1 - 1 / (n_rows + 2)])
+    return _knot_arrays(
+        [(np.append(-CERTAIN_SCORE, knots), np.append(0.0, values)) for knots, values in fitted]
+    )
+
+
+def _by_level(scores: LevelScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:
     """Return the result of `fit` on the scores, classes and weights of each level."""
     known = np.isfinite(scores.score)  # huge features make infinite scores
 
@@ -78,8 +110,11 @@ def _by_level(scores: NodeScores, n_levels: int, fit: Callable[..., Any]) -> lis
         return fit(scores.score[chosen].astype(np.float64), scores.positive[chosen], scores.weight[chosen])
 
     levels = [known & (scores.level == level) for level in range(n_levels)]
-    # The root always has its own map: it differs from other nodes, and is often positive for all rows.
-    few = [level > 0 and int(chosen.sum()) < FEWEST_PAIRS for level, chosen in enumerate(levels)]
+    # The root has its own map: it differs from other nodes, and is often positive for all rows.
+    few = [
+        (level > 0 or not chosen.any()) and int(chosen.sum()) < FEWEST_PAIRS
+        for level, chosen in enumerate(levels)
+    ]
     together = fit_those(known & (scores.level > 0)) if any(few) else None
     return [together if too_few else fit_those(chosen) for chosen, too_few in zip(levels, few, strict=True)]
 
@@ -134,25 +169,34 @@ def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArr
 def fit_steps(
     score: FloatArray, positive: NDArray[np.bool_], weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the knots of isotonic calibration: the non-decreasing map with the smallest squared error.
+    """Return the knots of isotonic calibration.
 
-    A positive pair with the lowest score and a negative pair with the highest are added, so that no map gives 0 or 1.
+    Scores of constant nodes, far from all others, are knots of their own.
     """
-    with_guards = IsotonicRegression().fit(
-        np.concatenate([score, [score.min(), score.max()]]),
-        np.concatenate([positive, [True, False]]).astype(np.float64),
-        np.concatenate([weight, [1.0, 1.0]]),
-    )
-    return with_guards.X_thresholds_, with_guards.y_thresholds_
+    varies = np.abs(score) < CERTAIN_SCORE
+    if varies.any():
+        knots, values = fit_knots(ScoreBins.of(score[varies], positive[varies], weight[varies]))
+    else:
+        knots, values = np.array([0.0]), np.array([0.5])
+    for certain, at in ((score <= -CERTAIN_SCORE, 0), (score >= CERTAIN_SCORE, len(knots))):
+        if certain.any():
+            share = (weight[certain] @ positive[certain] + 1) / (weight[certain].sum() + 2)
+            bound = min(share, values[0]) if at == 0 else max(share, values[-1])
+            knots = np.insert(knots, at, -CERTAIN_SCORE if at == 0 else CERTAIN_SCORE)
+            values = np.insert(values, at, bound)
+    return knots, values
 
 
-def _platt(scores: NodeScores, n_levels: int) -> LevelArrays:
+def _platt(scores: LevelScores, n_levels: int) -> LevelArrays:
     fitted = np.array(_by_level(scores, n_levels, fit_sigmoid), dtype=np.float32)
     return {"slope": fitted[:, 0].copy(), "intercept": fitted[:, 1].copy()}
 
 
-def _isotonic(scores: NodeScores, n_levels: int) -> LevelArrays:
-    fitted = _by_level(scores, n_levels, fit_steps)
+def _isotonic(scores: LevelScores, n_levels: int) -> LevelArrays:
+    return _knot_arrays(_by_level(scores, n_levels, fit_steps))
+
+
+def _knot_arrays(fitted: Sequence[tuple[FloatArray, FloatArray]]) -> LevelArrays:
     return {
         "knot_begin": np.cumsum([0, *(len(knots) for knots, _ in fitted)], dtype=np.int64),
         "knot_score": np.concatenate([knots for knots, _ in fitted]).astype(np.float32),
@@ -160,4 +204,4 @@ def _isotonic(scores: NodeScores, n_levels: int) -> LevelArrays:
     }
 
 
-_METHODS: dict[str, Callable[[NodeScores, int], LevelArrays]] = {"isotonic": _isotonic, "platt": _platt}
+_METHODS: dict[str, Callable[[LevelScores, int], LevelArrays]] = {"isotonic": _isotonic, "platt": _platt}

@@ -22,7 +22,7 @@ LevelArrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The maps that `LabelTreeClassifier.calibrate` fits. They replace the link.
+    """The maps that `LabelTreeClassifier.fit` or `calibrate` fits. They replace the link.
 
     Attributes
     ----------
@@ -33,11 +33,15 @@ class Calibration:
         knots in `knot_score` and `knot_probability`, and `knot_begin` says where the knots of each level begin.
     labels : dict, optional
         The map of the label classifiers of a model with `rerank`: the same arrays, with one level.
+    source : {"calibrate", "training"}
+        Who fitted the maps: `calibrate` on rows that the model was not trained on, or `fit` on rows that it held out
+        of the training of a sample of nodes.
     """
 
     method: str
     trees: Sequence[LevelArrays]
     labels: LevelArrays | None = None
+    source: str = "calibrate"
 
     def n_levels(self, tree: int = 0) -> int:
         """Return the number of levels of a tree, which is its depth plus 1."""

@@ -75,8 +75,12 @@ class LinearForest(LabelForest, KernelForest):
         )
 
     def joined(self, other: LinearForest, tree_weight: Sequence[float]) -> LinearForest:
-        """Return a forest with the trees of both."""
-        return LinearForest([*self.weights, *other.weights], self.n_features, self.link, tree_weight)
+        """Return a forest with the trees of both; it has maps in place of the link if both have."""
+        maps, others = self.calibration, other.calibration
+        joined = None
+        if maps is not None and others is not None:
+            joined = Calibration(maps.method, [*maps.trees, *others.trees], source=maps.source)
+        return LinearForest([*self.weights, *other.weights], self.n_features, self.link, tree_weight, joined)
 
     def calibrated(self, calibration: Calibration | None) -> LinearForest:
         """Return the forest with these maps in place of its link."""
@@ -87,7 +91,7 @@ class LinearForest(LabelForest, KernelForest):
         if len(self.weights) == 1:
             return self
         maps = self.calibration
-        first = None if maps is None else Calibration(maps.method, maps.trees[:1])
+        first = None if maps is None else Calibration(maps.method, maps.trees[:1], source=maps.source)
         return LinearForest(self.weights[:1], self.n_features, self.link, None, first)
 
     def verify(self) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.online.freezing import freeze, thaw
-from labeltree.online.learners import LEARNERS, learner_settings
+from labeltree.online.learners import LARGE_ACCUMULATOR, LEARNERS, adagrad_settings, learner_settings
 from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
 from labeltree.online.settings import OnlineSettings
@@ -30,6 +30,8 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "loss": Choice(("logistic", "squared_hinge")),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "solver": Choice(tuple(LEARNERS)),
+    # Far from where the squares of float32 numbers overflow or vanish.
+    "initial_accumulator": Number(1e-12, 1e12, optional=True),
 }
 
 
@@ -69,9 +71,13 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         which has an L1 penalty. Use FOBOS for fewer weights.
     learning_rate : float, optional
         Step size. AdaGrad divides it by the root of the sum of squared gradients of the feature, the other solvers by
-        the root of the number of examples of the node. The default depends on solver and loss.
+        the root of the number of examples of the node. The default depends on solver, loss and `initial_accumulator`.
     regularization : float, optional
         Weight of the penalty of SGD or FOBOS. The default is 1e-6, or 0 with "shared" weights, which allow no penalty.
+    initial_accumulator : float, optional
+        Initial value of AdaGrad's sums of squared gradients, from 1e-12 to 1e12. A smaller value lets rare features
+        make larger first steps. The default is 0.01 with the logistic loss. It is 1 with the squared hinge, in `fit`
+        with several `epochs`, and in `from_batch`.
     epochs : int
         Number of passes over the examples in `fit`, each in a different order.
     normalize : bool
@@ -140,6 +146,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     solver: str = "adagrad"
     learning_rate: float | None = None
     regularization: float | None = None
+    initial_accumulator: float | None = None
     epochs: int = 3
     normalize: bool = True
     bias: bool = True
@@ -208,7 +215,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         )
         online.check_parameters()
         seed = int(check_random_state(online.random_state).randint(LARGEST_INTEGER))
-        return online.adopt(thaw(trained, online.settings(seed)))
+        return online.adopt(thaw(trained, online.settings(seed, is_single_pass=False)))
 
     # -- parameters and storage ------------------------------------------------------------------------------------
 
@@ -224,10 +231,20 @@ class OnlineLabelTreeClassifier(OnlineLearner):
                 verb = "needs" if is_needed else "does not use"
                 raise ValueError(f"weights={self.weights!r} {verb} {name}, got {value!r}")
 
-    def settings(self, seed: int) -> OnlineSettings:
+    def settings(self, seed: int, is_single_pass: bool = True) -> OnlineSettings:
         rate, penalty = learner_settings(
             self.solver, self.loss, self.weights, self.learning_rate, self.regularization
         )
+        accumulator = LARGE_ACCUMULATOR
+        if self.solver == "adagrad":
+            rate, accumulator = adagrad_settings(
+                self.loss, self.learning_rate, self.initial_accumulator, is_single_pass
+            )
+        elif self.initial_accumulator is not None:
+            raise ValueError(
+                f"solver {self.solver!r} sums up no squared gradients: leave initial_accumulator at None, got "
+                f"{self.initial_accumulator!r}"
+            )
         return OnlineSettings(
             policy=self.policy,
             arity=int(self.arity),
@@ -241,6 +258,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
             solver=self.solver,
             learning_rate=float(rate),
             regularization=float(penalty),
+            initial_accumulator=float(accumulator),
             bias=bool(self.bias),
             normalize=bool(self.normalize),
         )

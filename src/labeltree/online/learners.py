@@ -1,19 +1,45 @@
-"""The solvers of an online tree, and their default learning rates."""
+"""The solvers of an online tree, their default learning rates and where AdaGrad starts."""
 
 from __future__ import annotations
 
 from labeltree.training.solvers import check_step
 
-#: Default learning rates by solver and loss. They are good on held-out rows of eurlex57k and tate together, after one
-#: and after three passes over 15,000 training rows, with a complete tree of arity 16 and one seed.
+#: Default learning rates by solver and loss, chosen on development rows: docs/online-learning.md says how.
 LEARNERS = {
-    "adagrad": {"logistic": 2.0, "squared_hinge": 0.3},
+    "adagrad": {"logistic": 1.0, "squared_hinge": 0.3},
     "sgd": {"logistic": 50.0, "squared_hinge": 1.5},
     "fobos": {"logistic": 50.0, "squared_hinge": 1.5},
 }
 
+#: Default initial value of AdaGrad's sums of squared gradients, by loss, for examples that come once.
+INITIAL_ACCUMULATOR = {"logistic": 0.01, "squared_hinge": 1.0}
+
+#: The initial value where examples come several times, which a small value would overfit; where learning continues
+#: from trained weights, which a small value would overwrite; and in models that did not save it.
+LARGE_ACCUMULATOR = 1.0
+#: AdaGrad's default learning rates that go with it.
+LARGE_ACCUMULATOR_RATES = {"logistic": 2.0, "squared_hinge": 0.3}
+
 #: Default weight of the penalty of the solvers that have one.
 PENALTY = 1e-6
+
+
+def adagrad_settings(
+    loss: str, learning_rate: float | None, initial_accumulator: float | None, is_single_pass: bool
+) -> tuple[float, float]:
+    """Return the learning rate and the initial sum of squared gradients, with defaults filled in.
+
+    Examples
+    --------
+    >>> adagrad_settings("logistic", None, None, is_single_pass=True)
+    (1.0, 0.01)
+    """
+    rates = LEARNERS["adagrad"] if is_single_pass else LARGE_ACCUMULATOR_RATES
+    start = INITIAL_ACCUMULATOR[loss] if is_single_pass else LARGE_ACCUMULATOR
+    return (
+        rates[loss] if learning_rate is None else learning_rate,
+        start if initial_accumulator is None else initial_accumulator,
+    )
 
 
 def learner_settings(

@@ -41,8 +41,8 @@ class OnlineLearner(Estimator):
         return super().make_search(k, beam=beam, normalize_siblings=bool(self.normalize_siblings), **wanted)
 
     @abstractmethod
-    def settings(self, seed: int) -> OnlineSettings:
-        """Return the parameters with defaults filled in."""
+    def settings(self, seed: int, is_single_pass: bool = True) -> OnlineSettings:
+        """Return the parameters with defaults filled in; they depend on whether examples come only once."""
 
     def growing_model(self) -> GrowingModel:
         """Return the model; raise `NotFittedError` if it has no examples yet."""
@@ -60,7 +60,7 @@ class OnlineLearner(Estimator):
         """
         self.check_parameters()
         random = check_random_state(self.random_state)
-        model = self._new_model(random)
+        model = self._new_model(random, is_single_pass=self.epochs == 1)
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
@@ -159,8 +159,8 @@ class OnlineLearner(Estimator):
             if model.tree.n_examples > 0:
                 self._model = model
 
-    def _new_model(self, random: np.random.RandomState) -> GrowingModel:
-        return GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER))))
+    def _new_model(self, random: np.random.RandomState, is_single_pass: bool = True) -> GrowingModel:
+        return GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER)), is_single_pass))
 
     def _examples(
         self, model: GrowingModel, X: Any, y: Any, sample_weight: Any

@@ -34,6 +34,8 @@ class OnlineSettings:
         The loss of the node classifiers, the function from scores to probabilities, and the training algorithm.
     learning_rate, regularization : float
         Step size, and weight of the penalty.
+    initial_accumulator : float
+        Initial value of AdaGrad's sums of squared gradients.
     bias : bool
         Whether classifiers have a bias.
     normalize : bool
@@ -52,6 +54,7 @@ class OnlineSettings:
     solver: str
     learning_rate: float
     regularization: float
+    initial_accumulator: float
     bias: bool
     normalize: bool
 
@@ -63,6 +66,7 @@ class OnlineSettings:
             link=getattr(_native.Link, self.link),
             learning_rate=self.learning_rate,
             regularization=self.regularization,
+            initial_accumulator=self.initial_accumulator,
             bias=self.bias,
             weights=getattr(_native.WeightKind, self.weights),
             length=self.length,

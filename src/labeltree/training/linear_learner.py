@@ -1,19 +1,28 @@
-"""`LinearLearner`: trains linear node classifiers, and chooses C."""
+"""`LinearLearner`: trains linear node classifiers, chooses C, and calibrates them."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from labeltree.calibration.fitting import level_maps_of_trial
+from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.model.block_weights import BlockWeights
-from labeltree.training.choice_of_c import choose_regularization
+from labeltree.training.choice_of_c import choose_c
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree, weight_warnings
 from labeltree.training.plan import Run
 from labeltree.training.tree_plan import NodeLearner
+from labeltree.training.trial import FEWEST_ROWS, Trial
 from labeltree.trees import LabelTree
+
+logger = logging.getLogger(__name__)
+
+#: Columns of each group that maps are fitted to, and positive pairs of each level.
+N_COLUMNS, N_POSITIVES = 32, 2_000
 
 
 @dataclass
@@ -23,35 +32,66 @@ class LinearLearner(NodeLearner):
     Attributes
     ----------
     settings : SolverSettings
-    link : str
-        Function from scores to probabilities.
-    choose : {"auto", "auto_per_level"}, optional
-        Choose C on the first tree, one for all levels or one for each; None uses the C of the settings.
+    choose : bool
+        Choose C on the first tree, instead of using the C of the settings.
+    calibrate : bool
+        Fit maps from scores to probabilities on held-out rows of a trial.
     kernel : str
         The name of the kernel's function that trains all nodes of a tree.
-    scores : dict, optional
-        The scores of all C that were tried.
+    losses : dict, optional
+        By C, the log loss of each level, if C was chosen.
+    maps : list
+        The maps of each trained tree; None where there were too few rows to fit them.
     """
 
     settings: SolverSettings
-    link: str
-    choose: str | None = None
+    choose: bool = False
+    calibrate: bool = False
     kernel: str = "train_blocks"
-    scores: dict[float, Any] | None = None
+    losses: dict[float, list[float]] | None = None
+    maps: list[LevelArrays | None] = field(default_factory=list)
 
     def train(
         self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[BlockWeights, dict[str, int]]:
-        if self.choose is not None:
+        if self.choose or self.calibrate:
             started = time.perf_counter()
-            per_level = self.choose == "auto_per_level"
-            chosen = choose_regularization(tree, examples, self.settings, self.link, per_level, seed, run)
-            self.settings, self.scores, self.choose = replace(self.settings, C=chosen.C), chosen.scores, None
-            run.seconds["choosing_C"] = time.perf_counter() - started
+            self._try_out(tree, examples, seed, run)
+            run.seconds["trial"] = time.perf_counter() - started
         return train_tree(tree, examples, self.settings, seed, run, self.kernel)
 
+    def _try_out(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> None:
+        """Choose C if that is wanted and not done yet, and fit the maps of a tree if they are wanted."""
+        maps = None
+        # Children of joint blocks are no independent problems.
+        if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
+            if self.choose:
+                # Weights of labels bend probabilities on purpose: C is chosen without them.
+                unweighted = replace(examples, label_weight=None)
+                chosen = choose_c(tree, unweighted, self.settings, seed, run)
+                if chosen is not None:
+                    self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
+                    logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
+            if self.calibrate:
+                maps = self._fit_maps(tree, examples, seed, run)
+        self.choose = False
+        self.maps.append(maps)
+
+    def _fit_maps(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> LevelArrays | None:
+        trial = Trial.draw(tree, examples, seed, run.n_threads, N_COLUMNS, N_POSITIVES)
+        if len(trial.level) == 0:
+            return None
+        scores = trial.scores_of_levels(self.settings, run)
+        return level_maps_of_trial(scores, tree.depth + 1, examples.labels.n_rows)
+
+    def calibration(self) -> Calibration | None:
+        maps = [of_tree for of_tree in self.maps if of_tree is not None]
+        return (
+            Calibration("isotonic", maps, source="training") if maps and len(maps) == len(self.maps) else None
+        )
+
     def facts(self) -> Mapping[str, Any]:
-        return {"C_": self.settings.C, "C_scores_": self.scores} if self.settings.solver == "descent" else {}
+        return {"C_": self.settings.C, "C_scores_": self.losses} if self.settings.solver == "descent" else {}
 
     def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
         found = weight_warnings(self.settings, nodes, reports)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from labeltree import _native
+from labeltree.calibration.level_maps import Calibration
 from labeltree.labels.weights import read_label_weight
 from labeltree.model.forest import Forest
 from labeltree.model.linear_forest import LinearForest
@@ -24,6 +25,10 @@ class NodeLearner(Protocol):
 
     def train(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> tuple[Any, dict[str, int]]:
         """Return the trained nodes and a report."""
+
+    def calibration(self) -> Calibration | None:
+        """Return maps from scores to probabilities for all trained trees, if the learner fits them."""
+        return None
 
     def facts(self) -> Mapping[str, Any]:
         """Return fitted attributes that only this learner has."""
@@ -87,7 +92,8 @@ class TreePlan:
 
     def make_forest(self, nodes: list[Any], examples: Examples) -> tuple[Forest, Reader | None]:
         """Return the forest of trained nodes, and its reader unless `FeatureReader` reads X for it."""
-        return LinearForest(nodes, examples.features.n_features, self.link, self.tree_weight), None
+        maps = self.learner.calibration()
+        return LinearForest(nodes, examples.features.n_features, self.link, self.tree_weight, maps), None
 
 
 def tree_grower(

@@ -16,15 +16,18 @@ from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
 from labeltree.validation import check_features, check_sample_weight, n_threads
 
+#: k-means finds its centroids on a sample of this many labels per cluster, and of no fewer than the second number.
+_SAMPLE, _LEAST_SAMPLE = 128, 4096
+
 
 def kmeans_tree(
     X: Any,
     y: Any,
     *,
-    arity: int = 32,
-    max_leaves: int = 100,
+    arity: int = 64,
+    max_leaves: int = 200,
     max_depth: int | None = None,
-    balanced: bool = True,
+    balanced: bool = False,
     frequent_share: float = 0.01,
     label_vectors: Any = "features",
     label_vector_prune: float = 0.01,
@@ -49,7 +52,7 @@ def kmeans_tree(
     max_depth : int, optional
         Maximum number of edges from the root to a label. Clusters at this limit are not split further.
     balanced : bool
-        Whether clusters have equal size. If not, as in Bonsai, `max_depth` keeps the tree shallow.
+        Whether clusters have equal size, as in Parabel, or the size of their topics, as in Bonsai.
     frequent_share : float
         Minimum share of a node's examples that makes a label frequent. A frequent label is a child of the node, beside
         the clusters of the other labels. 0 means that no label is frequent.
@@ -129,6 +132,7 @@ def cluster_labels(
         max_depth=max_depth or 0,
         balanced=balanced,
         frequent_share=frequent_share,
+        sample=max(_SAMPLE, _LEAST_SAMPLE // arity),
         seed=random_state,
         n_threads=n_threads,
     )

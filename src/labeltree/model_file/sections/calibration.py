@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +14,9 @@ from labeltree.model_file.fields import Fields, StoredFile
 from labeltree.model_file.tensors import Tensor
 from labeltree.trees import LabelTree
 
-#: Calibrations came with this version of the format.
+#: Calibrations came with this version of the format, and those that `fit` makes with a later one.
 VERSION = 4
+TRAINING_VERSION = 9
 
 
 def write(draft: Draft, calibration: Calibration | None) -> None:
@@ -23,7 +24,11 @@ def write(draft: Draft, calibration: Calibration | None) -> None:
     if calibration is not None:
         part = TensorPart("calibration", encode(calibration))
         labels = {} if calibration.labels is None else {"labels": True}
-        draft.add(VERSION, calibration={"method": calibration.method, **labels, "file": part})
+        fields = {"method": calibration.method, **labels, "file": part}
+        if calibration.source == "training":
+            draft.add(TRAINING_VERSION, calibration={**fields, "source": calibration.source})
+        else:
+            draft.add(VERSION, calibration=fields)
 
 
 @dataclass(frozen=True)
@@ -34,25 +39,32 @@ class StoredCalibration:
     method: str
     file: StoredFile
     has_labels: bool
+    source: str
 
     def read(self, trees: Sequence[LabelTree]) -> Calibration:
         """Return the maps of each tree, and of the label classifiers; raises `ValueError` unless all are there."""
-        return decode(self.method, self.stored.tensors(self.file), trees, self.has_labels)
+        maps = decode(self.method, self.stored.tensors(self.file), trees, self.has_labels)
+        return replace(maps, source=self.source)
 
 
 def take(stored: Stored) -> StoredCalibration | None:
     """Take the fields of a calibration, if there is one."""
     if "calibration" not in stored.fields:
         return None
-    stored.needs(VERSION)
     fields = Fields(stored.fields.take("calibration", object), "calibration")
+    from_training = "source" in fields
+    stored.needs(TRAINING_VERSION if from_training else VERSION)
     has_labels = "labels" in fields and fields.take("labels", bool)
     if has_labels and "rerank" not in stored.fields:
         raise ValueError(
             "calibration: there is a map of label classifiers, but there are no label classifiers"
         )
     found = StoredCalibration(
-        stored, fields.choose("method", tuple(LEVEL_ARRAYS)), fields.file("file", "calibration"), has_labels
+        stored,
+        fields.choose("method", tuple(LEVEL_ARRAYS)),
+        fields.file("file", "calibration"),
+        has_labels,
+        fields.choose("source", ("training",)) if from_training else "calibrate",
     )
     fields.finish()
     return found

@@ -16,11 +16,13 @@ from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import LARGEST_COUNT
 from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts
-from labeltree.model_file.sections import decision, label_names, parameters
+from labeltree.model_file.sections import decision, label_names
+from labeltree.model_file.sections.parameters import check_names
 from labeltree.model_file.tensors import Tensor
 from labeltree.online.feature_space import FeatureSpace
 from labeltree.online.growing_model import GrowingModel
 from labeltree.online.label_table import LabelTable
+from labeltree.online.learners import LARGE_ACCUMULATOR
 from labeltree.online.settings import OnlineSettings
 from labeltree.validation import parameter_names
 
@@ -28,6 +30,11 @@ from labeltree.validation import parameter_names
 FILES = "tree"
 #: Online trees came with this version of the format.
 VERSION = 3
+#: Models that save `_ACCUMULATOR` came with this one.
+LATER_VERSION = 9
+
+#: The parameter and the setting that models of earlier versions do not have.
+_ACCUMULATOR = "initial_accumulator"
 
 #: `classes_` has an entry for each column of y, so a small file must not claim any number of them.
 MAX_COLUMNS = 100_000_000
@@ -57,10 +64,15 @@ def write(draft: Draft, estimator: Any) -> None:
     column_storage, column_tensors = encode_labels(
         np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
     )
+    parameters = {name: _encode(name, value) for name, value in estimator.stored_parameters().items()}
+    settings = {name: _encode(name, value) for name, value in vars(model.settings).items()}
+    is_later = parameters[_ACCUMULATOR] is not None or settings[_ACCUMULATOR] != LARGE_ACCUMULATOR
+    if not is_later:
+        del parameters[_ACCUMULATOR], settings[_ACCUMULATOR]
     draft.add(
-        VERSION,
-        parameters={name: _encode(name, value) for name, value in estimator.stored_parameters().items()},
-        settings={name: _encode(name, value) for name, value in vars(model.settings).items()},
+        LATER_VERSION if is_later else VERSION,
+        parameters=parameters,
+        settings=settings,
         n_features=n_features,
         named_features=has_names,
         n_labels=len(labels),
@@ -99,9 +111,12 @@ class _OnlineTree:
 
     def __init__(self, stored: Stored) -> None:
         fields, files = stored.fields, stored.files
-        stored.needs(VERSION)
         self.parameters = fields.take("parameters", dict)
         self.settings = fields.take("settings", dict)
+        is_later = _ACCUMULATOR in self.settings
+        if (_ACCUMULATOR in self.parameters) != is_later:
+            raise ValueError(f"model.json: {_ACCUMULATOR!r} must be in the parameters and in the settings")
+        stored.needs(LATER_VERSION if is_later else VERSION)
         self.n_features = fields.count("n_features", 0, LARGEST_COUNT)
         self.named_features = fields.take("named_features", bool)
         self.n_labels = fields.count("n_labels", 0, LARGEST_COUNT)
@@ -123,7 +138,7 @@ class _OnlineTree:
 def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
     """Return the trained estimator; `policy` takes the place of a policy that is a callable."""
     section = _OnlineTree(stored)
-    parameters.check_names(cls, section.parameters)
+    check_names(cls, section.parameters)
     estimator = cls(**_decode(section.parameters, policy))
     estimator.check_parameters(training=False)
     settings = _settings(cls, _decode(section.settings, policy))
@@ -192,9 +207,12 @@ def _features(stored: Stored, section: _OnlineTree, hashes_names: bool) -> Featu
 def _settings(cls: type[Any], values: dict[str, Any]) -> OnlineSettings:
     """Settings, checked as a user's parameters are."""
     names = {field.name for field in dataclass_fields(OnlineSettings)}
+    values = {_ACCUMULATOR: LARGE_ACCUMULATOR, **values}
     given = {name: value for name, value in values.items() if name in parameter_names(cls)}
     if values.get("solver") == "adagrad" and given.get("regularization") == 0:
         given["regularization"] = None
+    if values.get("solver") != "adagrad" and given.get(_ACCUMULATOR) == LARGE_ACCUMULATOR:
+        given[_ACCUMULATOR] = None
     seed = values.get("seed")
     if values.keys() != names or not isinstance(seed, int):
         raise ValueError("model.json: settings must have all that a model was begun with")

@@ -172,7 +172,7 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
             bias=float(self.bias),
             prune=self.prune,
         )
-        learner = LinearLearner(settings, "softmax", kernel="train_softmax")
+        learner = LinearLearner(settings, kernel="train_softmax")
         recipes = TreeRecipe.of(self).for_each(self.n_trees)
         tree_weight = None if self.tree_weight is None else self.weight_of_trees(self.n_trees)
         return TreePlan(recipes, self.seeds(self.n_trees), learner, "softmax", tree_weight)

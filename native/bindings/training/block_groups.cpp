@@ -1,0 +1,35 @@
+#include "training/block_groups.h"
+
+#include "bindings/bindings.h"
+#include "bindings/core/views.h"
+
+namespace labeltree {
+
+namespace {
+
+nb::dict groups_of(const BoundTree& tree, const BoundExamples& examples, int n_threads) {
+  check_labels_of(examples.view, tree.view);
+  BlockGroups groups;
+  {
+    nb::gil_scoped_release release;
+    groups = block_groups(tree.view, examples.view, n_threads, Progress());
+  }
+  nb::dict result;
+  result["block"] = to_numpy(std::move(groups.block));
+  result["begin"] = to_numpy(std::move(groups.begin));
+  result["end"] = to_numpy(std::move(groups.end));
+  result["level"] = to_numpy(std::move(groups.level));
+  result["n_rows"] = to_numpy(std::move(groups.n_rows));
+  result["n_entries"] = to_numpy(std::move(groups.n_entries));
+  return result;
+}
+
+}  // namespace
+
+void bind_block_groups(nb::module_& m) {
+  m.def("block_groups", &groups_of, nb::arg("tree"), nb::arg("examples"), nb::arg("n_threads"),
+        "The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows "
+        "and n_entries of each.");
+}
+
+}  // namespace labeltree

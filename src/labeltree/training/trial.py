@@ -1,0 +1,256 @@
+"""`Trial`: groups of sibling nodes that are trained on a part of their rows and judged by the other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeltree import _native
+from labeltree.calibration.fitting import CERTAIN_SCORE
+from labeltree.training.examples import Examples
+from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.plan import Run
+from labeltree.trees import LabelTree
+from labeltree.wording import count_text
+
+#: With fewer rows there is no trial: its result would be noise.
+FEWEST_ROWS = 200
+
+#: Number of rows to hold out, and the limits of their share of all rows.
+HELD_OUT_ROWS = 2_000
+LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 0.25
+
+#: On every level, blocks are drawn until their groups make up this share of the level's work ...
+WORK_SHARE = 0.04
+#: ... and have enough positive pairs, unless that is more than this share of the work.
+MOST_WORK = 0.2
+
+#: Maximum number of pairs with a negative node, roughly.
+NEGATIVE_PAIRS = 150_000
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrialScores:
+    """Scores of pairs of a held-out row and a node whose parent is positive for the row, for several C.
+
+    Attributes
+    ----------
+    row, level : arrays of shape (n_pairs,)
+        The row, and the level of the node.
+    positive : array of shape (n_pairs,)
+        Whether the row has a label below the node.
+    weight : array of shape (n_pairs,)
+        Number of pairs that a pair stands for, times the weight of its row.
+    score : array of shape (n_pairs, n_C) or (n_pairs,)
+        The score of the node for each C, or for one.
+    """
+
+    row: NDArray[np.int32]
+    level: NDArray[np.int64]
+    positive: NDArray[np.bool_]
+    weight: FloatArray
+    score: NDArray[np.float32]
+
+    def take(self, chosen: NDArray[np.bool_]) -> TrialScores:
+        """Return some of the pairs."""
+        return TrialScores(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[TrialScores]) -> TrialScores:
+        """Return the pairs of all parts."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Groups of siblings from every level, drawn at random, and the rows that are held out.
+
+    Siblings are an independent problem. A few of them, trained on most of their own rows, show how a whole tree does on
+    rows that it has not seen, at a fraction of its cost. Labels keep nearly all of their rows; in a sample of rows they
+    would be rarer.
+
+    Attributes
+    ----------
+    tree : LabelTree
+    examples : Examples
+    held_out : array of shape (n_rows,)
+        1 for held-out rows, 0 for rows to train on.
+    block, level : arrays of shape (n_groups,)
+        The block of each group, and the level of its nodes.
+    columns, column_weight : lists of arrays
+        The columns of each group, and the number of columns of the block that each stands for.
+    level_scale : array of shape (n_levels,)
+        Number of positive pairs on each level, relative to those in the blocks that were drawn.
+    negative_share : float
+        Share of the pairs with a negative node that are scored.
+    seed : int
+    """
+
+    tree: LabelTree
+    examples: Examples
+    held_out: NDArray[np.uint8]
+    block: NDArray[np.int32]
+    level: NDArray[np.int32]
+    columns: list[NDArray[np.int32]]
+    column_weight: list[FloatArray]
+    level_scale: FloatArray
+    negative_share: float
+    seed: int
+
+    @classmethod
+    def draw(
+        cls, tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_columns: int, n_positive: int
+    ) -> Trial:
+        """Draw the held-out rows, and groups of at most `n_columns` with about `n_positive` positive pairs a level."""
+        random = np.random.default_rng(seed)
+        n_rows = examples.labels.n_rows
+        share = min(max(HELD_OUT_ROWS / n_rows, LEAST_HELD_OUT), MOST_HELD_OUT)
+        held_out = (random.random(n_rows) < share).astype(np.uint8)
+        blocks = _Blocks.of(tree, examples, n_threads)
+        chosen, scale = [np.empty(0, np.int64)], np.ones(tree.depth + 1)
+        for level in range(tree.depth + 1):
+            shuffled = random.permutation(np.flatnonzero(blocks.level == level))
+            work = np.cumsum(blocks.n_entries[shuffled]) / max(int(blocks.work[shuffled].sum()), 1)
+            positives = np.cumsum(
+                share * blocks.n_positive[shuffled] * np.minimum(n_columns / blocks.n_columns[shuffled], 1)
+            )
+            # enough work, and enough positive pairs unless that is too much work
+            enough = (work >= WORK_SHARE) & ((positives >= n_positive) | (work >= MOST_WORK))
+            n_drawn = int(np.argmax(enough)) + 1 if enough.any() else len(shuffled)
+            chosen.append(shuffled[:n_drawn])
+            scale[level] = blocks.n_positive[shuffled].sum() / max(
+                int(blocks.n_positive[shuffled[:n_drawn]].sum()), 1
+            )
+        kept = np.sort(np.concatenate(chosen))
+        drawn = [draw_columns(n, n_columns, random) for n in blocks.n_columns[kept].tolist()]
+        columns, column_weight = [columns for columns, _ in drawn], [weight for _, weight in drawn]
+        n_pairs = share * float(blocks.n_rows[kept] @ [len(of_block) for of_block in columns])
+        return cls(
+            tree,
+            examples,
+            held_out,
+            blocks.block[kept].astype(np.int32),
+            blocks.level[kept].astype(np.int32),
+            columns,
+            column_weight,
+            scale,
+            min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
+            seed,
+        )
+
+    def scores_of_levels(self, settings: SolverSettings, run: Run) -> TrialScores:
+        """Train all groups with the C of their level, and score the held-out rows."""
+        by_C: dict[float, list[int]] = {}
+        for level in np.unique(self.level).tolist():
+            C = settings.C if isinstance(settings.C, float) else settings.C[min(level, len(settings.C) - 1)]
+            by_C.setdefault(C, []).append(level)
+        parts = [self.scores(settings, [C], levels, run) for C, levels in by_C.items()]
+        return TrialScores.joined([replace(part, score=part.score[:, 0]) for part in parts])
+
+    def scores(
+        self, settings: SolverSettings, C_values: Sequence[float], levels: Sequence[int], run: Run
+    ) -> TrialScores:
+        """Train the groups on these levels with each C, and score the held-out rows."""
+        groups = np.flatnonzero(np.isin(self.level, levels))
+        columns = [self.columns[group] for group in groups]
+        options = replace(settings, C=1.0).options(self.seed, run.n_threads)
+        title = (
+            f"trying C {', '.join(f'{C:g}' for C in C_values)} on {count_text(len(groups), 'group')} of nodes"
+        )
+        found = run.phase(
+            title,
+            lambda progress: _native.held_out_blocks(
+                self.tree.native,
+                self.examples.native,
+                options,
+                self.held_out,
+                self.block[groups],
+                np.cumsum([0, *(len(drawn) for drawn in columns)], dtype=np.int64),
+                np.concatenate(columns),
+                np.array(C_values, dtype=np.float32),
+                self.negative_share,
+                progress,
+            ),
+        )
+        n_pairs = np.diff(found["group_begin"])
+        positive = found["positive"].astype(bool)
+        # Each pair stands for pairs with other columns of its block and, if it is negative, for those not drawn.
+        of_group = [self.column_weight[group] for group in groups]
+        first = np.cumsum([0, *(len(weights) for weights in of_group)])[:-1]
+        weight = np.concatenate(of_group)[np.repeat(first, n_pairs) + found["column"]]
+        weight = weight * np.where(positive, 1.0, 1 / self.negative_share)
+        if self.examples.sample_weight is not None:
+            weight = weight * self.examples.sample_weight[found["row"]]
+        # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
+        known = np.isfinite(found["score"]).all(axis=1) & (found["score"][:, 0] > -CERTAIN_SCORE)
+        return TrialScores(
+            found["row"][known],
+            np.repeat(self.level[groups], n_pairs)[known].astype(np.int64),
+            positive[known],
+            weight[known],
+            found["score"][known],
+        )
+
+
+def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
+    """Draw columns of a block with n of them, the frequent ones first; return them and the number each stands for.
+
+    The columns are divided into parts that grow geometrically, and one is drawn from each: a frequent column has many
+    of the positive pairs, and rare ones are alike.
+    """
+    edges = np.unique(np.round(np.geomspace(1, n + 1, min(n_drawn, n) + 1)).astype(np.int64)) - 1
+    first, size = edges[:-1], np.diff(edges)
+    return (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """The blocks of a tree that need training.
+
+    Attributes
+    ----------
+    block : array
+        Numbers of the blocks.
+    level : array
+        Level of their nodes.
+    n_columns, n_rows, n_entries : arrays
+        Number of columns to train, of rows, and of values of features in these rows.
+    n_positive : array
+        Number of pairs of a row and a node with a label of the row.
+    work : array
+        Number of values that training a block reads in a pass.
+    """
+
+    block: NDArray[np.int64]
+    level: NDArray[np.int64]
+    n_columns: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    n_entries: NDArray[np.int64]
+    n_positive: NDArray[np.int64]
+    work: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tree: LabelTree, examples: Examples, n_threads: int) -> _Blocks:
+        groups = _native.block_groups(tree.native, examples.native, n_threads)
+        block, first, n_groups = np.unique(groups["block"], return_index=True, return_counts=True)
+        labels = examples.labels
+        begin, _ = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, n_threads)
+        before = np.concatenate([[0], np.cumsum(np.diff(begin))])
+        inner = tree.inner_nodes
+        first_child = np.concatenate([[0], tree.child_begin[inner]])[block]
+        last_child = np.concatenate([[1], tree.child_begin[inner + 1]])[block]
+        n_entries = groups["n_entries"][first].astype(np.int64)
+        return cls(
+            block.astype(np.int64),
+            groups["level"][first].astype(np.int64),
+            groups["end"][first + n_groups - 1].astype(np.int64),
+            groups["n_rows"][first].astype(np.int64),
+            n_entries,
+            before[last_child] - before[first_child],
+            n_entries * n_groups,
+        )
