@@ -165,7 +165,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     rerank : int
         Number of labels that the trees propose for each row, for one more linear classifier per label to rank. It is
         more precise than the trees alone, nearly as 1-vs-all, and takes three to four times their training time and
-        two to three times their memory; 20 is a good number. 0, the default, lets the trees rank. See docs/reranking.md.
+        two to three times their memory; 20 is a good number. 0, the default, lets the trees rank. See
+        docs/reranking.md.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level. The
         search for all labels above a threshold (`predict`, `predict_proba` with ``top_k=None`` or with thresholds per
