@@ -64,7 +64,9 @@ class LinearLearner(NodeLearner):
         if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
             # Weights of labels bend probabilities on purpose: C is chosen without them.
             trial = Trial.draw(tree, replace(examples, label_weight=None), seed, run.n_threads)
-            if self.choose and len(trial.level) > 0:
+            if len(trial.level) == 0:  # all rows have the same labels
+                self.calibrate = False
+            elif self.choose:
                 chosen = choose_c(trial, self.settings, run)
                 self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
                 logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
