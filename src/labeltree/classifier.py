@@ -217,7 +217,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         The labels that `predict` returns: by default those with a probability of at least 0.5; `decide_for` and
         `fit_for` change it.
     fit_seconds_ : dict
-        Duration of clustering the labels, choosing C and training the nodes, over all trees. Not saved with a model.
+        Duration of clustering the labels, of the trial that chooses C and calibrates, and of training the nodes, over
+        all trees. Not saved with a model.
     dense_features_ : (int, int)
         The range of dense features: the first one, and the one after the last.
     n_features_in_, feature_names_in_
