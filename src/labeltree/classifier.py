@@ -473,8 +473,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     def stored_parameters(self) -> dict[str, Any]:
         # A saved model answers the same for ever, whatever "auto" means later: the link is saved by name, C as chosen.
         stored = super().stored_parameters()
-        if isinstance(self.C, str):
-            stored["C"] = self.model_.training.facts.get("C_", self.C)
+        if isinstance(self.C, str) and self.model_.training.facts.get("C_scores_") is not None:
+            stored["C"] = self.C_
         # The parameter came later: a model without it is saved as before. What was trained is saved, not what was set.
         forest = self.model_.forest
         del stored["rerank"]
