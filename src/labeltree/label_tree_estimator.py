@@ -106,7 +106,7 @@ class LabelTreeEstimator(Estimator):
 
     @property
     def calibration_(self) -> Calibration:
-        """The maps that replace the link, after `calibrate`."""
+        """The maps that replace the link, made by `fit` or by `calibrate`."""
         forest: Any = self.model_.forest
         calibration: Calibration | None = getattr(forest, "calibration", None)
         if calibration is None:
@@ -140,8 +140,8 @@ class LabelTreeEstimator(Estimator):
             Held-out examples, in any form that `fit` takes. Labels that the model does not know are ignored; a row
             with such labels only counts as a row without labels.
         method : {"isotonic", "platt"}
-            "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which keeps different
-            scores different.
+            "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which needs fewer
+            rows.
         random_state : int
             Seed of the sample of negative nodes, which is drawn if there are more than a million of them.
 
