@@ -395,6 +395,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
             model.training,
             reports=[*model.training.reports, *trained.reports],
             seconds={name: before.get(name, 0.0) + spent for name, spent in trained.seconds.items()},
+            maps=None,  # the new trees have none
         )
         self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
         self._model = replace(model, forest=trained.forest, training=record)
