@@ -60,6 +60,8 @@ def choose_c(trial: Trial, settings: SolverSettings, run: Run) -> ChosenC:
     wanted = [start * factor for factor in FACTORS]
     for _ in range(1 + MOST_EXTENSIONS):
         found = trial.scores(settings, wanted, levels, run)
+        if not found.positive.any():  # no pair to judge by
+            return ChosenC([start] * (trial.tree.depth + 1), {}, replace(found, score=found.score[:, 0]))
         for number, C in enumerate(wanted):
             tried[C] = replace(found, score=found.score[:, number])
             losses[C] = {

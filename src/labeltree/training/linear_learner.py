@@ -64,14 +64,17 @@ class LinearLearner(NodeLearner):
         if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
             # Weights of labels bend probabilities on purpose: C is chosen without them.
             trial = Trial.draw(tree, replace(examples, label_weight=None), seed, run.n_threads)
-            if self.choose and len(trial.level) > 0:
+            scores = None
+            if len(trial.level) == 0:
+                pass  # no node needs training
+            elif self.choose:
                 chosen = choose_c(trial, self.settings, run)
                 self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
                 logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
                 scores = chosen.scores
             elif self.calibrate:
                 scores = trial.scores_of_levels(self.settings, run)
-            if self.calibrate:
+            if self.calibrate and scores is not None:
                 maps = level_maps_of_trial(scores, tree.depth + 1, examples.labels.n_rows)
         self.choose = False
         self.maps.append(maps)
