@@ -178,12 +178,12 @@ def fit_steps(
         knots, values = fit_knots(ScoreBins.of(score[varies], positive[varies], weight[varies]))
     else:
         knots, values = np.array([0.0]), np.array([0.5])
-    for certain, at in ((score <= -CERTAIN_SCORE, 0), (score >= CERTAIN_SCORE, len(knots))):
+    for at_end, certain in ((False, score <= -CERTAIN_SCORE), (True, score >= CERTAIN_SCORE)):
         if certain.any():
             share = (weight[certain] @ positive[certain] + 1) / (weight[certain].sum() + 2)
-            bound = min(share, values[0]) if at == 0 else max(share, values[-1])
-            knots = np.insert(knots, at, -CERTAIN_SCORE if at == 0 else CERTAIN_SCORE)
-            values = np.insert(values, at, bound)
+            at = len(knots) if at_end else 0
+            knots = np.insert(knots, at, CERTAIN_SCORE if at_end else -CERTAIN_SCORE)
+            values = np.insert(values, at, max(share, values[-1]) if at_end else min(share, values[0]))
     return knots, values
 
 
