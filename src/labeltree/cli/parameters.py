@@ -73,7 +73,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
         "metavar": "NUMBER",
         "note": "Here: give it once for each tree.",
     },
-    "C": {"type": str | None, "parser": _number_or_word, "metavar": "NUMBER|auto|auto_per_level"},
+    "C": {"type": str | None, "parser": _number_or_word, "metavar": "NUMBER|auto"},
     "label_weight": {"type": Literal["propensity"] | None, "note": "Here: propensity."},
     "ngram_range": {"type": str, "parser": _two_numbers, "metavar": "MIN,MAX"},
     "char_ngram_range": {"type": str | None, "parser": _two_numbers, "metavar": "MIN,MAX"},
