@@ -188,7 +188,9 @@ class Trial:
         if self.examples.sample_weight is not None:
             weight = weight * self.examples.sample_weight[found["row"]]
         # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
-        known = np.isfinite(found["score"]).all(axis=1) & (found["score"][:, 0] > -CERTAIN_SCORE) & (weight > 0)
+        known = (
+            np.isfinite(found["score"]).all(axis=1) & (found["score"][:, 0] > -CERTAIN_SCORE) & (weight > 0)
+        )
         return TrialScores(
             found["row"][known],
             np.repeat(self.level[groups], n_pairs)[known].astype(np.int64),
