@@ -106,7 +106,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         Loss that the node classifiers minimise, in addition to the penalty. Use "logistic" for better probabilities.
     link : {"auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid", "sigmoid2"}
         Function from a node's score s to a probability. "auto" fits a map for each level of the tree to held-out rows
-        of a sample of nodes, so that the probabilities are right on average. With fewer than 200 rows, with
+        of a sample of nodes, so that the probabilities are right on average. With fewer than 1,000 rows, with
         `label_weight` or with joint siblings, it stands for the first link of the loss. For the squared hinge and the
         squared loss that is exp(-max(0, 1 - s)ⁿ) with n = 4; others are n = 5, 3 or 2, or (1 + s) / 2 clipped to
         [0, 1]. For the logistic loss it is the sigmoid of s, for the exponential loss the sigmoid of 2 s.
@@ -121,7 +121,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
     C : float, sequence of float, "auto" or None
         Weight of the examples against the penalty. "auto" chooses a value for each level of the tree, by the log loss
         on held-out rows of a sample of nodes. A sequence has a value for each level, from the root down; the last one
-        holds for all levels below. None, and "auto" with fewer than 200 rows or with joint siblings, is 1 for the
+        holds for all levels below. None, and "auto" with fewer than 1,000 rows or with joint siblings, is 1 for the
         squared hinge, 8 for the logistic, 0.7 for the squared and 2 for the exponential loss; with the penalty "l1" it
         is 2 for the logistic loss and 1 for the others.
     label_weight : {"propensity"}, array of shape (n_labels,), dict or None

@@ -17,7 +17,7 @@ from labeltree.trees import LabelTree
 from labeltree.wording import count_text
 
 #: With fewer rows there is no trial: its result would be noise.
-FEWEST_ROWS = 200
+FEWEST_ROWS = 1_000
 
 #: Number of rows to hold out, and the limits of their share of all rows.
 HELD_OUT_ROWS = 2_000
