@@ -90,7 +90,9 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "label_names": len(classifier.label_names_ or ()),
         "weights": stored.weights,
         "calibration": stored.calibration,
-        "calibration_source": None if stored.calibration is None else classifier.model_.forest.calibration.source,
+        "calibration_source": None
+        if stored.calibration is None
+        else classifier.model_.forest.calibration.source,
         **({"rerank": stored.rerank} if stored.rerank else {}),
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
