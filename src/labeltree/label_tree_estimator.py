@@ -42,11 +42,15 @@ class LabelTreeEstimator(Estimator):
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
-        maps = getattr(answering, "calibration", None)
-        if maps is not None and maps.source == "training" and getattr(self, "link", "auto") != "auto":
-            answering = answering.calibrated(None)  # a link that is set takes the place of the maps of `fit`
+        maps, record = getattr(answering, "calibration", None), model.training
+        link_is_set = getattr(self, "link", "auto") != "auto"
+        # A link that is set takes the place of the maps of `fit`, until it is "auto" again.
+        if link_is_set and maps is not None and maps.source == "training":
+            answering, record = answering.calibrated(None), replace(record, maps=maps)
+        elif not link_is_set and record.maps is not None:
+            answering, record = answering.calibrated(record.maps), replace(record, maps=None)
         if answering is not forest:
-            model = self._model = replace(model, forest=answering)
+            model = self._model = replace(model, forest=answering, training=record)
         return model
 
     def make_search(self, k: int = 1, **wanted: Any) -> Search:
@@ -113,7 +117,8 @@ class LabelTreeEstimator(Estimator):
     def calibration_(self, calibration: Calibration | None) -> None:
         model = self.model_
         forest: Any = model.forest
-        self._model = replace(model, forest=forest.calibrated(calibration))
+        record = replace(model.training, maps=None)
+        self._model = replace(model, forest=forest.calibrated(calibration), training=record)
 
     @calibration_.deleter
     def calibration_(self) -> None:

@@ -72,14 +72,43 @@ def test_joint_trees_beside_others(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict_topk(X)[1], model.predict_topk(X)[1])
 
 
-@pytest.mark.parametrize("C", ["auto", "auto_per_level"])
-def test_what_was_chosen_is_kept(tmp_path: Path, C: str) -> None:
-    parameters = {**SHAPE, "loss": "logistic", "arity": 2, "max_leaves": 2, "C": C}
-    model = LabelTreeClassifier(**parameters).fit(X, Y)
+#: Enough rows to choose C and to fit maps.
+MORE_X, MORE_Y = documents(300, 60, 20, seed=2)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": 0.5}, {"loss": "logistic"}])
+def test_what_was_chosen_is_kept(tmp_path: Path, parameters: dict[str, Any]) -> None:
+    model = LabelTreeClassifier(**SHAPE, **parameters).fit(MORE_X, MORE_Y)
     model.save(tmp_path / "model")
     loaded = LabelTreeClassifier.load(tmp_path / "model")
     assert loaded.C == model.C_
-    same(loaded.add_trees(X, Y), model.add_trees(X, Y))
+    assert isinstance(model.C_, float if "C" in parameters else list)
+    same(loaded.add_trees(MORE_X, MORE_Y), model.add_trees(MORE_X, MORE_Y))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": 0.5}, {"solver": "sgd"}])
+def test_new_trees_have_maps_of_their_own(parameters: dict[str, Any]) -> None:
+    model = LabelTreeClassifier(**SHAPE, **parameters).fit(MORE_X, MORE_Y).add_trees(MORE_X, MORE_Y)
+    at_once = LabelTreeClassifier(2, **SHAPE, **parameters).fit(MORE_X, MORE_Y)
+    assert model.calibration_.source == "training"
+    assert len(model.calibration_.trees) == 2
+    for found, expected in zip(model.calibration_.trees, at_once.calibration_.trees, strict=True):
+        for name, array in expected.items():
+            np.testing.assert_array_equal(found[name], array)
+    same(model, at_once)
+
+
+def test_trees_without_maps_go_with_trees_without_maps_only() -> None:
+    linked = LabelTreeClassifier(link="exp4", **SHAPE).fit(MORE_X, MORE_Y).add_trees(MORE_X, MORE_Y)
+    assert not hasattr(linked, "calibration_")
+    same(linked, LabelTreeClassifier(2, link="exp4", **SHAPE).fit(MORE_X, MORE_Y))
+
+
+def test_maps_of_other_rows_are_not_extended() -> None:
+    model = LabelTreeClassifier(**SHAPE).fit(MORE_X, MORE_Y).calibrate(MORE_X, MORE_Y)
+    with pytest.raises(ValueError, match="the model is calibrated, and new trees would not be"):
+        model.add_trees(MORE_X, MORE_Y)
+    assert len(model.trees_) == 1
 
 
 def test_weights_of_labels_that_were_not_saved_must_be_given_again(tmp_path: Path) -> None:

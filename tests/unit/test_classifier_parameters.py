@@ -29,7 +29,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "C",
             [0, -1.0, "1", np.nan, np.inf, True, 1e11],
-            r"'auto', 'auto_per_level', a finite number above 0 and at most 1e\+10 or a sequence of such numbers",
+            r"'auto', a finite number above 0 and at most 1e\+10 or a sequence of such numbers",
         ),
         ("tol", [0, -0.1, None, np.nan, np.inf], "a finite number above 0"),
         ("prune", [-0.1, None, np.nan, np.inf, "0"], "a finite number of at least 0"),
@@ -195,7 +195,7 @@ def test_presets_have_the_trees_of_the_published_systems(
 @pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
 def test_presets_drop_what_another_solver_or_loss_does_not_know(preset: str) -> None:
     make = getattr(LabelTreeClassifier, preset)
-    assert make(solver="adagrad").fit(X, Y).C is None
+    assert make(solver="adagrad").fit(X, Y).C == "auto"
     for loss in ("logistic", "squared_hinge", "exponential"):
         make(loss=loss).fit(X, Y)
 
@@ -209,9 +209,7 @@ def test_a_c_for_every_level() -> None:
     np.testing.assert_array_equal(one.predict_topk(X)[1], same.predict_topk(X)[1])
     assert not np.array_equal(one.predict_topk(X)[1], other.predict_topk(X)[1])
     for wrong in ([], [1.0, 0.0], [[1.0]], ["auto"], [1.0, None]):
-        with pytest.raises(
-            ValueError, match=r"'C' must be 'auto', 'auto_per_level', .* a sequence of such numbers"
-        ):
+        with pytest.raises(ValueError, match=r"'C' must be 'auto', .* a sequence of such numbers"):
             LabelTreeClassifier(C=wrong).fit(X, Y)
 
 

@@ -73,10 +73,11 @@ def test_json(data: Path, tmp_path: Path) -> None:
     report = run_json("train", data, "--model", tmp_path / "model", "--n-trees", 2, "--random-state", 0)
     assert (report["rows"], report["features"], report["labels"]) == (300, N_FEATURES, N_LABELS)
     assert report["model_bytes"] == sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
-    assert set(report["seconds"]) == {"reading", "clustering", "training", "saving"}
+    assert set(report["seconds"]) == {"reading", "clustering", "trial", "training", "saving"}
     assert all(seconds >= 0 for seconds in report["seconds"].values())
     model = LabelTreeClassifier.load(tmp_path / "model")
-    assert report["parameters"] == model.get_params()
+    assert report["parameters"] == {**model.get_params(), "C": "auto"}
+    assert report["C"] == model.C
     assert report["parameters"]["n_jobs"] == -1
     trees = [(tree["nodes"], tree["depth"], tree["arity"]) for tree in report["trees"]]
     assert trees == [(tree.n_nodes, tree.depth, tree.arity) for tree in model.trees_]
@@ -101,7 +102,8 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
         "n_jobs": 1, "random_state": 3, "verbose": -1, **solver,
     }  # fmt: skip
     defaults = LabelTreeClassifier().get_params()
-    assert given.keys() | set(SOLVER_PARAMETERS) | {"node_estimator"} == defaults.keys()
+    # rerank does not go with label_weight: test_reranking has it.
+    assert given.keys() | set(SOLVER_PARAMETERS) | {"node_estimator", "rerank"} == defaults.keys()
     options: list[Any] = []
     for name, value in given.items():
         flag = name.replace("_", "-")
@@ -117,10 +119,11 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
     assert model.get_params() == {**defaults, **given, "link": "auto"}
 
 
-@pytest.mark.parametrize("C", ["auto", "auto_per_level"])
-def test_what_is_chosen_is_told(data: Path, tmp_path: Path, C: str) -> None:
-    arguments = ["train", data, "--model", tmp_path / "model", "--C", C, "--random-state", 0]
-    expected = LabelTreeClassifier(C=C, random_state=0).fit(*read_xmlc(data)).C_
+@pytest.mark.parametrize("options", [[], ["--C", "auto"]], ids=["default", "auto"])
+def test_what_is_chosen_is_told(data: Path, tmp_path: Path, options: list[str]) -> None:
+    arguments = ["train", data, "--model", tmp_path / "model", *options, "--random-state", 0]
+    expected = LabelTreeClassifier(random_state=0).fit(*read_xmlc(data)).C_
+    assert isinstance(expected, list)
     assert run_json(*arguments)["C"] == expected
     text = " ".join(run(*arguments).stdout.split())
     assert f"C chosen: {', '.join(f'{c:g}' for c in np.atleast_1d(expected))}" in text
@@ -186,8 +189,8 @@ class TestMistakes:
             (["--arity", 1], "the parameter 'arity' must be an integer"),
             (["--loss", "hinge"], "hinge"),
             (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not go with loss 'logistic'"),
-            (["--C", "much"], "the parameter 'C' must be 'auto', 'auto_per_level', a finite number"),
-            (["--C", "-1"], "the parameter 'C' must be 'auto', 'auto_per_level', a finite number"),
+            (["--C", "much"], "the parameter 'C' must be 'auto', a finite number"),
+            (["--C", "-1"], "the parameter 'C' must be 'auto', a finite number"),
             (["--label-weight", "frequency"], "frequency"),
             (["--preset", "fasttext"], "fasttext"),
             (["--tree", "no-such-file.json"], "is neither a file nor one of complete"),

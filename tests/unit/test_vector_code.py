@@ -87,16 +87,19 @@ def test_every_instruction_set_makes_the_same_model_bit_for_bit(tmp_path: Path) 
                 np.testing.assert_array_equal(array, found[0][name], err_msg=name)
 
 
-# Chooses C on dense features, whose held-out scores must not be fused, and tells every score that it saw.
+# Chooses C and fits maps on dense features, whose held-out scores must not be fused, and tells all that it saw.
 CHOOSER = """
 import json, sys
 import numpy as np, scipy.sparse as sp
 from labeltree import LabelTreeClassifier, _native
 given = np.load(sys.argv[1])
 found = {"code": _native.vector_code()}
-for C in ("auto", "auto_per_level"):
-    model = LabelTreeClassifier(C=C, arity=5, max_leaves=5, random_state=0).fit(given["X"], sp.csr_matrix(given["y"]))
-    found[C] = [model.C_, sorted(model.C_scores_.items())]
+for loss in ("squared_hinge", "logistic"):
+    model = LabelTreeClassifier(loss=loss, arity=5, max_leaves=5, random_state=0)
+    model.fit(given["X"], sp.csr_matrix(given["y"]))
+    losses = {C: [str(loss) for loss in of_levels] for C, of_levels in model.C_scores_.items()}
+    maps = {name: array.tolist() for name, array in model.calibration_.trees[0].items()}
+    found[loss] = [model.C_, losses, maps]
 open(sys.argv[2], "w").write(json.dumps(found))
 """
 

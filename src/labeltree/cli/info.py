@@ -169,6 +169,8 @@ def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
     given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
     if "link" in given:  # a file has the name of the link that "auto" stands for
         given["link"] = classifier.link
+    if hasattr(classifier, "rerank"):  # a file has it only if it is not 0
+        given.setdefault("rerank", classifier.rerank)
     order = inspect.signature(type(classifier)).parameters
     return {name: given.pop(name) for name in order if name in given} | given
 

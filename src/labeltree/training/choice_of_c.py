@@ -48,12 +48,12 @@ class ChosenC:
 def choose_c(
     tree: LabelTree, examples: Examples, settings: SolverSettings, seed: int, run: Run
 ) -> ChosenC | None:
-    """Return for each level a C with a small log loss on the held-out rows of a trial; None if no node needs training.
+    """Return for each level a C with a small log loss on the held-out rows of a trial.
 
     Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
     the other half. So the loss does not depend on the link; it is the loss of a calibrated model. The C of a level is
     halfway (by its logarithm) between the best for the whole tree, which the trial tells well, and the best for the
-    level, of which it has fewer pairs.
+    level, of which it has fewer pairs. The result is None if there is nothing to judge by.
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
@@ -66,6 +66,8 @@ def choose_c(
     wanted = [start * factor for factor in FACTORS]
     for _ in range(1 + MOST_EXTENSIONS):
         found = trial.scores(settings, wanted, levels, run)
+        if found.positive.all() or not found.positive.any():
+            return None
         for number, C in enumerate(wanted):
             with_C = replace(found, score=found.score[:, number])
             losses[C] = {

@@ -187,14 +187,21 @@ class Trial:
         if self.examples.sample_weight is not None:
             weight = weight * self.examples.sample_weight[found["row"]]
         # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
-        known = np.isfinite(found["score"]).all(axis=1) & (found["score"][:, 0] > -CERTAIN_SCORE)
+        known = (found["score"] != -CERTAIN_SCORE).any(axis=1) & (weight > 0)
         return TrialScores(
             found["row"][known],
             np.repeat(self.level[groups], n_pairs)[known].astype(np.int64),
             positive[known],
             weight[known],
-            found["score"][known],
+            _bounded(found["score"][known]),
         )
+
+
+def _bounded(score: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return scores by pair and C, bounded below those of constant nodes: huge features make huge scores."""
+    constant = np.abs(score) == CERTAIN_SCORE
+    bound = np.nextafter(np.float32(CERTAIN_SCORE), np.float32(0))
+    return np.where(constant.all(axis=1, keepdims=True), score, np.clip(np.nan_to_num(score), -bound, bound))
 
 
 def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
