@@ -230,7 +230,9 @@ class TestTexts:
         rng = np.random.default_rng(0)
         rows = [(labels if rng.random() < 0.4 else [5], features) for labels, features in rows]
         train = write_rows(tmp_path / "train.txt", rows)
-        LabelTreeClassifier(random_state=0).fit(*read_xmlc(train)).save(tmp_path / "model")
+        LabelTreeClassifier(C=None, link="exp4", random_state=0).fit(*read_xmlc(train)).save(
+            tmp_path / "model"
+        )
         printed = run_json("evaluate", tmp_path / "model", train)
         commands = [hint["command"] for hint in printed["hints"]]
         assert f"labeltree decide {tmp_path / 'model'} VALID --metric micro_f1" in commands

@@ -42,6 +42,7 @@ class TestInfo:
         assert f"300 rows, {N_FEATURES} features" in words
         assert f"labels {N_LABELS} (0, 1, 2, …)" in words
         assert "max_leaves=3" in words
+        assert "calibrated by fit, isotonic" in words
         assert "tree 2" in words
 
     def test_drawing(self, folder: Path) -> None:

@@ -46,8 +46,8 @@ def calibrate(
     label weights, or one that answers rows unlike those of the training.
 
     For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model, in
-    place of the maps of the training. Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for
-    other probabilities: tune them again.
+    place of the maps of the training. Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are
+    dropped, because they were tuned for other probabilities: tune them again.
 
     The figures before and after are measured by cross-fitting: each half of VALID with maps that were fitted on the
     other half. The maps that are saved are fitted on all of VALID.
