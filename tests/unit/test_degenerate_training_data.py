@@ -64,5 +64,5 @@ def test_without_a_positive_pair_to_judge_by_the_default_stays(loss: str, defaul
     y = np.zeros((N_ROWS, 2), dtype=int)
     y[0] = 1
     model = LabelTreeClassifier(**SHAPE, loss=loss).fit(X, y)
-    assert model.C_ == default
+    np.testing.assert_array_equal(model.C_, default)
     probabilities_of(model, X)
