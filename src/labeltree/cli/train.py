@@ -219,7 +219,7 @@ def train(
     if classifier.label_names_:
         console.print(f"{len(classifier.label_names_):,} of {n_labels:,} labels have names")
     console.print(describe_training(classifier))
-    if isinstance(getattr(classifier, "C", None), str):
+    if isinstance(getattr(classifier, "C", None), str) and hasattr(classifier, "C_"):
         chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]
         console.print(f"C chosen: {', '.join(f'{value:g}' for value in chosen)}")
     named = "" if method == DEFAULT_METHOD else f"{kind.estimator}, "
