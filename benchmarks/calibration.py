@@ -16,6 +16,7 @@ from labeltree import LabelTreeClassifier
 from labeltree.calibration import CalibrationReport, measure_calibration
 from labeltree.data import read_xmlc
 from labeltree.metrics import evaluate, f_beta
+from labeltree.training.losses import LOSSES
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "squared_hinge": {"loss": "squared_hinge"},
@@ -42,8 +43,12 @@ def main(names: list[str]) -> None:
         X_train, X_valid, y_train, y_valid = train_test_split(X, y, test_size=HELD_OUT, random_state=SEED)
         for training, parameters in SETTINGS.items():
             model = LabelTreeClassifier(random_state=SEED, **parameters).fit(X_train, y_train)
-            for method in ("none", "platt", "isotonic"):
-                if method != "none":
+            for method in ("by fit", "none", "platt", "isotonic"):
+                if method == "by fit" and not hasattr(model, "calibration_"):
+                    continue  # weights of labels
+                if method == "none":
+                    model.set_params(link=LOSSES[model.loss].links[0])
+                elif method != "by fit":
                     model.calibrate(X_valid, y_valid, method=method)
                 report = measure_calibration(model, X_test, y_test)
                 print(

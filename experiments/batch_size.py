@@ -30,7 +30,7 @@ TABLE = Table(
         Row("omikuji, beam 10", system="omikuji", seeds=1),
     ],
     notes=[
-        "Binary trees with the squared hinge, as Parabel has them; arity 32 is our default.",
+        "Binary trees with the squared hinge, as Parabel has them; arity 32 was our default.",
         "Processor time of one thread.",
         "Batches are drawn at random from the test rows, as in the paper: 50 of each size, of large ones as many as "
         "have 5,000 rows together, but at least 5. Batches of 10,000 have rows twice: there are about 6,000.",

@@ -23,7 +23,7 @@ TABLE = Table(
         Row("beam 10, arity 32", {**_PARABEL, "arity": 32, "search": "beam", "beam": 10}, seeds=1),
     ],
     notes=[
-        "Binary trees with the squared hinge, as Parabel has them; arity 32 is our default.",
+        "Binary trees with the squared hinge, as Parabel has them; arity 32 was our default.",
         "Our beam search asks the same blocks as exact search, row by row, and unpacks nothing: the "
         "paper compares two programs, this table two ways to search in one.",
     ],

@@ -164,8 +164,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         slower and supports neither `save` nor `explain`: pickle it instead.
     rerank : int
         Number of labels that the trees propose for each row, for one more linear classifier per label to rank. It is
-        more precise than the trees alone, nearly as 1-vs-all, and takes two to three times their training time and
-        memory; 20 is a good number. 0, the default, lets the trees rank. See docs/reranking.md.
+        more precise than the trees alone, nearly as 1-vs-all, and takes three to four times their training time and
+        two to three times their memory; 20 is a good number. 0, the default, lets the trees rank. See
+        docs/reranking.md.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level. The
         search for all labels above a threshold (`predict`, `predict_proba` with ``top_k=None`` or with thresholds per
@@ -216,7 +217,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         The labels that `predict` returns: by default those with a probability of at least 0.5; `decide_for` and
         `fit_for` change it.
     fit_seconds_ : dict
-        Duration of clustering the labels, choosing C and training the nodes, over all trees. Not saved with a model.
+        Duration of clustering the labels, of the trial that chooses C and calibrates, and of training the nodes, over
+        all trees. Not saved with a model.
     dense_features_ : (int, int)
         The range of dense features: the first one, and the one after the last.
     n_features_in_, feature_names_in_
@@ -393,6 +395,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
             model.training,
             reports=[*model.training.reports, *trained.reports],
             seconds={name: before.get(name, 0.0) + spent for name, spent in trained.seconds.items()},
+            maps=None,  # the new trees have none
         )
         self.n_trees, self.tree, self.tree_weight = grown.n_trees, grown.tree, grown.tree_weight
         self._model = replace(model, forest=trained.forest, training=record)
@@ -471,8 +474,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     def stored_parameters(self) -> dict[str, Any]:
         # A saved model answers the same for ever, whatever "auto" means later: the link is saved by name, C as chosen.
         stored = super().stored_parameters()
-        if isinstance(self.C, str):
-            stored["C"] = self.model_.training.facts.get("C_", self.C)
+        if isinstance(self.C, str) and self.model_.training.facts.get("C_scores_") is not None:
+            stored["C"] = self.C_
         # The parameter came later: a model without it is saved as before. What was trained is saved, not what was set.
         forest = self.model_.forest
         del stored["rerank"]

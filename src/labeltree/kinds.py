@@ -85,10 +85,10 @@ KINDS = (
                 "prune",
                 "normalize",
                 "bias",
+                "rerank",
             ),
             "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
             "The search for labels": (
-                "rerank",
                 "search",
                 "beam",
                 "tree_weight",

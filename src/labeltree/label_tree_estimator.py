@@ -42,11 +42,15 @@ class LabelTreeEstimator(Estimator):
         model = super().model_
         forest: Any = model.forest
         answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
-        maps = getattr(answering, "calibration", None)
-        if maps is not None and maps.source == "training" and getattr(self, "link", "auto") != "auto":
-            answering = answering.calibrated(None)  # a link that is set takes the place of the maps of `fit`
+        maps, record = getattr(answering, "calibration", None), model.training
+        link_is_set = getattr(self, "link", "auto") != "auto"
+        # A link that is set takes the place of the maps of `fit`, until it is "auto" again.
+        if link_is_set and maps is not None and maps.source == "training":
+            answering, record = answering.calibrated(None), replace(record, maps=maps)
+        elif not link_is_set and record.maps is not None:
+            answering, record = answering.calibrated(record.maps), replace(record, maps=None)
         if answering is not forest:
-            model = self._model = replace(model, forest=answering)
+            model = self._model = replace(model, forest=answering, training=record)
         return model
 
     def make_search(self, k: int = 1, **wanted: Any) -> Search:
@@ -102,7 +106,7 @@ class LabelTreeEstimator(Estimator):
 
     @property
     def calibration_(self) -> Calibration:
-        """The maps that replace the link, after `calibrate`."""
+        """The maps that replace the link, made by `fit` or by `calibrate`."""
         forest: Any = self.model_.forest
         calibration: Calibration | None = getattr(forest, "calibration", None)
         if calibration is None:
@@ -113,7 +117,8 @@ class LabelTreeEstimator(Estimator):
     def calibration_(self, calibration: Calibration | None) -> None:
         model = self.model_
         forest: Any = model.forest
-        self._model = replace(model, forest=forest.calibrated(calibration))
+        record = replace(model.training, maps=None)
+        self._model = replace(model, forest=forest.calibrated(calibration), training=record)
 
     @calibration_.deleter
     def calibration_(self) -> None:
@@ -135,8 +140,8 @@ class LabelTreeEstimator(Estimator):
             Held-out examples, in any form that `fit` takes. Labels that the model does not know are ignored; a row
             with such labels only counts as a row without labels.
         method : {"isotonic", "platt"}
-            "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which keeps different
-            scores different.
+            "isotonic" fits any map that does not decrease, and fits best. "platt" fits a sigmoid, which needs fewer
+            rows.
         random_state : int
             Seed of the sample of negative nodes, which is drawn if there are more than a million of them.
 

@@ -423,3 +423,12 @@ def test_maps_are_asked_by_level():
     maps = small_model().calibrate(X, y).calibration_
     with pytest.raises(ValueError, match="level must be from 0 to"):
         maps.probability(0.0, maps.n_levels())
+
+
+def test_constant_nodes_of_both_classes_are_the_ends_of_an_isotonic_map() -> None:
+    score = np.array([-CERTAIN_SCORE, -1.0, 0.0, 1.0, CERTAIN_SCORE])
+    knots, probabilities = fit_steps(score, score > 0, np.ones(5))
+    assert knots[0] == -CERTAIN_SCORE
+    assert knots[-1] == CERTAIN_SCORE
+    assert (np.diff(knots) > 0).all()
+    assert (np.diff(probabilities) >= 0).all()

@@ -102,6 +102,7 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
         "n_jobs": 1, "random_state": 3, "verbose": -1, **solver,
     }  # fmt: skip
     defaults = LabelTreeClassifier().get_params()
+    # rerank does not go with label_weight: test_reranking has it.
     assert given.keys() | set(SOLVER_PARAMETERS) | {"node_estimator", "rerank"} == defaults.keys()
     options: list[Any] = []
     for name, value in given.items():

@@ -64,7 +64,7 @@ class TestTune:
         assert report["parameters"] == expected.parameters
         assert report["chosen"]["score"] == expected.chosen.score
         assert {trial["n_rows"] for trial in report["front"]} == {200}
-        assert report["start"]["parameters"]["C"] == 8.0
+        assert report["start"]["parameters"]["C"] == "auto"
 
     @pytest.mark.parametrize(
         ("options", "message"),

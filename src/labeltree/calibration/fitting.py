@@ -178,13 +178,19 @@ def fit_steps(
         knots, values = fit_knots(ScoreBins.of(score[varies], positive[varies], weight[varies]))
     else:
         knots, values = np.array([0.0]), np.array([0.5])
-    for at_end, certain in ((False, score <= -CERTAIN_SCORE), (True, score >= CERTAIN_SCORE)):
-        if certain.any():
-            share = (weight[certain] @ positive[certain] + 1) / (weight[certain].sum() + 2)
-            at = len(knots) if at_end else 0
-            knots = np.insert(knots, at, CERTAIN_SCORE if at_end else -CERTAIN_SCORE)
-            values = np.insert(values, at, max(share, values[-1]) if at_end else min(share, values[0]))
+    lowest, highest = score <= -CERTAIN_SCORE, score >= CERTAIN_SCORE
+    if lowest.any():
+        knots = np.append(-CERTAIN_SCORE, knots)
+        values = np.append(min(_share(positive[lowest], weight[lowest]), values[0]), values)
+    if highest.any():
+        knots = np.append(knots, CERTAIN_SCORE)
+        values = np.append(values, max(_share(positive[highest], weight[highest]), values[-1]))
     return knots, values
+
+
+def _share(positive: NDArray[np.bool_], weight: FloatArray) -> float:
+    """Return the share of positive pairs, as if each class had one more."""
+    return float((weight @ positive + 1) / (weight.sum() + 2))
 
 
 def _platt(scores: LevelScores, n_levels: int) -> LevelArrays:

@@ -48,6 +48,17 @@ class Calibration:
         arrays = self.trees[tree]
         return len(arrays["slope"]) if self.method == "platt" else len(arrays["knot_begin"]) - 1
 
+    def describe(self) -> str:
+        """Return the form of the maps and who made them, in a few words.
+
+        Examples
+        --------
+        >>> Calibration("isotonic", [], source="training").describe()
+        'by fit, isotonic, level by level'
+        """
+        maker = "fit" if self.source == "training" else "calibrate"
+        return f"by {maker}, {self.method}, level by level"
+
     def probability(self, score: ArrayLike, level: int, tree: int = 0) -> NDArray[np.float64]:
         """Return the probabilities of scores of nodes on a level.
 

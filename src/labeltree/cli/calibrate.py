@@ -31,7 +31,7 @@ def calibrate(
         Literal["isotonic", "platt"],
         option(
             "The maps from scores to probabilities. isotonic: any that do not decrease, which fit best. platt: "
-            "sigmoids, which keep different scores different."
+            "sigmoids, which need fewer rows."
         ),
     ] = "isotonic",
     random_state: Annotated[
@@ -42,8 +42,11 @@ def calibrate(
 ) -> None:
     """Calibrate the probabilities of a model: of all labels with probability 0.8, four out of five should be true.
 
-    For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model.
-    Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for
+    Training has calibrated a label tree by rows that it held out. Calibrate a model of another method, one with
+    label weights, or one that answers rows unlike those of the training.
+
+    For each level of each tree, a map from scores to probabilities is fitted on VALID and saved with the model, in
+    place of the maps of the training. Rankings hardly change. Thresholds of [bold]labeltree decide[/bold] are dropped, because they were tuned for
     other probabilities: tune them again.
 
     The figures before and after are measured by cross-fitting: each half of VALID with maps that were fitted on the

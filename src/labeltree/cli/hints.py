@@ -13,7 +13,7 @@ from labeltree.calibration.measures import reliability_curve
 from labeltree.calibration.report import PROBABILITY_BINS, CalibrationMeasures
 from labeltree.cli.decided_labels import DecidedLabels
 from labeltree.decisions.decision import HALF
-from labeltree.report.cures import LARGER_F1, miscalibrated
+from labeltree.report.cures import ALREADY_CALIBRATED, LARGER_F1, miscalibrated
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,9 @@ def find_hints(
         )
     found = miscalibrated(_calibration(probabilities, hits, n_true, n_rows))
     if found is not None and can_be_calibrated(model):
-        hints.append(Hint(found.describe(), f"labeltree calibrate {path} VALID"))
+        maps = getattr(model.model_.forest, "calibration", None)
+        advice = "" if maps is None else f" {ALREADY_CALIBRATED}"
+        hints.append(Hint(found.describe() + advice, f"labeltree calibrate {path} VALID"))
     return hints
 
 

@@ -90,6 +90,9 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         "label_names": len(classifier.label_names_ or ()),
         "weights": stored.weights,
         "calibration": stored.calibration,
+        "calibration_source": None
+        if stored.calibration is None
+        else classifier.model_.forest.calibration.source,
         **({"rerank": stored.rerank} if stored.rerank else {}),
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
@@ -126,7 +129,7 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
     rows.append(("labels", _labels(classifier)))
     rows.append(("size", f"{bytes_text(stored.n_bytes)}, {stored.weights} weights"))
     if stored.calibration is not None:
-        rows.append(("calibrated", f"{stored.calibration}, level by level"))
+        rows.append(("calibrated", classifier.model_.forest.calibration.describe()))
     if stored.rerank:
         rows.append(("reranked", f"{count_text(stored.rerank, 'proposal')} by label classifiers"))
     rows += _tree_rows(trees_to_json(stored, classifier))
@@ -166,6 +169,8 @@ def _parameters(stored: Any, classifier: Any) -> dict[str, Any]:
     given = {name: "given" if isinstance(value, dict) else value for name, value in stored.parameters.items()}
     if "link" in given:  # a file has the name of the link that "auto" stands for
         given["link"] = classifier.link
+    if hasattr(classifier, "rerank"):  # a file has it only if it is not 0
+        given.setdefault("rerank", classifier.rerank)
     order = inspect.signature(type(classifier)).parameters
     return {name: given.pop(name) for name in order if name in given} | given
 

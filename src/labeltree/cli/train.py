@@ -219,9 +219,9 @@ def train(
     if classifier.label_names_:
         console.print(f"{len(classifier.label_names_):,} of {n_labels:,} labels have names")
     console.print(describe_training(classifier))
-    if isinstance(getattr(classifier, "C", None), str) and hasattr(classifier, "C_"):
-        chosen = classifier.C_ if isinstance(classifier.C_, list) else [classifier.C_]
-        console.print(f"C chosen: {', '.join(f'{value:g}' for value in chosen)}")
+    if getattr(classifier, "C_scores_", None) is not None:
+        by_level = ", ".join(f"{value:g}" for value in classifier.C_)
+        console.print(f"C chosen: {by_level} (for each level, from the root down)")
     named = "" if method == DEFAULT_METHOD else f"{kind.estimator}, "
     n_weights = sum(tree.n_weights for tree in stored.trees)
     size = bytes_text(directory_bytes(model))

@@ -20,6 +20,7 @@ from labeltree.model.texts import are_texts, as_texts
 from labeltree.validation import n_threads
 
 if TYPE_CHECKING:
+    from labeltree.calibration.level_maps import Calibration
     from labeltree.text.vectorizer import TextVectorizer
 
 _NOT_LOCKED: AbstractContextManager[None] = nullcontext()
@@ -55,12 +56,15 @@ class TrainingRecord:
         How long each phase took; None for a model that was loaded.
     facts : dict
         Fitted attributes that only some estimators have, such as `C_`.
+    maps : Calibration, optional
+        The maps of `fit`, while a link that was set later takes their place.
     """
 
     reports: list[dict[str, int]] = field(default_factory=list)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    maps: Calibration | None = None
 
 
 @dataclass(frozen=True, eq=False)

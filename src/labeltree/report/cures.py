@@ -18,6 +18,9 @@ LEAST_PROBABILITY = 0.03
 #: A bin is off by more than chance if its error is more than this number of standard deviations.
 DEVIATIONS = 4.0
 
+#: What a calibrated model with wrong probabilities tells about the rows.
+ALREADY_CALIBRATED = "The model is calibrated, but these rows differ from the rows of its calibration."
+
 
 class Cure(NamedTuple):
     """What is wrong, with its figures, and what to do: a command, or advice."""
@@ -69,6 +72,7 @@ def _calibrate(report: Report) -> Cure | None:
     return Cure(
         f"{found.describe()} The probabilities are off by more than chance.",
         "labeltree calibrate MODEL VALID",
+        "" if report.model.facts["calibration"] == "none" else ALREADY_CALIBRATED,
     )
 
 

@@ -51,7 +51,7 @@ def model_facts(model: Questions) -> ModelFacts:
     if seconds:
         facts["training took"] = ", ".join(f"{name} {time:.1f} s" for name, time in seconds.items())
     calibration = getattr(forest, "calibration", None)
-    facts["calibration"] = "none" if calibration is None else f"{calibration.method}, level by level"
+    facts["calibration"] = "none" if calibration is None else calibration.describe()
     facts["decision"] = f"{trained.decision.describe()}, for {trained.decision.metric}"
     return ModelFacts(facts, *_parameters(model))
 

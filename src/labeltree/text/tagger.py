@@ -203,7 +203,7 @@ class Tagger(Estimator):
 
     @property
     def calibration_(self) -> Calibration:
-        """The maps that replace the link, after `calibrate`."""
+        """The maps that replace the link, made by `fit` or by `calibrate`."""
         calibration: Calibration = self._trained().calibration_
         return calibration
 

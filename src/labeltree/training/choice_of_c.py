@@ -10,15 +10,20 @@ from numpy.typing import NDArray
 
 from labeltree.calibration.fitting import CERTAIN_SCORE
 from labeltree.calibration.monotone_map import ScoreBins, bin_edges, fit_knots, log_loss_of
+from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.plan import Run
 from labeltree.training.trial import Trial, TrialScores
+from labeltree.trees import LabelTree
 
 #: The default C times these numbers are tried: each is STEP times the one before.
 STEP = 8**0.5
 FACTORS = (STEP**-2, STEP**-1, 1.0, STEP)
 #: If the smallest or the largest C is the best for the tree, two more are tried beyond it, at most this many times.
 MOST_EXTENSIONS = 3
+
+#: Columns of each group, so that four C fill the 32 lanes of the kernel, and positive pairs of each level.
+N_COLUMNS, N_POSITIVES = 8, 800
 
 #: Levels with fewer positive pairs take the C of the whole tree.
 FEWEST_POSITIVES = 100
@@ -34,39 +39,40 @@ class ChosenC:
         One value for each level.
     losses : dict
         By C, the log loss of each level; NaN for levels where it was not tried.
-    scores : TrialScores
-        The scores of the pairs with the C of their level.
     """
 
     C: list[float]
     losses: dict[float, list[float]]
-    scores: TrialScores
 
 
-def choose_c(trial: Trial, settings: SolverSettings, run: Run) -> ChosenC:
+def choose_c(
+    tree: LabelTree, examples: Examples, settings: SolverSettings, seed: int, run: Run
+) -> ChosenC | None:
     """Return for each level a C with a small log loss on the held-out rows of a trial.
 
     Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
     the other half. So the loss does not depend on the link; it is the loss of a calibrated model. The C of a level is
     halfway (by its logarithm) between the best for the whole tree, which the trial tells well, and the best for the
-    level, of which it has fewer pairs.
+    level, of which it has fewer pairs. The result is None if there is nothing to judge by.
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
+    trial = Trial.draw(tree, examples, seed, run.n_threads, N_COLUMNS, N_POSITIVES)
+    if len(trial.level) == 0:
+        return None
     judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5
     levels: list[int] = np.unique(trial.level).tolist()
-    tried: dict[float, TrialScores] = {}
     losses: dict[float, dict[int, float]] = {}
     wanted = [start * factor for factor in FACTORS]
     for _ in range(1 + MOST_EXTENSIONS):
         found = trial.scores(settings, wanted, levels, run)
-        if not found.positive.any():  # no pair to judge by
-            return ChosenC([start] * (trial.tree.depth + 1), {}, replace(found, score=found.score[:, 0]))
+        if found.positive.all() or not found.positive.any():
+            return None
         for number, C in enumerate(wanted):
-            tried[C] = replace(found, score=found.score[:, number])
+            with_C = replace(found, score=found.score[:, number])
             losses[C] = {
                 level: trial.level_scale[level]
-                * calibrated_loss(tried[C].take(of_level), judged_first[found.row[of_level]])
+                * calibrated_loss(with_C.take(of_level), judged_first[found.row[of_level]])
                 for level in levels
                 if (of_level := found.level == level).any()
             }
@@ -87,7 +93,6 @@ def choose_c(trial: Trial, settings: SolverSettings, run: Run) -> ChosenC:
     return ChosenC(
         chosen,
         {C: [losses[C].get(level, math.nan) for level in range(len(chosen))] for C in total},
-        _scores_with(chosen, tried),
     )
 
 
@@ -109,21 +114,6 @@ def lowest_point(losses: dict[float, float]) -> float:
     left, middle, right = (losses[C] for C in values[at - 1 : at + 2])
     bend = left - 2 * middle + right
     return best * STEP ** (0.5 * (left - right) / bend) if bend > 0 else best
-
-
-def _scores_with(chosen: list[float], tried: dict[float, TrialScores]) -> TrialScores:
-    """Return the scores with the C of each level, interpolated between those that were tried."""
-    values = sorted(tried)
-    some = tried[values[0]]
-    score = np.empty_like(some.score)
-    for level, C in enumerate(chosen):
-        of_level = some.level == level
-        above = min(max(int(np.searchsorted(values, C)), 1), len(values) - 1)
-        low, high = values[above - 1 : above + 1]
-        share = np.float32(min(max(math.log(C / low) / math.log(high / low), 0.0), 1.0))
-        first, second = (tried[value].score[of_level] for value in (low, high))
-        score[of_level] = first + share * (second - first)
-    return replace(some, score=score)
 
 
 def _rounded(C: float) -> float:

@@ -21,6 +21,9 @@ from labeltree.trees import LabelTree
 
 logger = logging.getLogger(__name__)
 
+#: Columns of each group that maps are fitted to, and positive pairs of each level.
+N_COLUMNS, N_POSITIVES = 32, 2_000
+
 
 @dataclass
 class LinearLearner(NodeLearner):
@@ -62,22 +65,24 @@ class LinearLearner(NodeLearner):
         maps = None
         # Children of joint blocks are no independent problems.
         if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
-            # Weights of labels bend probabilities on purpose: C is chosen without them.
-            trial = Trial.draw(tree, replace(examples, label_weight=None), seed, run.n_threads)
-            scores = None
-            if len(trial.level) == 0:
-                pass  # no node needs training
-            elif self.choose:
-                chosen = choose_c(trial, self.settings, run)
-                self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
-                logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
-                scores = chosen.scores
-            elif self.calibrate:
-                scores = trial.scores_of_levels(self.settings, run)
-            if self.calibrate and scores is not None:
-                maps = level_maps_of_trial(scores, tree.depth + 1, examples.labels.n_rows)
+            if self.choose:
+                # Weights of labels bend probabilities on purpose: C is chosen without them.
+                unweighted = replace(examples, label_weight=None)
+                chosen = choose_c(tree, unweighted, self.settings, seed, run)
+                if chosen is not None:
+                    self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
+                    logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
+            if self.calibrate:
+                maps = self._fit_maps(tree, examples, seed, run)
         self.choose = False
         self.maps.append(maps)
+
+    def _fit_maps(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> LevelArrays | None:
+        trial = Trial.draw(tree, examples, seed, run.n_threads, N_COLUMNS, N_POSITIVES)
+        if len(trial.level) == 0:
+            return None
+        scores = trial.scores_of_levels(self.settings, run)
+        return level_maps_of_trial(scores, tree.depth + 1, examples.labels.n_rows)
 
     def calibration(self) -> Calibration | None:
         maps = [of_tree for of_tree in self.maps if of_tree is not None]

@@ -100,7 +100,9 @@ def train_label_classifiers(
     )
     labels = examples.labels
     counts = np.bincount(labels.indices, minlength=labels.n_labels)
-    proposals = propose(forest, examples, n_proposals, run)
+    # The trees know these rows: most labels of a row are among its proposals, and no negative examples.
+    n_true = math.ceil(len(labels.indices) / labels.n_rows)
+    proposals = propose(forest, examples, n_proposals + n_true, run)
     plan = ColumnPlan.by_siblings(forest.trees[0], counts, labels.n_rows)
     arrays = run.phase(
         f"training {count_text(len(plan.label), 'label classifier')}",

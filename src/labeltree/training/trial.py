@@ -23,13 +23,10 @@ FEWEST_ROWS = 200
 HELD_OUT_ROWS = 2_000
 LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 0.25
 
-#: On every level, blocks are drawn until their groups make up this share of the level's work.
+#: On every level, blocks are drawn until their groups make up this share of the level's work ...
 WORK_SHARE = 0.04
-#: A level gets more groups, up to a larger share of its work, if they have fewer positive pairs than this.
-POSITIVE_PAIRS, MOST_WORK = 800, 0.2
-
-#: Maximum number of columns of a group: the kernel solves them for four C at once.
-COLUMNS = 8
+#: ... and have enough positive pairs, unless that is more than this share of the work.
+MOST_WORK = 0.2
 
 #: Maximum number of pairs with a negative node, roughly.
 NEGATIVE_PAIRS = 150_000
@@ -106,8 +103,10 @@ class Trial:
     seed: int
 
     @classmethod
-    def draw(cls, tree: LabelTree, examples: Examples, seed: int, n_threads: int) -> Trial:
-        """Draw the groups and the held-out rows."""
+    def draw(
+        cls, tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_columns: int, n_positive: int
+    ) -> Trial:
+        """Draw the held-out rows, and groups of at most `n_columns` with about `n_positive` positive pairs a level."""
         random = np.random.default_rng(seed)
         n_rows = examples.labels.n_rows
         share = min(max(HELD_OUT_ROWS / n_rows, LEAST_HELD_OUT), MOST_HELD_OUT)
@@ -118,17 +117,17 @@ class Trial:
             shuffled = random.permutation(np.flatnonzero(blocks.level == level))
             work = np.cumsum(blocks.n_entries[shuffled]) / max(int(blocks.work[shuffled].sum()), 1)
             positives = np.cumsum(
-                share * blocks.n_positive[shuffled] * np.minimum(COLUMNS / blocks.n_columns[shuffled], 1)
+                share * blocks.n_positive[shuffled] * np.minimum(n_columns / blocks.n_columns[shuffled], 1)
             )
             # enough work, and enough positive pairs unless that is too much work
-            enough = (work >= WORK_SHARE) & ((positives >= POSITIVE_PAIRS) | (work >= MOST_WORK))
+            enough = (work >= WORK_SHARE) & ((positives >= n_positive) | (work >= MOST_WORK))
             n_drawn = int(np.argmax(enough)) + 1 if enough.any() else len(shuffled)
             chosen.append(shuffled[:n_drawn])
             scale[level] = blocks.n_positive[shuffled].sum() / max(
                 int(blocks.n_positive[shuffled[:n_drawn]].sum()), 1
             )
         kept = np.sort(np.concatenate(chosen))
-        drawn = [draw_columns(n, random) for n in blocks.n_columns[kept].tolist()]
+        drawn = [draw_columns(n, n_columns, random) for n in blocks.n_columns[kept].tolist()]
         columns, column_weight = [columns for columns, _ in drawn], [weight for _, weight in drawn]
         n_pairs = share * float(blocks.n_rows[kept] @ [len(of_block) for of_block in columns])
         return cls(
@@ -188,25 +187,30 @@ class Trial:
         if self.examples.sample_weight is not None:
             weight = weight * self.examples.sample_weight[found["row"]]
         # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
-        known = (
-            np.isfinite(found["score"]).all(axis=1) & (found["score"][:, 0] > -CERTAIN_SCORE) & (weight > 0)
-        )
+        known = (found["score"] != -CERTAIN_SCORE).any(axis=1) & (weight > 0)
         return TrialScores(
             found["row"][known],
             np.repeat(self.level[groups], n_pairs)[known].astype(np.int64),
             positive[known],
             weight[known],
-            found["score"][known],
+            _bounded(found["score"][known]),
         )
 
 
-def draw_columns(n: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
+def _bounded(score: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return scores by pair and C, bounded below those of constant nodes: huge features make huge scores."""
+    constant = np.abs(score) == CERTAIN_SCORE
+    bound = np.nextafter(np.float32(CERTAIN_SCORE), np.float32(0))
+    return np.where(constant.all(axis=1, keepdims=True), score, np.clip(np.nan_to_num(score), -bound, bound))
+
+
+def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
     """Draw columns of a block with n of them, the frequent ones first; return them and the number each stands for.
 
     The columns are divided into parts that grow geometrically, and one is drawn from each: a frequent column has many
     of the positive pairs, and rare ones are alike.
     """
-    edges = np.unique(np.round(np.geomspace(1, n + 1, min(COLUMNS, n) + 1)).astype(np.int64)) - 1
+    edges = np.unique(np.round(np.geomspace(1, n + 1, min(n_drawn, n) + 1)).astype(np.int64)) - 1
     first, size = edges[:-1], np.diff(edges)
     return (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
 
