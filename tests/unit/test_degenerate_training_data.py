@@ -12,7 +12,7 @@ from labeltree import LabelTreeClassifier
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("error")]
 
-N_ROWS = 300
+N_ROWS = 1_200
 SHAPE: dict[str, Any] = {"arity": 4, "max_leaves": 4, "random_state": 0}
 
 
