@@ -11,6 +11,14 @@ from sklearn.linear_model import LogisticRegression
 from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier
+from labeltree.training import linear_learner
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
+
 
 X, Y = documents(120, 60, 20)
 SHAPE = {"max_leaves": 3, "arity": 4, "frequent_share": 0, "random_state": 3}

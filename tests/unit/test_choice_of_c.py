@@ -13,10 +13,16 @@ from tests.documents import documents
 from tests.reference.calibrated_loss import calibrated_loss as slow_calibrated_loss
 
 from labeltree import LabelTreeClassifier
-from labeltree.training import choice_of_c
+from labeltree.training import choice_of_c, linear_learner
 from labeltree.training.choice_of_c import STEP, calibrated_loss, lowest_point
 from labeltree.training.losses import LOSSES
 from labeltree.training.trial import TrialScores
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
 
 
 class TestLowestPoint:

@@ -13,7 +13,14 @@ from tests.command_line import N_FEATURES, N_LABELS, make_rows, run, run_json, w
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.data import read_xmlc
+from labeltree.training import linear_learner
 from labeltree.training.solvers import SOLVER_PARAMETERS
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
 
 
 @pytest.fixture(scope="module")

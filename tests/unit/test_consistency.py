@@ -58,9 +58,9 @@ def test_a_known_logistic_model() -> None:
     w = np.array([1.5, -2.0, 0.5, 0.0])
     X = rng.normal(size=(20_000, 4))
     y = rng.random(20_000) < 1 / (1 + np.exp(-(X @ w - 0.7)))
-    model = LabelTreeClassifier(loss="logistic", **{**PRECISE, "normalize": False, "bias": True}).fit(
-        X, sp.csr_matrix(y[:, None])
-    )
+    model = LabelTreeClassifier(
+        loss="logistic", link="sigmoid", **{**PRECISE, "normalize": False, "bias": True}
+    ).fit(X, sp.csr_matrix(y[:, None]))
     X_new = rng.normal(size=(1000, 4))
     truth = 1 / (1 + np.exp(-(X_new @ w - 0.7)))
     found = model.predict_pairs(X_new, np.arange(1000), np.zeros(1000, dtype=int))
@@ -133,7 +133,9 @@ def test_more_examples_bring_the_regret_of_rankings_to_nothing(seed: int) -> Non
     for n_rows in (30, 20_000):
         X, y = known.draw(n_rows, rng)
         regrets.append(
-            largest_regret(LabelTreeClassifier(tree=tree, loss="logistic", **PRECISE).fit(X, y), known)
+            largest_regret(
+                LabelTreeClassifier(tree=tree, loss="logistic", link="sigmoid", **PRECISE).fit(X, y), known
+            )
         )
     assert regrets[0] > 0.05
     assert regrets[1] < 0.01

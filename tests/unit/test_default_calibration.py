@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.documents import documents
 
 from labeltree import LabelTreeClassifier
 from labeltree.calibration import measure_calibration
+from labeltree.training import linear_learner
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
+
 
 DOCUMENTS = documents(3000, 200, 60, unlabelled=0.05)
 X, Y = (part[:2000] for part in DOCUMENTS)
@@ -88,3 +97,13 @@ def test_models_without_maps(parameters: dict[str, Any]) -> None:
 def test_few_rows_have_no_maps() -> None:
     assert not hasattr(LabelTreeClassifier(**SHAPE).fit(X[:199], Y[:199]), "calibration_")
     assert hasattr(LabelTreeClassifier(**SHAPE).fit(X[:200], Y[:200]), "calibration_")
+
+
+def test_nodes_that_need_no_training_stay_certain() -> None:
+    """The only label has no siblings: its probability is that of the root."""
+    random = np.random.default_rng(1)
+    X = random.normal(size=(4_000, 3))
+    y = random.random(4_000) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    model = LabelTreeClassifier(random_state=0, normalize=False).fit(X, sp.csr_matrix(y[:, None]))
+    assert model.calibration_.source == "training"
+    assert abs(model.predict_proba(X).toarray().mean() - y.mean()) < 0.02

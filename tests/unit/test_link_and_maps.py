@@ -10,6 +10,14 @@ import pytest
 from tests.documents import documents
 
 from labeltree import LabelTreeClassifier
+from labeltree.training import linear_learner
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
+
 
 pytestmark = pytest.mark.native
 

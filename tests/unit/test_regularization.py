@@ -14,8 +14,16 @@ from tests.reference.solver import node_problems
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 from labeltree.labels.reading import read_labels
+from labeltree.training import linear_learner
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import block_values
+
+
+@pytest.fixture(autouse=True)
+def trials_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials need many rows, which tests do not have the time for."""
+    monkeypatch.setattr(linear_learner, "FEWEST_ROWS", 200)
+
 
 pytestmark = pytest.mark.native
 

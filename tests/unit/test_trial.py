@@ -19,7 +19,7 @@ from labeltree.training import trial as trial_module
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.plan import Run
-from labeltree.training.trial import COLUMNS, FEWEST_ROWS, WORK_SHARE, Trial, TrialScores, draw_columns
+from labeltree.training.trial import FEWEST_ROWS, WORK_SHARE, Trial, TrialScores, draw_columns
 
 pytestmark = pytest.mark.native
 
@@ -32,6 +32,13 @@ def examples_of(X: Any = X, y: Any = Y, **weights: Any) -> Examples:
         X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, X.shape[1], True
     )
     return Examples(features, read_labels(y), **weights)
+
+
+N_COLUMNS = 8
+
+
+def draw(tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_positive: int = 800) -> Trial:
+    return Trial.draw(tree, examples, seed, n_threads, N_COLUMNS, n_positive)
 
 
 def settings_of(model: LabelTreeClassifier) -> SolverSettings:
@@ -59,20 +66,20 @@ def test_a_tenth_to_a_quarter_of_the_rows_is_held_out(n_rows: int, share: float)
     rows = np.arange(n_rows)
     X = sp.csr_matrix((np.ones(n_rows, np.float32), (rows, random.integers(4, size=n_rows))))
     y = sp.csr_matrix((np.ones(n_rows), (rows, random.integers(4, size=n_rows))))
-    drawn = Trial.draw(LabelTree.flat(4), examples_of(X, y), 0, 1)
+    drawn = draw(LabelTree.flat(4), examples_of(X, y), 0, 1)
     assert set(drawn.held_out.tolist()) == {0, 1}
     assert abs(drawn.held_out.mean() - share) < 4 * np.sqrt(share * (1 - share) / n_rows)
 
 
 def test_every_level_is_drawn() -> None:
     for seed in range(5):
-        drawn = Trial.draw(TREE, examples_of(), seed, 1)
+        drawn = draw(TREE, examples_of(), seed, 1)
         assert set(drawn.level.tolist()) == set(range(TREE.depth + 1))
         assert (drawn.level == TREE.depth_of_node[TREE.inner_nodes][drawn.block - 1] + 1)[
             drawn.block > 0
         ].all()
     # Without rows that lack labels the root needs no training.
-    whole = Trial.draw(TREE, examples_of(*documents(600, 300, 60)), 0, 1)
+    whole = draw(TREE, examples_of(*documents(600, 300, 60)), 0, 1)
     assert set(whole.level.tolist()) == set(range(1, TREE.depth + 1))
 
 
@@ -81,9 +88,8 @@ def test_no_more_blocks_are_drawn_than_are_needed(monkeypatch: pytest.MonkeyPatc
     tree = LabelTree.from_nested([[*range(first, first + 4)] for first in range(0, 400, 4)])
     examples = examples_of(X, y)
     for least_pairs, most_work in ((0, 1.0), (10**9, 0.3)):
-        monkeypatch.setattr(trial_module, "POSITIVE_PAIRS", least_pairs)
         monkeypatch.setattr(trial_module, "MOST_WORK", most_work)
-        drawn = Trial.draw(tree, examples, 0, 1)
+        drawn = draw(tree, examples, 0, 1, least_pairs)
         groups = _native.block_groups(tree.native, examples.native, 1)
         of_level = groups["level"] == 2
         work = groups["n_entries"][of_level].astype(float)
@@ -97,9 +103,9 @@ def test_no_more_blocks_are_drawn_than_are_needed(monkeypatch: pytest.MonkeyPatc
 
 @given(st.integers(1, 5_000), st.integers(0, 100))
 def test_weights_of_columns_sum_to_their_number(n: int, seed: int) -> None:
-    columns, weight = draw_columns(n, np.random.default_rng(seed))
+    columns, weight = draw_columns(n, N_COLUMNS, np.random.default_rng(seed))
     assert weight.sum() == n
-    assert len(columns) == len(weight) <= COLUMNS
+    assert len(columns) == len(weight) <= N_COLUMNS
     assert (weight >= 1).all()
     assert (np.diff(columns) > 0).all()
     assert columns[0] >= 0
@@ -111,7 +117,7 @@ def test_weights_of_columns_sum_to_their_number(n: int, seed: int) -> None:
 def test_weighted_columns_stand_for_all() -> None:
     random = np.random.default_rng(0)
     value = 1 / np.arange(1, 201)
-    drawn = [draw_columns(200, random) for _ in range(4_000)]
+    drawn = [draw_columns(200, N_COLUMNS, random) for _ in range(4_000)]
     estimates = [weight @ value[columns] for columns, weight in drawn]
     error = np.std(estimates) / np.sqrt(len(estimates))
     assert abs(np.mean(estimates) - value.sum()) < 4 * error
@@ -119,26 +125,26 @@ def test_weighted_columns_stand_for_all() -> None:
 
 
 def test_the_draws_depend_on_the_seed_only() -> None:
-    one, same, other = (Trial.draw(TREE, examples_of(), *seed) for seed in ((3, 1), (3, 2), (4, 1)))
+    one, same, other = (draw(TREE, examples_of(), *seed) for seed in ((3, 1), (3, 2), (4, 1)))
     assert_same(one, same, ["held_out", "block", "level", "level_scale", "negative_share"])
     for name in ("columns", "column_weight"):
         for found, expected in zip(getattr(one, name), getattr(same, name), strict=True):
             np.testing.assert_array_equal(found, expected)
     assert not np.array_equal(one.held_out, other.held_out)
     # Weights of rows do not move the draw.
-    weighted = Trial.draw(TREE, examples_of(sample_weight=np.linspace(0.1, 2, 600, dtype=np.float32)), 3, 1)
+    weighted = draw(TREE, examples_of(sample_weight=np.linspace(0.1, 2, 600, dtype=np.float32)), 3, 1)
     assert_same(one, weighted, ["held_out", "block"])
 
 
 def test_scores_do_not_depend_on_threads() -> None:
-    drawn = Trial.draw(TREE, examples_of(), 0, 1)
+    drawn = draw(TREE, examples_of(), 0, 1)
     one, two = (scores_of(drawn, [0.5, 1.0, 2.0], n) for n in (1, 2))
     assert one.score.shape == (len(one.row), 3)
     assert_same(one, two, ["row", "level", "positive", "weight", "score"])
 
 
 def test_pairs_are_held_out_rows_below_positive_parents() -> None:
-    drawn = Trial.draw(TREE, examples_of(), 0, 1)
+    drawn = draw(TREE, examples_of(), 0, 1)
     found = scores_of(drawn)
     assert drawn.held_out[found.row].all()
     assert np.isfinite(found.score).all()
@@ -151,10 +157,10 @@ def test_pairs_are_held_out_rows_below_positive_parents() -> None:
 
 
 def test_negative_pairs_that_are_drawn_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Trial.draw(TREE, examples_of(), 0, 1)
+    whole = draw(TREE, examples_of(), 0, 1)
     assert whole.negative_share == 1
     monkeypatch.setattr(trial_module, "NEGATIVE_PAIRS", 1_000)
-    part = Trial.draw(TREE, examples_of(), 0, 1)
+    part = draw(TREE, examples_of(), 0, 1)
     assert part.negative_share < 0.8
     every, some = (scores_of(trial) for trial in (whole, part))
     assert some.positive.sum() == every.positive.sum()
@@ -166,7 +172,7 @@ def test_negative_pairs_that_are_drawn_stand_for_all(monkeypatch: pytest.MonkeyP
 def test_weights_of_rows_weigh_pairs_and_the_training() -> None:
     weight = np.random.default_rng(0).exponential(size=600).astype(np.float32)
     weight[::5] = 0
-    plain = Trial.draw(TREE, examples_of(), 0, 1)
+    plain = draw(TREE, examples_of(), 0, 1)
     weighted = replace(plain, examples=examples_of(sample_weight=weight))
     one, other = scores_of(plain), scores_of(weighted)
     assert (weight[other.row] > 0).all()
@@ -177,7 +183,7 @@ def test_weights_of_rows_weigh_pairs_and_the_training() -> None:
 
 
 def test_every_level_is_scored_with_its_own_c() -> None:
-    drawn = Trial.draw(TREE, examples_of(), 0, 1)
+    drawn = draw(TREE, examples_of(), 0, 1)
     settings = replace(settings_of(LabelTreeClassifier(tol=1e-4, max_iter=1000)), C=[0.1, 3.0])
     with phases(-1) as shown:
         found = drawn.scores_of_levels(settings, Run(1, shown))
@@ -204,6 +210,6 @@ def test_where_no_held_out_row_counts_the_default_stands() -> None:
     # As Trial.draw does it.
     held_out = np.random.default_rng(model.seeds(1)[0]).random(300) < 0.25
     model.fit(X, y, sample_weight=np.where(held_out, 0.0, 1.0))
-    assert set(model.C_) == {1.0}
+    assert model.C_ == 1.0
     assert not hasattr(model, "calibration_")
     assert np.isfinite(model.predict_topk(X, 1).probabilities).all()

@@ -106,8 +106,8 @@ open(sys.argv[2], "w").write(json.dumps(found))
 
 def test_every_instruction_set_chooses_the_same_c_on_dense_features(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
-    y = documents(600, 300, 30)[1]
-    X = y.toarray() @ generator.standard_normal((30, 67)) + generator.standard_normal((600, 67))
+    y = documents(1_200, 300, 30)[1]
+    X = y.toarray() @ generator.standard_normal((30, 67)) + generator.standard_normal((1_200, 67))
     task = tmp_path / "task.npz"
     np.savez(task, X=X.astype(np.float32), y=y.toarray())
     codes = _native.available_vector_code()

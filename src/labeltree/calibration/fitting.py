@@ -89,17 +89,23 @@ class LevelScores(Protocol):
 def level_maps_of_trial(scores: LevelScores, n_levels: int, n_rows: int) -> LevelArrays | None:
     """Return the maps of a tree by the scores of a trial; None if there are too few pairs to fit any.
 
-    A root that is positive for all rows is not in a trial. Nodes that no example has get the probability 0: a trial has
-    none of them.
+    Nodes that need no training are not in a trial. Those that no example has get the probability 0, and those that all
+    have a probability near 1.
     """
     if len(scores.level) < FEWEST_PAIRS:
         return None
-    fitted = _by_level(scores, n_levels, fit_steps)
-    if not (scores.level == 0).any():
-        fitted[0] = np.array([0.0]), np.array([1 - 1 / (n_rows + 2)])
-    return _knot_arrays(
-        [(np.append(-CERTAIN_SCORE, knots), np.append(0.0, values)) for knots, values in fitted]
-    )
+    nearly_certain = 1 - 1 / (n_rows + 2)
+    maps = []
+    for level, (knots, values) in enumerate(_by_level(scores, n_levels, fit_steps)):
+        if level == 0 and not (scores.level == 0).any():
+            knots, values = np.array([0.0]), np.array([nearly_certain])
+        if knots[-1] < CERTAIN_SCORE:
+            knots, values = (
+                np.append(knots, CERTAIN_SCORE),
+                np.append(values, max(nearly_certain, values[-1])),
+            )
+        maps.append((np.append(-CERTAIN_SCORE, knots), np.append(0.0, values)))
+    return _knot_arrays(maps)
 
 
 def _by_level(scores: LevelScores, n_levels: int, fit: Callable[..., Any]) -> list[Any]:

@@ -34,6 +34,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "arity": 2,
         **_CLUSTERS,
         "loss": "logistic",
+        "link": "sigmoid",
         "C": 12.0,
         "tol": 0.1,
         "max_iter": 1000,
