@@ -216,9 +216,6 @@ class BlockStore:
         The probabilities of a block's nodes for one row, given their parent's.
         """
 
-    def held_out_loss(self, examples: Examples, n_threads: int, loss: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-        """Fill loss with the log loss of every row at every level of the tree."""
-
     def held_out_nodes(self, examples: Examples, normalize_siblings: bool, negative_share: float, seed: int, n_threads: int) -> dict:
         """
         Node, score, probability and truth of every row at all nodes whose parent is positive, and the root; of negative ones, a share.

@@ -83,10 +83,9 @@ def test_the_loss_of_rows_with_other_dense_features():
     model = small_model(n_trees=1)
     store = model.weights_[0].store(N_FEATURES, "exp4")
     features = _native.FeatureMatrix.dense(np.ones((1, N_FEATURES), dtype=np.float32), True, (0, N_FEATURES))
-    loss = np.empty((1, model.tree_.depth + 1))
     examples = _native.Examples(features, np.array([0, 1]), np.array([0], dtype=np.int32), 12)
     with pytest.raises(ValueError, match="X has other dense features than the model"):
-        store.held_out_loss(examples, 1, loss)
+        store.held_out_nodes(examples, False, 1.0, 0, 1)
 
 
 @pytest.mark.native

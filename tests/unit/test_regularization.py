@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.documents import documents
-from tests.reference.assignment import training_sets
-from tests.reference.search import decoded, node_probabilities
+from tests.reference.search import decoded
 from tests.reference.solver import node_problems
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
@@ -34,38 +33,6 @@ def examples(X: sp.csr_matrix, y: sp.csr_matrix, **weights: np.ndarray) -> Examp
         X.indptr.astype(index), X.indices.astype(index), X.data.astype(np.float32), X.shape[1], True
     )
     return Examples(features, read_labels(y), weights.get("sample_weight"), weights.get("label_weight"))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_losses_of_levels_are_those_of_the_nodes(weighted: bool) -> None:
-    X, y = documents(40, 60, 12, unlabelled=0.1)
-    X_new, y_new = documents(30, 60, 12, unlabelled=0.2, seed=1)
-    label_weight = np.linspace(0.5, 4, 12, dtype=np.float32) if weighted else None
-    tree = LabelTree.from_nested([[0, 1, 2, 3], [4, [5, 6, 7], 8], 9, 10, 11])
-    model = LabelTreeClassifier(loss="logistic", tree=tree, random_state=0).fit(X, y)
-    held_out = examples(X_new, y_new, **({"label_weight": label_weight} if weighted else {}))
-    store = model.weights_[0].store(60, "sigmoid")
-
-    norm = np.sqrt(X_new.multiply(X_new).sum(axis=1)).A1
-    eta = [
-        node_probabilities(model.weights_[0], x / n, "sigmoid")
-        for x, n in zip(X_new.toarray().astype(float), norm, strict=True)
-    ]
-    expected = np.zeros((30, tree.depth + 1))
-    for v, pairs in enumerate(training_sets(tree, [y_new[[i]].indices.tolist() for i in range(30)])):
-        below = tree.labels_under(v)
-        for i, positive in pairs:
-            p = np.clip(eta[i][v], 0.001, 0.999)
-            worth = (
-                max(label_weight[j] for j in y_new[[i]].indices if j in below) if weighted and positive else 1
-            )
-            expected[i, tree.depth_of_node[v]] -= worth * np.log(p) if positive else np.log(1 - p)
-    for n_threads in (1, 3):
-        found = np.empty((30, tree.depth + 1))
-        store.held_out_loss(held_out.native, n_threads, found)
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="one column per level of the tree"):
-        store.held_out_loss(held_out.native, 1, np.empty((30, 2)))
 
 
 def test_rows_are_taken_as_they_are() -> None:

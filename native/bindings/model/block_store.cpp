@@ -8,7 +8,6 @@
 #include "bindings/bindings.h"
 #include "bindings/model/blocks.h"
 #include "bindings/model/stored_arrays.h"
-#include "training/held_out_loss.h"
 #include "training/held_out_nodes.h"
 
 namespace labeltree {
@@ -76,14 +75,6 @@ auto block_probabilities(const BoundStore& s, const BoundFeatures& features, int
   return to_numpy(std::move(out));
 }
 
-void lost_by_level(const BoundStore& s, const BoundExamples& examples, int n_threads,
-                   OutMatrix<double> loss) {
-  check_examples(s, examples);
-  require_length(loss.shape(0), examples.view.n_rows(), "loss", "row of X");
-  nb::gil_scoped_release release;
-  held_out_loss(*s.store, examples.view, static_cast<int>(loss.shape(1)), n_threads, loss.data());
-}
-
 nb::dict nodes_of_held_out(const BoundStore& s, const BoundExamples& examples, bool normalize_siblings,
                            double negative_share, uint64_t seed, int n_threads) {
   check_examples(s, examples);
@@ -138,9 +129,6 @@ void bind_block_store(nb::module_& m) {
       .def("probabilities", &block_probabilities, nb::arg("features"), nb::arg("row"), nb::arg("block"),
            nb::arg("normalize_siblings"),
            "The probabilities of a block's nodes for one row, given their parent's.")
-      .def("held_out_loss", &lost_by_level, nb::arg("examples"), nb::arg("n_threads"),
-           nb::arg("loss").noconvert(),
-           "Fill loss with the log loss of every row at every level of the tree.")
       .def("held_out_nodes", &nodes_of_held_out, nb::arg("examples"), nb::arg("normalize_siblings"),
            nb::arg("negative_share"), nb::arg("seed"), nb::arg("n_threads"),
            "Node, score, probability and truth of every row at all nodes whose parent is positive, and the "

@@ -80,11 +80,3 @@ class Examples:
             None if self.sample_weight is None else self.sample_weight[rows],
             self.label_weight,
         )
-
-    def weigh(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the losses of the rows times their weights, scaled to a mean weight of 1."""
-        weight = self.sample_weight
-        if weight is None or not weight.any():
-            return losses
-        weighed: NDArray[np.float64] = losses * (weight / weight.mean(dtype=np.float64))[:, None]
-        return weighed
