@@ -18,7 +18,7 @@ from labeltree.trees import LabelTree
 
 #: The default C times these numbers are tried: each is STEP times the one before.
 STEP = 8**0.5
-FACTORS = (STEP**-2, STEP**-1, 1.0, STEP)
+FACTORS = (1 / 8, 1 / STEP, 1.0, STEP)
 #: If the smallest or the largest C is the best for the tree, two more are tried beyond it, at most this many times.
 MOST_EXTENSIONS = 3
 
@@ -71,7 +71,7 @@ def choose_c(
         for number, C in enumerate(wanted):
             with_C = replace(found, score=found.score[:, number])
             losses[C] = {
-                level: trial.level_scale[level]
+                level: float(trial.level_scale[level])
                 * calibrated_loss(with_C.take(of_level), judged_first[found.row[of_level]])
                 for level in levels
                 if (of_level := found.level == level).any()

@@ -22,7 +22,7 @@ from labeltree.trees import LabelTree
 logger = logging.getLogger(__name__)
 
 #: Columns of each group that maps are fitted to, and positive pairs of each level.
-N_COLUMNS, N_POSITIVES = 32, 2_000
+N_COLUMNS, N_POSITIVES = 32, 3_000
 
 
 @dataclass
