@@ -282,11 +282,6 @@ class LabelTreeClassifier(LabelTreeEstimator):
         # A saved model may come from a version where an unused parameter had another default.
         if training:
             check_solver_parameters(self, _DEFAULTS)
-            if self.rerank > 0 and self.label_weight is not None:
-                raise ValueError(
-                    "rerank does not work with label_weight, which the label classifiers do not read; leave one of "
-                    f"them at its default, got rerank={self.rerank} and label_weight={self.label_weight!r}"
-                )
 
     def link_of(self, loss: str) -> str:
         return choose_link(self.link, loss, LOSSES[loss].links)

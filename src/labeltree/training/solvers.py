@@ -77,6 +77,11 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
         raise ValueError(
             f"penalty 'l1' goes with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
         )
+    if given["rerank"] > 0 and given["label_weight"] is not None:
+        raise ValueError(
+            "rerank does not work with label_weight, which the label classifiers do not read; leave one of them at its "
+            f"default, got rerank={given['rerank']} and label_weight={given['label_weight']!r}"
+        )
     if given["siblings"] == "joint" and given["label_weight"] is not None:
         raise ValueError("siblings='joint' does not support label_weight: leave label_weight at None")
     if given["siblings"] == "joint" and (given["loss"], given["penalty"]) != ("logistic", "l2"):
