@@ -269,7 +269,7 @@ def test_a_saved_model_keeps_what_its_solver_did_not_use(tmp_path: Path) -> None
     [
         (
             {"solver": "adagrad", "C": 1.0},
-            "does not use C, got C=1.0: leave it at None, or .* does: descent",
+            "does not use C, got C=1.0: leave it at 'auto', or .* does: descent",
         ),
         ({"solver": "sgd", "tol": 0.1}, "solver 'sgd' does not use tol, got tol=0.1: leave it at 0.2"),
         ({"solver": "fobos", "max_iter": 3}, "solver 'fobos' does not use max_iter"),

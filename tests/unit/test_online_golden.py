@@ -18,7 +18,8 @@ CASES = [(version, name) for version, named in VERSIONS.items() for name in name
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_golden_models_are_there(version: int) -> None:
     there = {path.parent.name for path in GOLDEN.glob(f"version-{version}/*/model.json")}
-    assert there == set(VERSIONS[version])
+    of_batches = {name for name in there if name.startswith("reranked-")}
+    assert there - of_batches == set(VERSIONS[version])
 
 
 @pytest.mark.parametrize(("version", "name"), CASES)
