@@ -15,8 +15,7 @@ class Labeltree(System):
         # What `fit` with several epochs learns with.
         several = {} if self.job.passes == 1 else {"initial_accumulator": 1.0, "learning_rate": 2.0}
         self.model = OnlineLabelTreeClassifier(
-            **several,
-            **self.job.settings, n_jobs=self.job.threads, random_state=self.job.seed
+            **several, **self.job.settings, n_jobs=self.job.threads, random_state=self.job.seed
         )
         for _ in range(self.job.passes):
             self.model.partial_fit(self.X, self.y)

@@ -69,7 +69,8 @@ class TestSearch:
         space = SearchSpace(arity=(8,), max_leaves=(4,), prune=(0.1,), n_trees=(1,))
         tried = {(t.parameters["loss"], t.parameters["C"]) for t in tuned(space=space).trials}
         hinge = {("squared_hinge", C) for C in (0.25, 0.5, 1.0, 2.0, 4.0)}
-        assert tried == hinge | {("logistic", 8 * C) for _, C in hinge}
+        start = {("squared_hinge", "auto")}
+        assert tried == start | hinge | {("logistic", 8 * C) for _, C in hinge}
 
     def test_same_seed_same_trials(self, small_samples: None) -> None:
         space = SMALL.fixed(prune=0.1)

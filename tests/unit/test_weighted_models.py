@@ -22,7 +22,7 @@ from labeltree.trees import LabelTree
 pytestmark = pytest.mark.native
 
 (X, TEST), (Y, Y_TEST) = ((part[:150], part[150:]) for part in documents(200, 60, 20))
-SHAPE = {"arity": 2, "max_leaves": 3, "frequent_share": 0.0, "random_state": 0}
+SHAPE = {"tree": "kmeans", "arity": 2, "max_leaves": 3, "frequent_share": 0.0, "random_state": 0}
 KINDS = ("one tree", "dense features", "node estimators", "online")
 # No two products are equal.
 WEIGHT = np.random.default_rng(1).choice([0.1, 0.5, 1.0, 4.0, 9.0], size=20) + np.arange(20) / 1000

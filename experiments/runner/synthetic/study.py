@@ -166,7 +166,7 @@ def models(problem: Problem, n_jobs: int) -> tuple[LabelTreeClassifier, Hierarch
     counts = np.bincount(problem.y_train.indices, minlength=problem.y_train.shape[1])
     tree = complete_tree(counts, arity=2)
     return (
-        LabelTreeClassifier(tree=tree, loss="logistic", n_jobs=n_jobs, **PARAMETERS),
+        LabelTreeClassifier(link="sigmoid", tree=tree, loss="logistic", n_jobs=n_jobs, **PARAMETERS),
         HierarchicalSoftmaxClassifier(tree=tree, n_jobs=n_jobs, **PARAMETERS),
     )
 

@@ -55,9 +55,7 @@ class LinearLearner(NodeLearner):
         self, tree: LabelTree, examples: Examples, seed: int, run: Run
     ) -> tuple[BlockWeights, dict[str, int]]:
         if self.choose or self.calibrate:
-            started = time.perf_counter()
             self._try_out(tree, examples, seed, run)
-            run.seconds["trial"] = time.perf_counter() - started
         return train_tree(tree, examples, self.settings, seed, run, self.kernel)
 
     def _try_out(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> None:
@@ -65,6 +63,7 @@ class LinearLearner(NodeLearner):
         maps = None
         # Children of joint blocks are no independent problems.
         if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
+            started = time.perf_counter()
             if self.choose:
                 # Weights of labels bend probabilities on purpose: C is chosen without them.
                 unweighted = replace(examples, label_weight=None)
@@ -74,6 +73,7 @@ class LinearLearner(NodeLearner):
                     logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
             if self.calibrate:
                 maps = self._fit_maps(tree, examples, seed, run)
+            run.seconds["trial"] = time.perf_counter() - started
         self.choose = False
         self.maps.append(maps)
 

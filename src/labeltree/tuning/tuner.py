@@ -199,7 +199,7 @@ def _start(
             continue
         owner: Any = estimator if name in SEARCHED else vectorizer
         value, values = getattr(owner, name), getattr(space, name)
-        if name == "C" and value is None:
+        if name == "C" and (value is None or (value == "auto" and values is not None)):
             value = default_c(estimator.solver, start["loss"], estimator.penalty)
         if isinstance(value, list):  # a range of n-grams from a JSON file
             value = tuple(value)
