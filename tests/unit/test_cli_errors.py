@@ -6,6 +6,7 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.command_line import make_rows, run, start, write_rows
@@ -78,15 +79,18 @@ def test_too_few_names(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
-def test_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("phase", "parameters"), [(b"trying C", []), (b"training", ["--C", 1, "--link", "exp4"])]
+)
+def test_interrupted_training_leaves_nothing(tmp_path: Path, phase: bytes, parameters: list[Any]) -> None:
     train = write_rows(tmp_path / "train.txt", make_rows(2000, seed=1))
     # So small a tolerance that it would take minutes.
-    options = ["--tol", 1e-12, "--max-iter", 1_000_000_000, "--prune", 0]
+    options = ["--tol", 1e-12, "--max-iter", 1_000_000_000, "--prune", 0, *parameters]
     terminal, other_end = os.openpty()
     with start("train", train, "--model", tmp_path / "model", *options, stderr=other_end) as process:
         os.close(other_end)
         shown = b""
-        while b"training" not in shown:
+        while phase not in shown:
             shown += os.read(terminal, 1000)
         process.send_signal(signal.SIGINT)
         with suppress(OSError):  # how the other end of a terminal says that there is no more
