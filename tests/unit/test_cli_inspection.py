@@ -17,7 +17,7 @@ from labeltree.data import read_libsvm, read_xmlc
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inspection")
-    train = write_rows(folder / "train.txt", make_rows(300, seed=1))
+    train = write_rows(folder / "train.txt", make_rows(1_200, seed=1))
     write_rows(folder / "test.txt", make_rows(20, seed=2))
     (folder / "labels.txt").write_text("".join(f"L{i}\n" for i in range(N_LABELS)))
     (folder / "features.txt").write_text("".join(f"word{i}\n" for i in range(N_FEATURES)))
@@ -31,7 +31,7 @@ class TestInfo:
         model = LabelTreeClassifier.load(folder / "model")
         report = run_json("info", folder / "model")
         assert report["estimator"] == "LabelTreeClassifier"
-        assert (report["rows"], report["features"], report["labels"]) == (300, N_FEATURES, N_LABELS)
+        assert (report["rows"], report["features"], report["labels"]) == (1_200, N_FEATURES, N_LABELS)
         assert report["parameters"] == model.get_params()
         assert [tree["nodes"] for tree in report["trees"]] == [tree.n_nodes for tree in model.trees_]
         assert [tree["weights"] for tree in report["trees"]] == [w.n_weights for w in model.weights_]
@@ -39,7 +39,7 @@ class TestInfo:
 
     def test_text(self, folder: Path) -> None:
         words = " ".join(run("info", folder / "model").stdout.split())
-        assert f"300 rows, {N_FEATURES} features" in words
+        assert f"1,200 rows, {N_FEATURES} features" in words
         assert f"labels {N_LABELS} (0, 1, 2, …)" in words
         assert "max_leaves=3" in words
         assert "calibrated by fit, isotonic" in words
