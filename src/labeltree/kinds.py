@@ -180,6 +180,7 @@ KINDS = (
                 "link",
                 "solver",
                 "learning_rate",
+                "initial_accumulator",
                 "regularization",
                 "normalize",
                 "bias",
