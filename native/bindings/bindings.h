@@ -33,6 +33,7 @@ void bind_search(nanobind::module_& m);
 void bind_softmax_trainer(nanobind::module_& m);
 void bind_solver_options(nanobind::module_& m);
 void bind_tree_policy(nanobind::module_& m);
+void bind_vector_trainer(nanobind::module_& m);
 void bind_vectorizer(nanobind::module_& m);
 void bind_xmlc(nanobind::module_& m);
 

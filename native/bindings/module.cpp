@@ -25,6 +25,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_block_groups(m);
   labeltree::bind_held_out_blocks(m);
   labeltree::bind_softmax_trainer(m);
+  labeltree::bind_vector_trainer(m);
   labeltree::bind_max_margin(m);
   labeltree::bind_one_vs_rest(m);
   labeltree::bind_label_vectors(m);

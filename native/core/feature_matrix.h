@@ -33,6 +33,15 @@ struct FeatureRow {
   }
 };
 
+// Makes other features of a row: all of them dense.
+class RowTransform {
+ public:
+  virtual ~RowTransform() = default;
+  virtual int64_t n_features() const = 0;
+  // Replaces the entries of `row` from `begin` on by values that it appends to row.dense.
+  virtual void apply(FeatureRow& row, size_t begin) const = 0;
+};
+
 // A read-only view. Some range of the features, the first or the last ones, may be dense: they are handled
 // without indices. Rows come out as FeatureRow, scaled to unit length if asked. The sparse and the dense part
 // then get an equal share of the length. Training and prediction thereby treat the rows in the same way.
@@ -70,6 +79,21 @@ class FeatureMatrix {
     return m;
   }
 
+  // The rows of another matrix, transformed.
+  static FeatureMatrix transformed(const FeatureMatrix& base, std::shared_ptr<const RowTransform> transform) {
+    const int64_t n = transform->n_features();
+    FeatureMatrix m(base.n_rows(), n, {0, n}, false);
+    m.base_ = std::make_shared<const FeatureMatrix>(base);
+    m.transform_ = std::move(transform);
+    m.read_ = [](const FeatureMatrix& of, int64_t row, FeatureRow& out) {
+      const size_t begin = out.index.size();
+      of.base_->append_entries(row, out);
+      of.transform_->apply(out, begin);
+    };
+    m.capacity_ = [](const FeatureMatrix&, int64_t) { return int64_t{0}; };
+    return m;
+  }
+
   // Some of the rows, in this order. The arrays are the same.
   FeatureMatrix take(const int64_t* rows, int64_t n) const {
     std::vector<int64_t> numbers(n);
@@ -99,10 +123,11 @@ class FeatureMatrix {
 
   // The same with the dense features as entries beside the sparse ones.
   void append_entries(int64_t row, FeatureRow& out) const {
+    const size_t begin = out.dense.size();
     append(row, out);
-    append_nonzero(static_cast<int64_t>(out.dense.size()), out,
-                   [&](int64_t k) { return std::pair(dense_.begin + k, out.dense[k]); });
-    out.dense.clear();
+    append_nonzero(static_cast<int64_t>(out.dense.size() - begin), out,
+                   [&](int64_t k) { return std::pair(dense_.begin + k, out.dense[begin + k]); });
+    out.dense.resize(begin);
   }
 
  private:
@@ -219,6 +244,9 @@ class FeatureMatrix {
   Read read_ = nullptr;
   Read read_dense_ = nullptr;  // only where the dense features have an array of their own
   Capacity capacity_ = nullptr;
+  // Of rows that are transformed.
+  std::shared_ptr<const FeatureMatrix> base_;
+  std::shared_ptr<const RowTransform> transform_;
 };
 
 }  // namespace labeltree

@@ -11,6 +11,7 @@
 #include "lanes/row_products.h"
 #include "lanes/simd.h"
 #include "lanes/softmax_kernel.h"
+#include "lanes/vector_kernel.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
@@ -127,6 +128,12 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              find_large,
                              add_products<true>,
                              add_products<false>,
+                             Flushed<sum_vectors>::run,
+                             Flushed<dot_vectors>::run,
+                             Flushed<mix_vectors>::run,
+                             apply_logistic,
+                             apply_exponential,
+                             Flushed<step_vector>::run,
                              add_shrunk};
 
 }  // namespace labeltree::LABELTREE_ISA

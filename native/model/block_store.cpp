@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "core/interruption.h"
@@ -86,9 +87,12 @@ void BlockStore::check_dense() {
     corrupt("the dense features are not the first or the last of the features");
   }
   if (dense.size() == 0) {
-    if (views_.dense_weight.size > 0) corrupt("there are weights of dense features, but no such features");
+    if (views_.dense_weight.size > 0 || has_node_vectors()) {
+      corrupt("there are weights of dense features, but no such features");
+    }
     return;
   }
+  if (has_node_vectors()) return check_node_vectors();
   int64_t total = 0;
   for (int32_t b = 0; b < n_blocks(); ++b) {
     first_panel_.push_back(total);
@@ -98,6 +102,21 @@ void BlockStore::check_dense() {
   const int64_t panel_size = dense.size() * kPanelColumns;
   if (views_.dense_weight.size % panel_size != 0 || views_.dense_weight.size / panel_size != total) {
     corrupt("the number of weights of dense features does not fit the tree");
+  }
+}
+
+void BlockStore::check_node_vectors() const {
+  const int64_t n_nodes = views_.tree.n_nodes;
+  if (views_.dense_weight.size > 0 || is_joint())
+    corrupt("vectors of nodes stand beside other dense weights");
+  const int64_t n_weights = std::visit([](const auto& s) { return s.size; }, views_.node_vector);
+  // Divided, not multiplied, as above.
+  if (n_weights % n_nodes != 0 || n_weights / n_nodes != n_dense()) {
+    corrupt("the number of weights of dense features does not fit the tree");
+  }
+  const bool quantized = std::holds_alternative<Span<int8_t>>(views_.node_vector);
+  if (views_.node_scale.size != (quantized ? n_nodes : 0)) {
+    corrupt("the number of scales does not fit the vectors of nodes");
   }
 }
 
@@ -214,6 +233,7 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
 
 void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const {
   if (n_dense() == 0 || n_rows == 0) return;
+  if (has_node_vectors()) return add_products(block, rows, n_rows, scores);
   const LaneKernels& kernels = lane_kernels();
   const auto add = fused_ ? kernels.add_products : kernels.add_products_unfused;
   const int n = n_scores(block);
@@ -228,6 +248,42 @@ void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, 
         static_cast<int>(std::min(step, n - first)), out.data());
     for (float*& at : out) at += step;
   }
+}
+
+void BlockStore::add_products(int32_t block, const float* const* rows, int n_rows,
+                              float* const* scores) const {
+  const int64_t n = n_columns(block), first = first_node(block);
+  const int64_t step = std::max(kProductsAtATime / (n_dense() * n_rows), int64_t{1});
+  std::vector<float*> moved;  // the products of a flat tree are made in parts
+  for (int64_t begin = 0; begin < n; begin += step) {
+    if (begin > 0) {
+      stop_if_interrupted();
+      if (moved.empty()) moved.assign(scores, scores + n_rows);
+      for (float*& at : moved) at += step;
+    }
+    VectorMatrix vectors;
+    std::visit(
+        [&](const auto& weights) {
+          vectors.type = vector_type<std::remove_cvref_t<decltype(weights[0])>>();
+          vectors.data = weights.data + (first + begin) * n_dense();
+        },
+        views_.node_vector);
+    if (views_.node_scale.size > 0) vectors.scale = views_.node_scale.data + first + begin;
+    vectors.n_vectors = std::min(step, n - begin);
+    vectors.dimension = vectors.stride = n_dense();
+    lane_kernels().dot_vectors(rows, n_rows, vectors, moved.empty() ? scores : moved.data());
+  }
+}
+
+float BlockStore::dense_weight(int32_t block, int32_t column, int64_t d) const {
+  if (!has_node_vectors()) {
+    const int64_t row = column / kPanelColumns * n_dense() + d;
+    return panels(block)[row * kPanelColumns + column % kPanelColumns];
+  }
+  const int64_t node = first_node(block) + column;
+  const float scale = views_.node_scale.size > 0 ? views_.node_scale[node] : 1.0f;
+  return scale * std::visit([&](const auto& weights) { return decode_weight(weights[node * n_dense() + d]); },
+                            views_.node_vector);
 }
 
 void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {

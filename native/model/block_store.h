@@ -33,6 +33,9 @@ struct BlockViews {
   Span<float> scale;  // with int8 weights only
   FeatureRange dense;
   Span<float> dense_weight;
+  // In place of dense_weight: the weights of each node after another. A scale per node with int8 only.
+  std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> node_vector;
+  Span<float> node_scale;
   // Of joint blocks, if there are any; code_scale with int8 weights only.
   Span<int64_t> code_begin;
   Span<uint8_t> code;
@@ -108,13 +111,20 @@ class BlockStore {
   void check_dense();
   void check_maps();
   void verify_block(int32_t block) const;
+  void check_node_vectors() const;
   void add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
+  // The same by the vectors of nodes.
+  void add_products(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
+  bool has_node_vectors() const {
+    return std::visit([](const auto& vectors) { return vectors.size > 0; }, views_.node_vector);
+  }
   // The scores without the dense features.
   void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
   void apply_links(int32_t block, bool normalize_siblings, float* out) const;
   bool is_softmax(int32_t block) const { return link_ == Link::softmax && block > 0; }
   bool is_mirrored(int32_t block) const { return is_softmax(block) && n_columns(block) == 2; }
   int64_t n_dense() const { return views_.dense.size(); }
+  float dense_weight(int32_t block, int32_t column, int64_t d) const;
   const float* panels(int32_t block) const {
     return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
   }
@@ -165,8 +175,7 @@ void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit)
       },
       views_.column, views_.weight);
   for (int64_t d = 0; d < n_dense(); ++d) {
-    const int64_t row = column / kPanelColumns * n_dense() + d;
-    const float weight = sign * panels(block)[row * kPanelColumns + column % kPanelColumns];
+    const float weight = sign * dense_weight(block, column, d);
     if (weight != 0) visit(static_cast<int32_t>(views_.dense.begin + d), weight);
   }
 }

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
+    from labeltree.embedding.classifier import ExtremeTextClassifier
+    from labeltree.embedding.fasttext import FastTextClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
     from labeltree.mixing import MixedModel, mix
     from labeltree.online import OnlineLabelTreeClassifier
@@ -17,6 +19,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DataFormatError",
+    "ExtremeTextClassifier",
+    "FastTextClassifier",
     "FastXMLClassifier",
     "HierarchicalSoftmaxClassifier",
     "LabelTree",
@@ -34,6 +38,8 @@ __all__ = [
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
+    "ExtremeTextClassifier": "labeltree.embedding.classifier",
+    "FastTextClassifier": "labeltree.embedding.fasttext",
     "FastXMLClassifier": "labeltree.rivals.fastxml",
     "HierarchicalSoftmaxClassifier": "labeltree.rivals.softmax",
     "LabelTree": "labeltree.trees",

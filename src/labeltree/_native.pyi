@@ -103,6 +103,16 @@ class FeatureMatrix:
     def take(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureMatrix:
         """Some of the rows, in this order."""
 
+    @overload
+    def hidden(self, vectors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: bool) -> FeatureMatrix: ...
+
+    @overload
+    def hidden(self, vectors: Annotated[NDArray[numpy.uint16], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: bool) -> FeatureMatrix: ...
+
+    @overload
+    def hidden(self, vectors: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: bool) -> FeatureMatrix:
+        """The rows as sums of the vectors of their features, times the values."""
+
     @property
     def canonical(self) -> bool:
         """Whether features ascend in every row, none twice."""
@@ -534,6 +544,41 @@ def train_softmax(tree: Tree, examples: Examples, options: SolverOptions, progre
     """
     Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.
     """
+
+class VectorSolver(enum.Enum):
+    sgd = 0
+
+    adagrad = 1
+
+    adam = 2
+
+class NodeLoss(enum.Enum):
+    logistic = 0
+
+    softmax = 1
+
+class VectorOptions:
+    """How vectors of words and nodes are learned."""
+
+    def __init__(self, *, dimension: int = 100, loss: NodeLoss = NodeLoss.logistic, solver: VectorSolver = VectorSolver.adam, beta1: float = 0.8999999761581421, beta2: float = 0.9990000128746033, epsilon: float = 9.99999993922529e-09, initial_accumulator: float = 0.0, l2: float = 0.0, learning_rate: float = 0.009999999776482582, falling_rate: bool = True, n_visits: int = 1, batch_size: int = 256, mean: bool = False, bias: bool = True, dropout: float = 0.0, initial_range: float = 0.0, hard_negatives: int = 0, trains_root: bool = False, seed: int = 0, n_threads: int = 1) -> None: ...
+
+class VectorTrainer:
+    """Learns vectors of words and of the nodes of a tree together."""
+
+    def __init__(self, tree: Tree, n_features: int, options: VectorOptions) -> None: ...
+
+    def set_words(self, index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], vectors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], frozen: bool) -> None:
+        """
+        Set the vectors of some words before training; frozen ones do not change.
+        """
+
+    def learn(self, examples: Examples, progress: Progress) -> None:
+        """
+        Learn all examples once, in random order; progress counts the examples of all calls.
+        """
+
+    def arrays(self) -> dict:
+        """Return the vectors of words and nodes, and the biases of nodes."""
 
 class MaxMarginOptions:
     """How all labels are learned at once for a margin."""

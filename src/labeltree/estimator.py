@@ -37,6 +37,10 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
     def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
         """Train on the examples X with labels y."""
 
+    def fit_arguments(self, vectorizer: Any) -> dict[str, Any]:
+        """Return further arguments of `fit` for X that a vectorizer made of texts: most estimators need none."""
+        return {}
+
     def fit_for(
         self: _Self,
         metric: str | Metric,

@@ -48,6 +48,8 @@ class Kind:
         Its options on the command line.
     help : str
         What `labeltree train --method M --help` says about it.
+    text : dict
+        The parameters of `TextVectorizer` that suit it best, where they are not the defaults.
     """
 
     estimator: str
@@ -57,6 +59,7 @@ class Kind:
     method: str | None = None
     panels: Panels = field(default_factory=dict)
     help: str = ""
+    text: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> type[Any]:
         """Import the estimator."""
@@ -189,6 +192,46 @@ KINDS = (
             "The run": ("n_jobs", "random_state"),
         },
         "A label tree that learns from a stream.",
+    ),
+    Kind(
+        "ExtremeTextClassifier",
+        "labeltree.embedding.classifier",
+        "embedding",
+        10,
+        "extremetext",
+        {
+            "The vectors": ("dimension", "pooling", "dropout", "pretrained", "frozen", "vector_type", "bias"),
+            "The tree": tuple(name for name in _TREE if name != "n_trees"),
+            "The training": (
+                "loss",
+                "solver",
+                "learning_rate",
+                "rate_schedule",
+                "epochs",
+                "batch_size",
+                "regularization",
+                "hard_negatives",
+                "initial_accumulator",
+                "epsilon",
+                "normalize",
+            ),
+            "The search for labels": ("search", "beam", "normalize_siblings"),
+            "The run": _RUN,
+        },
+        "extremeText: vectors of words, learned together with vectors of the nodes of a label tree.",
+    ),
+    Kind(
+        "FastTextClassifier",
+        "labeltree.embedding.fasttext",
+        "embedding",
+        10,
+        "fasttext",
+        {
+            "The vectors": ("dimension", "pretrained", "frozen", "vector_type"),
+            "The training": ("loss", "solver", "learning_rate", "epochs", "batch_size", "regularization"),
+            "The run": _RUN,
+        },
+        "fastText's supervised classifier, with its defaults: softmax, hierarchical softmax or one-vs-all.",
     ),
     Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),
 )

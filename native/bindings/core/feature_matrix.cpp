@@ -2,13 +2,16 @@
 #include <nanobind/stl/pair.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "bindings/bindings.h"
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "core/dense_range.h"
+#include "embedding/hidden_transform.h"
 
 namespace labeltree {
 
@@ -150,6 +153,36 @@ void def_array(nb::class_<BoundFeatures>& c) {
                nb::arg("dense_features").none() = nb::make_tuple(0, 0));
 }
 
+// Rows of words as the sums of the vectors of these words.
+template <class Item>
+BoundFeatures hidden_rows(const BoundFeatures& features, Matrix<Item> vectors,
+                          std::optional<Array<float>> scale, bool mean) {
+  const int64_t n_words = static_cast<int64_t>(vectors.shape(0)),
+                dimension = static_cast<int64_t>(vectors.shape(1));
+  require(n_words == features.matrix.n_features(), "vectors must have one entry per feature");
+  require(dimension >= 1 && dimension < INT32_MAX, "vectors must have a dimension");
+  require(scale.has_value() == std::is_same_v<Item, int8_t>, "vectors of int8, and only these, have scales");
+  if (scale) require_length(scale->size(), n_words, "scale", "feature");
+  VectorMatrix words;
+  words.type = vector_type<Item>();
+  words.data = vectors.data();
+  words.scale = scale ? scale->data() : nullptr;
+  words.n_vectors = n_words;
+  words.dimension = words.stride = dimension;
+  BoundFeatures hidden{
+      FeatureMatrix::transformed(features.matrix, std::make_shared<const HiddenTransform>(words, mean)),
+      features.owners, true};
+  hidden.owners.push_back(nb::cast(vectors));
+  if (scale) hidden.owners.push_back(nb::cast(*scale));
+  return hidden;
+}
+
+template <class Item>
+void def_hidden(nb::class_<BoundFeatures>& c) {
+  c.def("hidden", &hidden_rows<Item>, nb::arg("vectors").noconvert(), nb::arg("scale").noconvert().none(),
+        nb::arg("mean"), "The rows as sums of the vectors of their features, times the values.");
+}
+
 }  // namespace
 
 void bind_feature_matrix(nb::module_& m) {
@@ -187,6 +220,9 @@ void bind_feature_matrix(nb::module_& m) {
         return {f.matrix.take(rows.data(), static_cast<int64_t>(rows.size())), f.owners, f.canonical};
       },
       nb::arg("rows").noconvert(), "Some of the rows, in this order.");
+  def_hidden<float>(c);
+  def_hidden<uint16_t>(c);
+  def_hidden<int8_t>(c);
   c.def_ro("canonical", &BoundFeatures::canonical, "Whether features ascend in every row, none twice.");
 }
 

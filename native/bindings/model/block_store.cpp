@@ -32,6 +32,10 @@ BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link
   if (arrays.contains("scale")) views.scale = array("scale", float{});
   views.dense = {dense_features.first, dense_features.second};
   if (arrays.contains("dense_weight")) views.dense_weight = array("dense_weight", float{});
+  if (arrays.contains("node_vector")) {
+    views.node_vector = stored_variant<float, uint16_t, int8_t>(arrays, "node_vector", bound.owners);
+    if (arrays.contains("node_scale")) views.node_scale = array("node_scale", float{});
+  }
   if (arrays.contains("code_begin")) {
     views.code_begin = array("code_begin", int64_t{});
     // To the store, an empty one would say that no block is joint.

@@ -84,6 +84,7 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "max_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "sublinear_tf": {"has_no": True},  # to exclude it from a search
     "checkpoint": {"type": str | None, "metavar": "DIR"},
+    "pretrained": {"type": str | None, "metavar": "FILE", "note": "Here: a file, for texts only."},
     "n_jobs": {"default": -1},
     "random_state": {
         "type": int,

@@ -46,8 +46,10 @@ class TrainingRows:
 
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these were read."""
-        classifier.fit(self.X, self.y)
-        if self.vectorizer is not None:
+        if self.vectorizer is None:
+            classifier.fit(self.X, self.y)
+        else:
+            classifier.fit(self.X, self.y, **classifier.fit_arguments(self.vectorizer))
             classifier.vectorizer_ = self.vectorizer
 
     def label_matrix(self) -> Any:

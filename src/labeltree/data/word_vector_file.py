@@ -23,7 +23,7 @@ from .sources import Source, open_stream, source_name
 
 #: A longer word or vector means that the file has another format.
 _MAX_WORD_BYTES = 10_000
-_MAX_DIMENSIONS = 100_000
+MAX_DIMENSIONS = 100_000
 
 
 #: A word, the number of dimensions, a function that reads the vector if the word is wanted, and the line or 0.
@@ -39,13 +39,17 @@ class WordVectors(NamedTuple):
 
 
 def read_word_vectors(
-    path: Source, *, words: Collection[str] | None = None, max_words: int | None = None
+    path: Source,
+    *,
+    words: Collection[str] | None = None,
+    max_words: int | None = None,
+    unique: bool = False,
 ) -> WordVectors:
     """Read word vectors from a text or binary file.
 
     A line of a text file is a word and its numbers, separated by spaces, as in GloVe. A first line of two integers is
     a header with the numbers of words and dimensions, as in word2vec and fastText. Words may contain spaces. Files
-    whose names end in ``.bin`` have word2vec's binary format. If a word occurs twice, its first vector is used.
+    whose names end in ``.bin`` have word2vec's binary format.
 
     Parameters
     ----------
@@ -56,6 +60,8 @@ def read_word_vectors(
         Words to keep in memory. The default keeps all words.
     max_words : int, optional
         Maximum number of words to read from the beginning of the file, where the frequent words are.
+    unique : bool
+        Whether a word that occurs twice is an error. By default its first vector is used.
 
     Returns
     -------
@@ -66,7 +72,8 @@ def read_word_vectors(
     ------
     DataFormatError
         With file and line, if a line has too few or too many numbers, has a number that is not finite, or is not
-        UTF-8; if the file has another number of words than its header, or no words at all.
+        UTF-8; if the file has another number of words than its header, or no words at all; with `unique`, if a word
+        occurs twice.
 
     Examples
     --------
@@ -90,6 +97,8 @@ def read_word_vectors(
         rows = _binary_rows(file) if uncompressed_name(name).endswith(".bin") else _text_rows(file)
         try:
             for word, dimensions, read_vector, line in itertools.islice(rows, max_words):  # noqa: B007
+                if unique and word in kept:
+                    raise LineError(f"expected each word once, got {word!r} again", line)
                 if word not in kept and (wanted is None or word in wanted):
                     kept[word] = None
                     vector = np.asarray(read_vector(), dtype=np.float32)  # in the byte order of this machine
@@ -138,8 +147,8 @@ def _header(line: bytes) -> tuple[int, int] | None:
     if len(fields) != 2 or not all(field.isdigit() and len(field) < 19 for field in fields):
         return None
     n_words, dimensions = map(int, fields)
-    if not 1 <= dimensions <= _MAX_DIMENSIONS:
-        raise LineError(f"expected 1 to {_MAX_DIMENSIONS} dimensions, got {dimensions}")
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise LineError(f"expected 1 to {MAX_DIMENSIONS} dimensions, got {dimensions}")
     return n_words, dimensions
 
 

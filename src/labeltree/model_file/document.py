@@ -19,7 +19,7 @@ from labeltree.model_file.waiting import check_nothing_waits
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
-FORMAT_VERSIONS = tuple(range(1, 10))
+FORMAT_VERSIONS = tuple(range(1, 11))
 
 #: The order of the fields, whichever of them a model has; others follow.
 _ORDER = (
@@ -39,6 +39,7 @@ _ORDER = (
     "n_columns",
     "columns",
     "weights",
+    "dimension",
     "joint_blocks",
     "training_report",
     "calibration",
@@ -53,6 +54,7 @@ _ENTRY = {"name": str, "bytes": int, "sha256": str}
 _FILE_ORDER = (
     "trees",
     "example_trees",
+    "embedding",
     "tree",
     "labels",
     "label_names",

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from labeltree.calibration.level_maps import Calibration
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.estimator import Estimator
+from labeltree.kinds import METHODS
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
@@ -43,7 +44,10 @@ class Tagger(Estimator):
     classifier : classifier of this library, optional
         Any classifier of this library except online ones. By default `LabelTreeClassifier()`.
     vectorizer : TextVectorizer, optional
-        By default `TextVectorizer()`: words, weighted by tf-idf.
+        By default `TextVectorizer()`: words, weighted by tf-idf; with `method`, what suits the method.
+    method : str, optional
+        The name of a method of ``labeltree train --method``, such as "extremetext", instead of a classifier. Its
+        classifier has the default parameters.
 
     Attributes
     ----------
@@ -74,13 +78,34 @@ class Tagger(Estimator):
     C_: float | list[float]
     C_scores_: dict[float, Any] | None
 
-    def __init__(self, classifier: Any = None, vectorizer: TextVectorizer | None = None) -> None:
-        # Not None: a grid search sets parameters of both, such as classifier__C.
-        self.classifier = LabelTreeClassifier() if classifier is None else classifier
-        self.vectorizer = TextVectorizer() if vectorizer is None else vectorizer
+    def __init__(
+        self,
+        classifier: Any = None,
+        vectorizer: TextVectorizer | None = None,
+        *,
+        method: str | None = None,
+    ) -> None:
+        kind = METHODS.get(method or "label-tree")
+        self.method = method
+        # Not None: a grid search sets parameters of both, such as classifier__C. An unknown method is refused later.
+        if classifier is None:
+            classifier = LabelTreeClassifier() if kind is None else kind.load()()
+        self.classifier = classifier
+        if vectorizer is None:
+            vectorizer = TextVectorizer(**({} if kind is None else kind.text))
+        self.vectorizer = vectorizer
 
     def check_parameters(self, training: bool = True) -> None:
         classifier, vectorizer = self.classifier, self.vectorizer
+        if self.method is not None:
+            if not isinstance(self.method, str) or self.method not in METHODS:
+                raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+            expected = METHODS[self.method].load()
+            if not isinstance(classifier, expected):
+                raise ValueError(
+                    f"method={self.method!r} trains {with_article(expected.__name__)}, got also classifier="
+                    f"{type(classifier).__name__}(): leave out one of them"
+                )
         if not isinstance(classifier, Estimator) or isinstance(classifier, Tagger) or _learns(classifier):
             raise ValueError(
                 "classifier must be one of this library's that is trained on matrices, such as "
@@ -110,7 +135,8 @@ class Tagger(Estimator):
         """
         self.check_parameters()
         classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
-        classifier.fit(vectorizer.fit_transform(as_texts(texts)), labels, sample_weight)
+        X = vectorizer.fit_transform(as_texts(texts))
+        classifier.fit(X, labels, sample_weight, **classifier.fit_arguments(vectorizer))
         classifier.vectorizer_ = vectorizer
         self.classifier_ = classifier
         return self

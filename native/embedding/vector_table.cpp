@@ -1,0 +1,50 @@
+#include "embedding/vector_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace labeltree {
+
+namespace {
+
+constexpr int64_t kMultiple = 16;
+// Means of so many gradients need no correction any more: 0.999 to this power is nothing in float32.
+constexpr int32_t kMostCorrected = 1 << 15;
+
+}  // namespace
+
+VectorTable::VectorTable(int64_t n_vectors, int64_t dimension, const VectorRule& rule)
+    : n_vectors_(n_vectors), stride_((dimension + kMultiple - 1) / kMultiple * kMultiple), rule_(rule) {
+  const int64_t size = n_vectors * stride_;
+  weights_.reset(size);
+  if (rule.solver != VectorSolver::sgd) squares_.reset(size);
+  if (rule.solver == VectorSolver::adagrad) {
+    std::fill_n(squares_.data(), size, rule.initial_accumulator);
+  }
+  if (rule.solver != VectorSolver::adam) return;
+  means_.reset(size);
+  n_steps_.assign(n_vectors, 0);
+  // Means start from 0: at first they are too small, and so is the step.
+  correction_.resize(kMostCorrected + 1);
+  for (int32_t t = 0; t <= kMostCorrected; ++t) {
+    const double mean = 1 - std::pow(static_cast<double>(rule.beta1), t);
+    const double square = 1 - std::pow(static_cast<double>(rule.beta2), t);
+    correction_[t] = t == 0 ? 1.0f : static_cast<float>(std::sqrt(square) / mean);
+  }
+}
+
+void VectorTable::step(int64_t i, const float* gradient, float rate, int64_t n_examples) {
+  VectorStep step{stride_,     rate,        rule_.l2 * static_cast<float>(n_examples),
+                  rule_.beta1, rule_.beta2, rule_.epsilon,
+                  nullptr,     nullptr};
+  const int64_t at = i * stride_;
+  if (rule_.solver != VectorSolver::sgd) step.squares = squares_.data() + at;
+  if (rule_.solver == VectorSolver::adam) {
+    step.means = means_.data() + at;
+    n_steps_[i] = std::min(n_steps_[i] + 1, kMostCorrected);
+    step.rate *= correction_[n_steps_[i]];
+  }
+  lane_kernels().step_vector(rule_.solver, step, weights_.data() + at, gradient);
+}
+
+}  // namespace labeltree

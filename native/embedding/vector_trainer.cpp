@@ -1,0 +1,95 @@
+#include "embedding/vector_trainer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/random.h"
+
+namespace labeltree {
+
+namespace {
+
+// What random numbers are drawn for; see also word_layer.cpp.
+enum : uint64_t { kOrder = 1 };
+
+constexpr int64_t kRowsPerTask = 8;
+constexpr int64_t kWordsPerTask = 64;
+
+// Calls body(i, worker) for all i below n, some at a time.
+template <class Body>
+void run_ranges(ThreadTeam& team, int64_t n, int64_t per_task, const Body& body) {
+  team.run((n + per_task - 1) / per_task, [&](int64_t task, int worker) {
+    const int64_t end = std::min((task + 1) * per_task, n);
+    for (int64_t i = task * per_task; i < end; ++i) body(i, worker);
+  });
+}
+
+}  // namespace
+
+VectorTrainer::VectorTrainer(const LabelTreeView& tree, int64_t n_features, const VectorOptions& options)
+    : options_(options),
+      blocks_(tree),
+      words_(n_features, options),
+      nodes_(blocks_, options),
+      hidden_(options.dimension, nodes_.table().stride()) {}
+
+float VectorTrainer::rate() const {
+  if (!options_.falling_rate) return options_.learning_rate;
+  const double left = 1 - static_cast<double>(n_visited_) / static_cast<double>(options_.n_visits);
+  return static_cast<float>(options_.learning_rate * std::max(left, 0.0));
+}
+
+void VectorTrainer::learn(const Examples& examples, Progress& progress) {
+  const int64_t n = examples.n_rows(), size = options_.batch_size;
+  if (progress.total.load(std::memory_order_relaxed) == 0) progress.start(options_.n_visits);
+  std::vector<int64_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  Random(mix_seed(mix_seed(options_.seed, kOrder), n_passes_++))
+      .shuffle(order.data(), static_cast<uint32_t>(n));
+
+  ThreadTeam team(options_.n_threads);
+  ExampleBatch batch(blocks_, words_.table().n_vectors(), options_.trains_root, options_.mean), next = batch;
+  const auto n_from = [&](int64_t begin) {
+    return static_cast<int>(std::clamp<int64_t>(n - begin, 0, size));
+  };
+  batch.read(examples, order.data(), n_from(0));
+  for (int64_t begin = 0; begin < n; begin += size) {
+    progress.check();
+    const int64_t after = std::min(begin + size, n);
+    learn_batch(team, batch, examples, order.data() + after, n_from(after), next);
+    n_visited_ += batch.n_rows();
+    progress.advance(batch.n_rows());
+    std::swap(batch, next);
+  }
+}
+
+void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Examples& examples,
+                                const int64_t* next_rows, int n_next, ExampleBatch& next) {
+  const float rate = this->rate();
+  hidden_.resize(batch.n_rows());
+  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
+    words_.make_hidden(batch, static_cast<int>(row), n_visited_ + row, hidden_);
+  });
+  if (options_.hard_negatives > 0) add_hard_negatives(team, batch);
+  // The next batch is read meanwhile: it does not depend on the vectors.
+  nodes_.learn(team, batch, hidden_, rate, [&] { next.read(examples, next_rows, n_next); });
+  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
+    nodes_.add_up_gradient(batch, static_cast<int>(row), hidden_);
+    words_.drop_gradient(static_cast<int>(row), n_visited_ + row, hidden_);
+  });
+  std::vector<AlignedFloats> scratch(team.size());
+  for (AlignedFloats& of_thread : scratch) of_thread.reset(words_.table().stride());
+  run_ranges(team, static_cast<int64_t>(batch.words().words.size()), kWordsPerTask,
+             [&](int64_t i, int worker) { words_.learn(batch, i, hidden_, rate, scratch[worker]); });
+}
+
+void VectorTrainer::add_hard_negatives(ThreadTeam& team, ExampleBatch& batch) {
+  hard_negatives_.resize(batch.n_rows());
+  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
+    nodes_.find_hard_negatives(batch, static_cast<int>(row), hidden_, hard_negatives_[row]);
+  });
+  batch.add_negatives(hard_negatives_);
+}
+
+}  // namespace labeltree

@@ -1,0 +1,303 @@
+// Sums and products of vectors whose dimensions are the lanes, and the steps by which they learn. Included
+// only by lanes/kernels.cpp, like lanes/simd.h. A sum is added up in the same order for vectors of any width,
+// and in tiles of any size: results are the same to the last bit on every processor.
+#pragma once
+
+#include <cstring>
+
+#include "lanes/kernels.h"
+#include "lanes/simd.h"
+
+namespace labeltree::LABELTREE_ISA {
+namespace {
+
+// The dimensions are taken in chunks of 16.
+constexpr int kChunk = 16;
+using ChunkVector = LaneVector<kChunk>;
+using ChunkFloats = ChunkVector::Floats;
+using ChunkInts = ChunkVector::Ints;
+
+struct Chunk {
+  ChunkFloats part[ChunkVector::kCount];
+
+  static Chunk of(float value) {
+    Chunk chunk;
+    for (auto& p : chunk.part) p = ChunkFloats{} + value;
+    return chunk;
+  }
+  // this += value * other
+  void add(float value, const Chunk& other) {
+    for (int j = 0; j < ChunkVector::kCount; ++j) part[j] += value * other.part[j];
+  }
+  void add(const Chunk& a, const Chunk& b) {
+    for (int j = 0; j < ChunkVector::kCount; ++j) part[j] += a.part[j] * b.part[j];
+  }
+};
+
+inline ChunkFloats widen(const float* at) { return load_anywhere<ChunkFloats>(at); }
+
+inline ChunkFloats widen(const uint16_t* at) {
+  typedef uint16_t Halves __attribute__((vector_size(2 * ChunkVector::kWidth)));
+  typedef uint32_t Words __attribute__((vector_size(4 * ChunkVector::kWidth)));
+  const Words bits = __builtin_convertvector(load_anywhere<Halves>(at), Words) << 16;
+  ChunkFloats values;
+  std::memcpy(&values, &bits, sizeof(values));
+  return values;
+}
+
+inline ChunkFloats widen(const int8_t* at) {
+  typedef int8_t Bytes __attribute__((vector_size(ChunkVector::kWidth)));
+  return __builtin_convertvector(__builtin_convertvector(load_anywhere<Bytes>(at), ChunkInts), ChunkFloats);
+}
+
+template <class T>
+inline Chunk load_chunk(const T* at) {
+  Chunk chunk;
+  for (int j = 0; j < ChunkVector::kCount; ++j) chunk.part[j] = widen(at + j * ChunkVector::kWidth);
+  return chunk;
+}
+
+// The first n dimensions of a chunk; the others are 0.
+template <class T>
+inline Chunk load_part(const T* at, int64_t n) {
+  T values[kChunk] = {};
+  for (int64_t i = 0; i < n; ++i) values[i] = at[i];
+  return load_chunk(values);
+}
+
+inline void store_chunk(float* to, const Chunk& chunk) { std::memcpy(to, chunk.part, sizeof(chunk.part)); }
+
+// The sum of the lanes: halves are added to each other.
+inline float fold(const Chunk& chunk) {
+  typedef float Four __attribute__((vector_size(16)));
+  alignas(64) float lane[kChunk];
+  std::memcpy(lane, chunk.part, sizeof(lane));
+  const Four quarter =
+      (load<Four>(lane) + load<Four>(lane + 8)) + (load<Four>(lane + 4) + load<Four>(lane + 12));
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+
+// Calls body(items) with the items of a matrix in their type.
+template <class Body>
+inline void with_items(const VectorMatrix& vectors, const Body& body) {
+  switch (vectors.type) {
+    case VectorType::float32:
+      return body(static_cast<const float*>(vectors.data));
+    case VectorType::bfloat16:
+      return body(static_cast<const uint16_t*>(vectors.data));
+    case VectorType::int8:
+      return body(static_cast<const int8_t*>(vectors.data));
+  }
+}
+
+// `Chunks` chunks of the sum from dimension `first` on, of which the last has `n_last` dimensions.
+template <int Chunks, class T>
+inline void sum_chunks(const VectorMatrix& vectors, const T* items, const int32_t* index, const float* value,
+                       int64_t n, int64_t first, int n_last, float* out) {
+  // Vectors lie anywhere in memory: ask for those that come soon.
+  constexpr int64_t kAhead = 8;
+  Chunk sum[Chunks];
+  for (Chunk& chunk : sum) chunk = Chunk::of(0);
+  for (int64_t k = 0; k < n; ++k) {
+    if (k + kAhead < n) {
+      const T* next = items + index[k + kAhead] * vectors.stride + first;
+      for (int64_t byte = 0; byte < Chunks * kChunk * int64_t{sizeof(T)}; byte += 64) {
+        __builtin_prefetch(reinterpret_cast<const char*>(next) + byte);
+      }
+    }
+    const T* at = items + index[k] * vectors.stride + first;
+    const float factor = vectors.scale == nullptr ? value[k] : value[k] * vectors.scale[index[k]];
+    for (int c = 0; c < Chunks - 1; ++c) sum[c].add(factor, load_chunk(at + c * kChunk));
+    const T* last = at + (Chunks - 1) * kChunk;
+    sum[Chunks - 1].add(factor, n_last == kChunk ? load_chunk(last) : load_part(last, n_last));
+  }
+  for (int c = 0; c < Chunks - 1; ++c) store_chunk(out + first + c * kChunk, sum[c]);
+  std::memcpy(out + first + (Chunks - 1) * kChunk, sum[Chunks - 1].part, n_last * sizeof(float));
+}
+
+void sum_vectors(const VectorMatrix& vectors, const int32_t* index, const float* value, int64_t n,
+                 float* out) {
+  constexpr int kMost = kNaturalWidth == 16 ? 8 : kNaturalWidth == 8 ? 4 : 2;
+  with_items(vectors, [&](const auto* items) {
+    const int64_t dimension = vectors.dimension;
+    int64_t first = 0;
+    for (; first + kMost * kChunk <= dimension; first += kMost * kChunk) {
+      sum_chunks<kMost>(vectors, items, index, value, n, first, kChunk, out);
+    }
+    const auto some = [&]<int Chunks>(std::integral_constant<int, Chunks>) {
+      if (first + (Chunks - 1) * kChunk >= dimension) return;
+      const int64_t left = dimension - first - (Chunks - 1) * kChunk;
+      const int n_last = static_cast<int>(left < kChunk ? left : kChunk);
+      sum_chunks<Chunks>(vectors, items, index, value, n, first, n_last, out);
+      first += Chunks * kChunk;
+    };
+    if constexpr (kMost == 8) {
+      some(std::integral_constant<int, 7>());
+      some(std::integral_constant<int, 4>());
+    }
+    if constexpr (kMost >= 4) some(std::integral_constant<int, 3>()), some(std::integral_constant<int, 2>());
+    while (first < dimension) some(std::integral_constant<int, 1>());
+  });
+}
+
+// As many products as there are registers for.
+constexpr int kDotRows = kNaturalWidth == 16 ? 4 : 2;
+constexpr int kDotColumns = kNaturalWidth == 16 ? 4 : 2;
+
+template <int Rows, int Columns, class T>
+inline void dot_tile(const float* const* rows, const VectorMatrix& vectors, const T* items, int64_t column,
+                     float* const* out) {
+  Chunk sum[Rows][Columns];
+  for (auto& of_row : sum) {
+    for (Chunk& chunk : of_row) chunk = Chunk::of(0);
+  }
+  const T* first = items + column * vectors.stride;
+  const auto add = [&](const auto& load_row, const auto& load_column) {
+    Chunk row[Rows];
+    for (int r = 0; r < Rows; ++r) row[r] = load_row(rows[r]);
+    for (int c = 0; c < Columns; ++c) {
+      const Chunk other = load_column(first + c * vectors.stride);
+      for (int r = 0; r < Rows; ++r) sum[r][c].add(row[r], other);
+    }
+  };
+  int64_t d = 0;
+  for (; d + kChunk <= vectors.dimension; d += kChunk) {
+    add([&](const float* at) { return load_chunk(at + d); }, [&](const T* at) { return load_chunk(at + d); });
+  }
+  if (const int64_t left = vectors.dimension - d; left > 0) {
+    add([&](const float* at) { return load_part(at + d, left); },
+        [&](const T* at) { return load_part(at + d, left); });
+  }
+  for (int r = 0; r < Rows; ++r) {
+    for (int c = 0; c < Columns; ++c) {
+      const float product = fold(sum[r][c]);
+      out[r][column + c] += vectors.scale == nullptr ? product : product * vectors.scale[column + c];
+    }
+  }
+}
+
+template <int Rows, class T>
+inline void dot_rows(const float* const* rows, const VectorMatrix& vectors, const T* items,
+                     float* const* out) {
+  int64_t c = 0;
+  for (; c + kDotColumns <= vectors.n_vectors; c += kDotColumns) {
+    dot_tile<Rows, kDotColumns>(rows, vectors, items, c, out);
+  }
+  for (; c < vectors.n_vectors; ++c) dot_tile<Rows, 1>(rows, vectors, items, c, out);
+}
+
+void dot_vectors(const float* const* rows, int n_rows, const VectorMatrix& vectors, float* const* out) {
+  with_items(vectors, [&](const auto* items) {
+    int r = 0;
+    for (; r + kDotRows <= n_rows; r += kDotRows) dot_rows<kDotRows>(rows + r, vectors, items, out + r);
+    for (; r < n_rows; ++r) dot_rows<1>(rows + r, vectors, items, out + r);
+  });
+}
+
+constexpr int kMixRows = kNaturalWidth == 16 ? 6 : kNaturalWidth == 8 ? 3 : 1;
+
+template <int Rows, int Chunks>
+inline void mix_tile(const VectorMix& mix, int64_t row, int64_t d) {
+  Chunk sum[Rows][Chunks];
+  for (auto& of_row : sum) {
+    for (Chunk& chunk : of_row) chunk = Chunk::of(0);
+  }
+  const float* factor = mix.factor + row * mix.row_step;
+  for (int64_t k = 0; k < mix.n_vectors; ++k, factor += mix.vector_step) {
+    Chunk other[Chunks];
+    for (int c = 0; c < Chunks; ++c) other[c] = load_chunk(mix.vectors[k] + d + c * kChunk);
+    for (int r = 0; r < Rows; ++r) {
+      for (int c = 0; c < Chunks; ++c) sum[r][c].add(factor[r * mix.row_step], other[c]);
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    float* out = mix.out + (row + r) * mix.stride + d;
+    for (int c = 0; c < Chunks; ++c) store_chunk(out + c * kChunk, sum[r][c]);
+  }
+}
+
+template <int Chunks>
+inline void mix_chunks(const VectorMix& mix, int64_t d) {
+  int64_t row = 0;
+  for (; row + kMixRows <= mix.n_rows; row += kMixRows) mix_tile<kMixRows, Chunks>(mix, row, d);
+  for (; row < mix.n_rows; ++row) mix_tile<1, Chunks>(mix, row, d);
+}
+
+void mix_vectors(const VectorMix& mix) {
+  int64_t d = 0;
+  for (; d + 2 * kChunk <= mix.stride; d += 2 * kChunk) mix_chunks<2>(mix, d);
+  for (; d < mix.stride; d += kChunk) mix_chunks<1>(mix, d);
+}
+
+// Replaces scores by the logistic function of them, times `weight`.
+void apply_logistic(float* scores, int64_t n, float weight) {
+  const auto logistic = [&](const ChunkFloats& score) {
+    return weight / (1.0f + exponential<ChunkFloats, ChunkInts>(-score));
+  };
+  int64_t i = 0;
+  constexpr int width = ChunkVector::kWidth;
+  for (; i + width <= n; i += width) {
+    const ChunkFloats result = logistic(load_anywhere<ChunkFloats>(scores + i));
+    std::memcpy(scores + i, &result, sizeof(result));
+  }
+  if (i == n) return;
+  float rest[width] = {};
+  std::memcpy(rest, scores + i, (n - i) * sizeof(float));
+  const ChunkFloats result = logistic(load_anywhere<ChunkFloats>(rest));
+  std::memcpy(scores + i, &result, (n - i) * sizeof(float));
+}
+
+// Replaces scores by e to the power of them, less the largest, and returns the sum.
+float apply_exponential(float* scores, int64_t n) {
+  float largest = scores[0];
+  for (int64_t i = 1; i < n; ++i) largest = scores[i] > largest ? scores[i] : largest;
+  constexpr int width = ChunkVector::kWidth;
+  float sum = 0;
+  for (int64_t i = 0; i < n; i += width) {
+    const int64_t m = n - i < width ? n - i : width;
+    float part[width] = {};
+    std::memcpy(part, scores + i, m * sizeof(float));
+    const ChunkFloats result =
+        exponential<ChunkFloats, ChunkInts>(load_anywhere<ChunkFloats>(part) - largest);
+    std::memcpy(scores + i, &result, m * sizeof(float));
+    for (int64_t j = 0; j < m; ++j) sum += scores[i + j];
+  }
+  return sum;
+}
+
+template <VectorSolver solver>
+inline void step_of(const VectorStep& step, float* weights, const float* gradient) {
+  for (int64_t d = 0; d < step.n; d += ChunkVector::kWidth) {
+    ChunkFloats w = load<ChunkFloats>(weights + d);
+    const ChunkFloats g = load<ChunkFloats>(gradient + d) + step.decay * w;
+    if constexpr (solver == VectorSolver::sgd) {
+      w -= step.rate * g;
+    } else if constexpr (solver == VectorSolver::adagrad) {
+      const ChunkFloats sum = load<ChunkFloats>(step.squares + d) + g * g;
+      store(step.squares + d, sum);
+      w -= step.rate * g / (square_root(sum) + step.epsilon);
+    } else {
+      const ChunkFloats mean = step.beta1 * load<ChunkFloats>(step.means + d) + (1 - step.beta1) * g;
+      const ChunkFloats square =
+          step.beta2 * load<ChunkFloats>(step.squares + d) + (1 - step.beta2) * (g * g);
+      store(step.means + d, mean);
+      store(step.squares + d, square);
+      w -= step.rate * mean / (square_root(square) + step.epsilon);
+    }
+    store(weights + d, w);
+  }
+}
+
+void step_vector(VectorSolver solver, const VectorStep& step, float* weights, const float* gradient) {
+  switch (solver) {
+    case VectorSolver::sgd:
+      return step_of<VectorSolver::sgd>(step, weights, gradient);
+    case VectorSolver::adagrad:
+      return step_of<VectorSolver::adagrad>(step, weights, gradient);
+    case VectorSolver::adam:
+      return step_of<VectorSolver::adam>(step, weights, gradient);
+  }
+}
+
+}  // namespace
+}  // namespace labeltree::LABELTREE_ISA

@@ -1,0 +1,1 @@
+"""Learned word vectors under a label tree: extremeText and fastText."""
