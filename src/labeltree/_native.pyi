@@ -655,11 +655,13 @@ class AnalyzerKind(enum.Enum):
 
     WORD = 0
 
-    CHAR = 1
+    WHITESPACE = 1
 
-    CHAR_WB = 2
+    CHAR = 2
 
-    TOKENS = 3
+    CHAR_WB = 3
+
+    TOKENS = 4
 
 class RowNorm(enum.Enum):
     """What the values of a row are divided by."""

@@ -140,7 +140,7 @@ def _range(rng: random.Random) -> list[int]:
 
 
 OPTIONS: dict[str, Any] = {
-    "analyzer": lambda rng: rng.choice(["word", "word", "char", "char_wb"]),
+    "analyzer": lambda rng: rng.choice(["word", "word", "whitespace", "char", "char_wb"]),
     "ngram_range": lambda rng: rng.choice([_range(rng), _range(rng), [1, 1], [0, 1], [2, 1], [1, 2**31]]),
     "char_ngram_range": lambda rng: rng.choice([None, None, _range(rng)]),
     "lowercase": lambda rng: rng.random() < 0.5,

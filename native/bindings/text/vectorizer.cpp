@@ -170,6 +170,7 @@ void bind_vectorizer(nb::module_& m) {
 
   nb::enum_<AnalyzerKind>(m, "AnalyzerKind", "What terms are made of.")
       .value("WORD", AnalyzerKind::kWord)
+      .value("WHITESPACE", AnalyzerKind::kWhitespace)
       .value("CHAR", AnalyzerKind::kChar)
       .value("CHAR_WB", AnalyzerKind::kCharWb)
       .value("TOKENS", AnalyzerKind::kTokens);

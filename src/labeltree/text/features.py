@@ -116,7 +116,10 @@ class TextFeatures:
         return {name: text[name] or "" for name in self.settings.fields if text.get(name)}
 
     def names(self) -> NDArray[np.object_]:
-        """Return the terms by column; n-grams of `char_ngram_range` have the prefix ``char:``, which no word has."""
+        """Return the terms by column.
+
+        N-grams of `char_ngram_range` have the prefix ``char:``, which no word of letters has.
+        """
         if self.settings.n_features is not None:
             return np.array([f"textvectorizer{i}" for i in range(self.n_columns)], dtype=object)
         prefixes = ("", "char:")

@@ -18,13 +18,19 @@ from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Flag, Numb
 
 _KINDS = {
     "word": _native.AnalyzerKind.WORD,
+    "whitespace": _native.AnalyzerKind.WHITESPACE,
     "char": _native.AnalyzerKind.CHAR,
     "char_wb": _native.AnalyzerKind.CHAR_WB,
 }
 NORMS = {"l1": _native.RowNorm.L1, "l2": _native.RowNorm.L2, None: _native.RowNorm.NONE}
 
-#: Settings that came after the first version of the section of texts in model files.
-LATER_SETTINGS = ("fields", "stemmer", "tokenizer")
+#: The analyzers that split texts into words.
+WORD_ANALYZERS = ("word", "whitespace")
+
+#: Settings that came after the first version of the section of texts in model files, and their versions.
+LATER_SETTINGS = {"fields": 8, "stemmer": 8, "tokenizer": 8}
+#: The same for values of `analyzer`.
+LATER_ANALYZERS = {"whitespace": 9}
 
 #: Half of the maximum number of columns, because words and characters may each have this many.
 LARGEST_N_FEATURES = 2**30 - 1
@@ -136,8 +142,10 @@ class TextSettings:
 
     def _check_together(self, owner: str) -> None:
         for name in ("char_ngram_range", "stop_words", "stemmer", "tokenizer"):
-            if self.analyzer != "word" and getattr(self, name) is not None:
-                raise ValueError(f"{owner}: {name} goes with analyzer='word', got analyzer={self.analyzer!r}")
+            allowed = ("word",) if name == "tokenizer" else WORD_ANALYZERS
+            if self.analyzer not in allowed and getattr(self, name) is not None:
+                expected = " or ".join(f"analyzer={one!r}" for one in allowed)
+                raise ValueError(f"{owner}: {name} goes with {expected}, got analyzer={self.analyzer!r}")
         if self.tokenizer is not None and self.char_ngram_range is not None:
             raise ValueError(
                 f"{owner}: char_ngram_range goes with words that are split by spaces, not by a tokenizer"

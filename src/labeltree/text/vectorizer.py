@@ -34,9 +34,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    analyzer : {"word", "char", "char_wb"}
-        The units of terms: words of two or more letters, digits or underscores; characters; or characters within
-        words, with a space before and after each word.
+    analyzer : {"word", "whitespace", "char", "char_wb"}
+        The units of terms: words of two or more letters, digits or underscores; words of any characters, separated by
+        white space; characters; or characters within words, with a space before and after each word.
     ngram_range : (int, int)
         Lengths of terms: the minimum and maximum number of words or characters, at most 100.
     char_ngram_range : (int, int), optional
