@@ -672,10 +672,15 @@ class RowNorm(enum.Enum):
 
     L2 = 2
 
-class TextPart:
-    """Columns of one analyzer: known, hashed or to be learned."""
+class TextAnalyzer:
+    """Splits texts into terms."""
 
-    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, maps_words: bool, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, maps_words: bool) -> None: ...
+
+class TextPart:
+    """Columns that share their analyzers: known, hashed or to be learned."""
+
+    def __init__(self, analyzers: Sequence[TextAnalyzer], vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, alternate_sign: bool, first_column: int) -> None: ...
 
 class LearnedWords:
     """What words become, as a function tells it: once for every word."""

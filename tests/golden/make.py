@@ -258,9 +258,13 @@ def later_tagger_cases() -> dict[str, Tagger]:
 
 
 def newest_tagger_cases() -> dict[str, Tagger]:
-    """Taggers of version 9: with words that white space separates."""
+    """Taggers of version 9: with buckets, and with words that white space separates."""
     words = TextVectorizer(analyzer="whitespace", lowercase=False, ngram_range=(1, 2))
-    return {"whitespace": Tagger(OneVsRestClassifier(random_state=0), words)}
+    buckets = TextVectorizer(buckets=64, ngram_range=(1, 2), char_ngram_range=(3, 3), stop_words="english")
+    return {
+        "whitespace": Tagger(OneVsRestClassifier(random_state=0), words),
+        "buckets": Tagger(OneVsRestClassifier(random_state=0), buckets),
+    }
 
 
 #: What the taggers of version 8 are trained on.

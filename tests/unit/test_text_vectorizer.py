@@ -240,6 +240,7 @@ def test_hashed_characters_beside_words() -> None:
         {"ngram_range": (1, 2), "min_df": 2},
         {"char_ngram_range": (2, 3), "max_features": 300},
         {"n_features": 1000},
+        {"analyzer": "whitespace", "ngram_range": (1, 2), "char_ngram_range": (3, 3), "buckets": 500},
     ],
 )
 def test_the_number_of_threads_changes_nothing(parameters: dict[str, Any]) -> None:

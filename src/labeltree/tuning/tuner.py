@@ -183,7 +183,8 @@ def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, Search
 def _for_vectorizer(space: SearchSpace, vectorizer: Any) -> SearchSpace:
     """Fix the parameters that do not go with others of the vectorizer."""
     fixed: tuple[str, ...] = ()
-    if getattr(vectorizer, "analyzer", "word") not in WORD_ANALYZERS:  # n-grams are of characters already
+    of_characters = getattr(vectorizer, "analyzer", "word") not in WORD_ANALYZERS
+    if of_characters or getattr(vectorizer, "buckets", None) is not None:  # buckets need n-grams
         fixed += ("ngram_range", "char_ngram_range")
     if getattr(vectorizer, "n_features", None) is not None:  # there is no vocabulary to choose terms of
         fixed += ("min_df", "max_features")
