@@ -32,6 +32,7 @@ analyses = st.fixed_dictionaries(
     }
 )
 stop_words = st.sampled_from([None, "english", ["sea", "été", "", "X"]])
+#: Those that scikit-learn has too.
 analyzers = st.one_of(
     st.fixed_dictionaries({"analyzer": st.just("word"), "stop_words": stop_words}),
     st.fixed_dictionaries({"analyzer": st.sampled_from(["char", "char_wb"])}),

@@ -102,6 +102,12 @@ void TextAnalyzer::find_words(const CharacterTable* characters, AnalyzerScratch&
     }
     return;
   }
+  if (settings_.kind == AnalyzerKind::kWhitespace) {
+    visit_runs(
+        bytes, characters, [](uint8_t kind) { return kind != kSpaceCharacter; },
+        [&](uint32_t begin, uint32_t end, size_t) { add(begin, end); });
+    return;
+  }
   visit_runs(
       bytes, characters, [](uint8_t kind) { return kind == kWordCharacter; },
       [&](uint32_t begin, uint32_t end, size_t n) {

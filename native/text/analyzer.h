@@ -23,10 +23,11 @@ struct TextView {
 };
 
 enum class AnalyzerKind {
-  kWord,    // sequences of words of two characters or more
-  kChar,    // sequences of characters
-  kCharWb,  // sequences of characters within words, which have a space before and after
-  kTokens,  // sequences of words that are there already, separated by kTokenEnd
+  kWord,        // sequences of words of two letters, digits or underscores, or more
+  kWhitespace,  // sequences of words of any characters but white space
+  kChar,        // sequences of characters
+  kCharWb,      // sequences of characters within words, which have a space before and after
+  kTokens,      // sequences of words that are there already, separated by kTokenEnd
 };
 
 inline constexpr char kTokenEnd = '\0';
@@ -39,7 +40,7 @@ struct AnalyzerSettings {
   std::shared_ptr<const Vocabulary> stop_words;  // left out before words are joined; may be null
   bool maps_words = false;                       // whether a WordMap tells what words become
 
-  bool has_words() const { return kind == AnalyzerKind::kWord || kind == AnalyzerKind::kTokens; }
+  bool has_words() const { return kind != AnalyzerKind::kChar && kind != AnalyzerKind::kCharWb; }
 };
 
 // A text on its way to terms. Where it is tracked, every byte knows which characters of the original it

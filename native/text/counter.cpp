@@ -104,8 +104,8 @@ void TextCounter::count_piece(size_t part, const TextView& piece, const Characte
   RowCounts<int32_t>& counts = worker.counts;
   if (parts_[part].learns()) {
     TermCounts& terms = worker.terms[part];
-    parts_[part].analyzer->visit_terms(piece, characters, worker.analyzer,
-                                       [&](std::string_view term) { counts.add(terms.number(term), 1); });
+    parts_[part].visit_terms(piece, characters, worker.analyzer,
+                             [&](std::string_view term) { counts.add(terms.number(term), 1); });
     terms.count_times(counts.features());
   } else {
     parts_[part].visit_columns(
@@ -119,7 +119,7 @@ template <class Amount>
 void TextCounter::end_part(size_t part, const std::vector<RowFeature<Amount>>& row, Worker& worker,
                            RowChunk& chunk) {
   if (parts_[part].learns()) worker.terms[part].count_text(row);
-  if (!hashed_texts_.empty()) {
+  if (parts_[part].n_hashed > 0 && !hashed_texts_.empty()) {
     for (const RowFeature<Amount>& one : row) {
       hashed_texts_[one.feature].fetch_add(1, std::memory_order_relaxed);
     }
@@ -202,18 +202,18 @@ WeightedRows TextCounter::rows(const TermWeights& weights) {
   std::vector<uint32_t> first_column(parts_.size(), 0);
   bool learns = false;
   for (size_t p = 0; p < parts_.size(); ++p) {
+    if (p > 0) {
+      first_column[p] = first_column[p - 1] + static_cast<uint32_t>(learned_[p - 1].order.size());
+    }
     if (!parts_[p].learns()) continue;
     learns = true;
     columns[p] = this->columns(p);
-    if (p + 1 < parts_.size()) {
-      first_column[p + 1] = first_column[p] + static_cast<uint32_t>(learned_[p].order.size());
-    }
   }
   if (learns) {
     parallel_for(n_threads_, static_cast<int64_t>(chunks_.size()), [&](int64_t i, int) {
       RowChunk& chunk = chunks_[i];
       find_columns(chunk, parts_.size(), [&](size_t part, uint32_t number) {
-        const uint32_t column = columns[part][chunk.worker][number];
+        const uint32_t column = columns[part].empty() ? number : columns[part][chunk.worker][number];
         return column == UINT32_MAX ? column : first_column[part] + column;
       });
     });

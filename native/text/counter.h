@@ -14,30 +14,38 @@
 
 namespace labeltree {
 
-// Columns beside each other that have one analyzer: a vocabulary's, hashed ones, or those of a vocabulary
+// Columns beside each other that share their analyzers: a vocabulary's, hashed ones, or those of a vocabulary
 // that is to be learned.
 struct TextPart {
-  std::shared_ptr<const TextAnalyzer> analyzer;
+  std::vector<TextAnalyzer> analyzers;           // at least one
   std::shared_ptr<const Vocabulary> vocabulary;  // null if features are hashed or terms learned
   uint32_t n_hashed = 0;                         // 0 if features are not hashed
-  uint32_t first_column = 0;
+  bool alternate_sign = false;                   // whether half of the hashed terms count -1
+  uint32_t first_column = 0;  // after vocabularies that are learned: counted from their end
 
   bool learns() const { return vocabulary == nullptr && n_hashed == 0; }
+
+  // Calls visit(term) for every term of every analyzer.
+  template <class Visit>
+  void visit_terms(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch,
+                   const Visit& visit) const {
+    for (const TextAnalyzer& analyzer : analyzers) analyzer.visit_terms(text, characters, scratch, visit);
+  }
 
   // Calls visit(term, column, amount) for every term of a text that has a column.
   template <class Visit>
   void visit_columns(const TextView& text, const CharacterTable* characters, AnalyzerScratch& scratch,
                      const Visit& visit) const {
     if (vocabulary != nullptr) {
-      analyzer->visit_terms(text, characters, scratch, [&](std::string_view term) {
+      visit_terms(text, characters, scratch, [&](std::string_view term) {
         const uint32_t found = vocabulary->find(term);
         if (found != Vocabulary::kAbsent) visit(term, first_column + found, 1);
       });
     } else {
-      analyzer->visit_terms(text, characters, scratch, [&](std::string_view term) {
+      visit_terms(text, characters, scratch, [&](std::string_view term) {
         const int32_t hash = murmur_hash(term);
         const uint32_t distance = hash < 0 ? 0u - static_cast<uint32_t>(hash) : static_cast<uint32_t>(hash);
-        visit(term, first_column + distance % n_hashed, hash < 0 ? -1 : 1);
+        visit(term, first_column + distance % n_hashed, alternate_sign && hash < 0 ? -1 : 1);
       });
     }
   }
@@ -58,7 +66,7 @@ class TextCounter {
 
   int64_t n_texts() const { return n_texts_; }
   int n_threads() const { return n_threads_; }
-  const TextAnalyzer& first_analyzer() const { return *parts_[0].analyzer; }
+  const TextAnalyzer& first_analyzer() const { return parts_[0].analyzers[0]; }
   std::vector<int64_t> hashed_texts() const;
 
   // The terms that were learned.

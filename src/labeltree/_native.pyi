@@ -700,11 +700,13 @@ class AnalyzerKind(enum.Enum):
 
     WORD = 0
 
-    CHAR = 1
+    WHITESPACE = 1
 
-    CHAR_WB = 2
+    CHAR = 2
 
-    TOKENS = 3
+    CHAR_WB = 3
+
+    TOKENS = 4
 
 class RowNorm(enum.Enum):
     """What the values of a row are divided by."""
@@ -715,10 +717,15 @@ class RowNorm(enum.Enum):
 
     L2 = 2
 
-class TextPart:
-    """Columns of one analyzer: known, hashed or to be learned."""
+class TextAnalyzer:
+    """Splits texts into terms."""
 
-    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, maps_words: bool, vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, first_column: int) -> None: ...
+    def __init__(self, kind: AnalyzerKind, min_n: int, max_n: int, lowercase: bool, stop_words: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, maps_words: bool) -> None: ...
+
+class TextPart:
+    """Columns that share their analyzers: known, hashed or to be learned."""
+
+    def __init__(self, analyzers: Sequence[TextAnalyzer], vocabulary: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None, n_hashed: int, alternate_sign: bool, first_column: int) -> None: ...
 
 class LearnedWords:
     """What words become, as a function tells it: once for every word."""

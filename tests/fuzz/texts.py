@@ -32,7 +32,12 @@ class Texts(Target):
     """Fits vectorizers and taggers on random texts with random options, and asks them all that there is to ask."""
 
     def seeds(self) -> list[Case]:
-        return [_case(SENTENCES, {}), _case(SENTENCES, {"analyzer": "char", "ngram_range": [2, 3]})]
+        options = (
+            {},
+            {"analyzer": "char", "ngram_range": [2, 3]},
+            {"analyzer": "whitespace", "ngram_range": [1, 2], "char_ngram_range": [3, 4], "buckets": 64},
+        )
+        return [_case(SENTENCES, one) for one in options]
 
     def make(self, rng: random.Random, corpus: list[Case]) -> Case:
         known = json.loads(rng.choice(corpus)[CASE])
@@ -140,7 +145,7 @@ def _range(rng: random.Random) -> list[int]:
 
 
 OPTIONS: dict[str, Any] = {
-    "analyzer": lambda rng: rng.choice(["word", "word", "char", "char_wb"]),
+    "analyzer": lambda rng: rng.choice(["word", "word", "whitespace", "char", "char_wb"]),
     "ngram_range": lambda rng: rng.choice([_range(rng), _range(rng), [1, 1], [0, 1], [2, 1], [1, 2**31]]),
     "char_ngram_range": lambda rng: rng.choice([None, None, _range(rng)]),
     "lowercase": lambda rng: rng.random() < 0.5,
@@ -155,6 +160,7 @@ OPTIONS: dict[str, Any] = {
     "sublinear_tf": lambda rng: rng.random() < 0.3,
     "norm": lambda rng: rng.choice(["l2", "l1", None]),
     "n_features": lambda rng: rng.choice([None, None, 1, 64, 2**20, 2**30]),
+    "buckets": lambda rng: rng.choice([None, None, 1, 64, 2**20, 2**30]),
     "n_jobs": lambda rng: rng.choice([None, 1, 3, 0]),
 }
 

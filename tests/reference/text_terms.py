@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from typing import TypeVar
 
+_Unit = TypeVar("_Unit")
 #: A character after lower case and accents, and where it comes from; begin and end are equal if from nowhere.
 Character = tuple[str, int, int]
 #: A term, and where it is.
 Place = tuple[str, int, int]
+#: The words of analyzers.
+WORDS = {"word": r"\b\w\w+\b", "whitespace": r"\S+"}
 
 
 def term_places(
@@ -21,13 +26,13 @@ def term_places(
 ) -> list[Place]:
     """Every occurrence of a term that stands for some character of the text."""
     characters = normal_characters(text, lowercase, strip_accents)
-    if analyzer == "word":
-        units = word_sequences(characters, ngram_range, stop_words)
+    if analyzer in WORDS:
+        units = word_sequences(characters, WORDS[analyzer], ngram_range, stop_words)
     elif analyzer == "char":
-        units = windows(merged_spaces(characters), ngram_range, whole=False)
+        units = [list(unit) for unit in windows(merged_spaces(characters), ngram_range, whole=False)]
     else:
         units = [
-            unit
+            list(unit)
             for word in runs(characters, r"\S+")
             for unit in windows([(" ", 0, 0), *word, (" ", 0, 0)], ngram_range, whole=True)
         ]
@@ -69,11 +74,9 @@ def runs(characters: list[Character], pattern: str) -> list[list[Character]]:
 
 
 def word_sequences(
-    characters: list[Character], ngram_range: tuple[int, int], stop_words: frozenset[str]
+    characters: list[Character], pattern: str, ngram_range: tuple[int, int], stop_words: frozenset[str]
 ) -> list[list[Character]]:
-    words = [
-        word for word in runs(characters, r"\b\w\w+\b") if "".join(c for c, _, _ in word) not in stop_words
-    ]
+    words = [word for word in runs(characters, pattern) if "".join(c for c, _, _ in word) not in stop_words]
     sequences = []
     for n in range(ngram_range[0], ngram_range[1] + 1):
         for i in range(len(words) - n + 1):
@@ -91,9 +94,9 @@ def merged_spaces(characters: list[Character]) -> list[Character]:
     return merged
 
 
-def windows(characters: list[Character], ngram_range: tuple[int, int], whole: bool) -> list[list[Character]]:
+def windows(characters: Sequence[_Unit], ngram_range: tuple[int, int], whole: bool) -> list[Sequence[_Unit]]:
     """All of some lengths; with `whole`, one that is too short as it is, once."""
-    found = []
+    found: list[Sequence[_Unit]] = []
     for n in range(ngram_range[0], ngram_range[1] + 1):
         if whole and n >= len(characters):
             return [*found, characters]

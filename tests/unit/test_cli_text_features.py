@@ -41,6 +41,30 @@ def test_a_tokenizer_must_be_allowed(german: Path, tmp_path: Path, monkeypatch: 
     assert run("tag", tmp_path / "model", "häuser", "-k", 1).stdout.split()[-1] == "haus"
 
 
+def test_buckets_and_words_separated_by_white_space(german: Path, tmp_path: Path) -> None:
+    """The options of fastText."""
+    assert all(option in run("train", "--help-all").stdout for option in ("--buckets", "whitespace"))
+    model = tmp_path / "model"
+    words = (
+        "--analyzer",
+        "whitespace",
+        "--no-lowercase",
+        "--ngram-range",
+        "1,2",
+        "--char-ngram-range",
+        "3,6",
+    )
+    run("train", german, "--model", model, *words, "--buckets", 100)
+    vectorizer = Tagger.load(model).vectorizer_
+    assert list(vectorizer.vocabulary_) == ["Baum", "Bäume", "Häuser", "See", "am", "die", "ein", "und"]
+    assert vectorizer.n_features_out == 108
+    assert run("tag", model, "die Häuser", "-k", 1).stdout.split()[-1] == "haus"
+    assert "haus" in run("explain", model, german).stdout
+    refused = run("train", german, "--model", tmp_path / "other", "--buckets", 100, exit_code=2)
+    assert "ngram_range is (1, 1)" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "other").exists()
+
+
 @pytest.mark.filterwarnings("default:most of these texts")
 def test_texts_without_spaces_are_told_in_one_line(tmp_path: Path) -> None:
     lines = [

@@ -6,21 +6,23 @@ import json
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, later_tagger_cases, tagger_cases
+from tests.golden.make import GOLDEN, later_tagger_cases, newest_tagger_cases, tagger_cases
 
 from labeltree.model_file import read_info
 from labeltree.text import Tagger, allow_import
 
+CASES = {6: tagger_cases(), 8: later_tagger_cases(), 9: newest_tagger_cases()}
+
 
 def test_all_golden_taggers_are_there() -> None:
-    assert {path.parent.name for path in GOLDEN.glob("version-6/*/model.json")} == set(tagger_cases())
-    later = {path.parent.name for path in GOLDEN.glob("version-8/*/model.json")}
-    assert set(later_tagger_cases()) <= later
+    for version, cases in CASES.items():
+        assert set(cases) <= {path.parent.name for path in GOLDEN.glob(f"version-{version}/*/model.json")}
+    assert {path.parent.name for path in GOLDEN.glob("version-6/*/model.json")} == set(CASES[6])
 
 
 @pytest.mark.filterwarnings("ignore:the model was trained with snowballstemmer")
 @pytest.mark.parametrize(
-    ("version", "name"), [(6, name) for name in tagger_cases()] + [(8, name) for name in later_tagger_cases()]
+    ("version", "name"), [(version, name) for version in CASES for name in CASES[version]]
 )
 def test_tags_what_it_did(version: int, name: str) -> None:
     golden = GOLDEN / f"version-{version}" / name

@@ -42,6 +42,7 @@ def test_an_iterator_loses_no_text() -> None:
         (CHINESE * 10, {"analyzer": "char"}),
         (CHINESE * 10, {"char_ngram_range": (1, 2)}),
         (CHINESE * 10, {"tokenizer": "tests.tokenizers:pairs"}),
+        (["我 是 中国 人 我 喜欢 船"] * 10, {"analyzer": "whitespace"}),
     ],
 )
 def test_other_texts_and_settings(texts: list[str], parameters: dict[str, Any]) -> None:

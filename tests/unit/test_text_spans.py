@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from tests.reference.text_terms import term_places
-from tests.texts import analyses, analyzers, any_text
+from tests.texts import analyses, analyzers, any_text, stop_words
 
 from labeltree.text import TextVectorizer
 
 pytestmark = [pytest.mark.native, pytest.mark.filterwarnings("ignore:most of these texts")]
 
+whitespace = st.fixed_dictionaries({"analyzer": st.just("whitespace"), "stop_words": stop_words})
 
-@given(any_text, analyzers, analyses)
+
+@given(any_text, st.one_of(analyzers, whitespace), analyses)
 def test_like_the_twin(text: str, analyzer: dict[str, Any], analysis: dict[str, Any]) -> None:
     parameters = {**analyzer, **analysis}
     words = parameters.pop("stop_words", None)
@@ -33,7 +36,7 @@ def test_like_the_twin(text: str, analyzer: dict[str, Any], analysis: dict[str, 
     spans = vectorizer.spans(text)
     assert sorted(spans) == sorted(expected)
     assert spans == sorted(spans, key=lambda span: (span[1], span[2], span[0]))
-    if parameters.get("analyzer") == "word":
+    if parameters["analyzer"] in ("word", "whitespace"):
         assert Counter(column for column, _, _ in spans) == dict(zip(row.indices, row.data, strict=True))
 
 

@@ -28,6 +28,8 @@ TEXTS = [*random_texts(40), "\ud800 \udfff surrogates", "ΟΔΟΣ"]
         {"char_ngram_range": (2, 3), "stop_words": {"w1", "été"}, "max_features": np.int64(50), "n_jobs": 2},
         {"n_features": 100},
         {"n_features": 100, "use_idf": False, "char_ngram_range": (2, 2)},
+        {"buckets": 100, "ngram_range": (1, 3), "stop_words": "english", "min_df": 2},
+        {"buckets": 100, "analyzer": "whitespace", "char_ngram_range": (2, 3), "use_idf": False},
     ],
 )
 def test_it_comes_back(parameters: dict[str, Any], tmp_path: Path) -> None:

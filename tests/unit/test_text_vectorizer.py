@@ -240,6 +240,7 @@ def test_hashed_characters_beside_words() -> None:
         {"ngram_range": (1, 2), "min_df": 2},
         {"char_ngram_range": (2, 3), "max_features": 300},
         {"n_features": 1000},
+        {"analyzer": "whitespace", "ngram_range": (1, 2), "char_ngram_range": (3, 3), "buckets": 500},
     ],
 )
 def test_the_number_of_threads_changes_nothing(parameters: dict[str, Any]) -> None:
@@ -318,7 +319,7 @@ def test_a_single_text_is_not_a_sequence_of_letters(text: Any) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"analyzer": "words"}, "'analyzer' must be one of 'word', 'char', 'char_wb'"),
+        ({"analyzer": "words"}, "'analyzer' must be one of 'word', 'whitespace', 'char', 'char_wb'"),
         ({"ngram_range": (2, 1)}, "'ngram_range' must be a pair of integers"),
         ({"ngram_range": (0, 1)}, "'ngram_range' must be a pair of integers"),
         ({"ngram_range": 2}, "'ngram_range' must be a pair of integers"),
@@ -339,7 +340,14 @@ def test_a_single_text_is_not_a_sequence_of_letters(text: Any) -> None:
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": "all"}, "'n_jobs' must be an integer"),
         ({"analyzer": "char", "stop_words": "english"}, "stop_words goes with analyzer='word'"),
-        ({"analyzer": "char", "char_ngram_range": (1, 2)}, "char_ngram_range goes with analyzer='word'"),
+        (
+            {"analyzer": "char", "char_ngram_range": (1, 2)},
+            "char_ngram_range goes with analyzer='word' or analyzer='whitespace', got analyzer='char'",
+        ),
+        (
+            {"analyzer": "whitespace", "tokenizer": "tests.tokenizers:pairs"},
+            "tokenizer goes with analyzer='word', got analyzer='whitespace'",
+        ),
         ({"n_features": 8, "min_df": 2}, "choose terms of a vocabulary"),
         ({"n_features": 8, "max_df": 1}, "choose terms of a vocabulary"),
         ({"n_features": 8, "max_features": 2}, "choose terms of a vocabulary"),

@@ -210,6 +210,11 @@ class TestInputs:
         found = tuned(estimator=Tagger(SEED, hashing), space=ONE.fixed(char_ngram_range=None))
         assert {t.parameters["min_df"] for t in found.trials} == {1}
         assert found.text_given == {"n_features": 64}
+        buckets = TextVectorizer(buckets=64, ngram_range=(1, 2))
+        found = tuned(estimator=Tagger(SEED, buckets), space=ONE.fixed(min_df=1))
+        assert {trial.parameters["ngram_range"] for trial in found.trials} == {(1, 2)}
+        assert {trial.parameters["char_ngram_range"] for trial in found.trials} == {None}
+        assert found.text_given == {"buckets": 64}
 
     def test_numbers_have_no_text_parameters(self) -> None:
         found = tuned(X=np.eye(6)[np.arange(60) % 6], y=np.arange(60) % 6)

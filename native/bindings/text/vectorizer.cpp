@@ -143,7 +143,7 @@ std::vector<TextSpan> text_spans(const Items<TextPart>& parts, const nb::object&
   const std::vector<const TextPart*> pointers = to_vector<TextPart, const TextPart*>(parts);
   std::vector<TextSpan> spans;
   if (words != nullptr) {
-    learn_words(*words, *pointers[0]->analyzer, batch, 1);
+    learn_words(*words, pointers[0]->analyzers[0], batch, 1);
     const nb::gil_scoped_release release;
     const std::shared_lock lock(words->map.mutex());
     spans = find_spans(pointers, batch.views()[0], batch.table(), &words->map);
@@ -170,6 +170,7 @@ void bind_vectorizer(nb::module_& m) {
 
   nb::enum_<AnalyzerKind>(m, "AnalyzerKind", "What terms are made of.")
       .value("WORD", AnalyzerKind::kWord)
+      .value("WHITESPACE", AnalyzerKind::kWhitespace)
       .value("CHAR", AnalyzerKind::kChar)
       .value("CHAR_WB", AnalyzerKind::kCharWb)
       .value("TOKENS", AnalyzerKind::kTokens);
@@ -178,20 +179,34 @@ void bind_vectorizer(nb::module_& m) {
       .value("L1", RowNorm::kL1)
       .value("L2", RowNorm::kL2);
 
-  nb::class_<TextPart>(m, "TextPart", "Columns of one analyzer: known, hashed or to be learned.")
+  nb::class_<TextAnalyzer>(m, "TextAnalyzer", "Splits texts into terms.")
       .def(
           "__init__",
-          [](TextPart* self, AnalyzerKind kind, int32_t min_n, int32_t max_n, bool lowercase,
-             const std::optional<TermArrays>& stop_words, bool maps_words,
-             const std::optional<TermArrays>& vocabulary, uint32_t n_hashed, uint32_t first_column) {
+          [](TextAnalyzer* self, AnalyzerKind kind, int32_t min_n, int32_t max_n, bool lowercase,
+             const std::optional<TermArrays>& stop_words, bool maps_words) {
             require(1 <= min_n && min_n <= max_n, "n-grams must be of one or more");
-            AnalyzerSettings settings{kind, min_n, max_n, lowercase, vocabulary_of(stop_words), maps_words};
-            new (self) TextPart{std::make_shared<const TextAnalyzer>(std::move(settings)),
-                                vocabulary_of(vocabulary), n_hashed, first_column};
+            new (self) TextAnalyzer(
+                AnalyzerSettings{kind, min_n, max_n, lowercase, vocabulary_of(stop_words), maps_words});
           },
           nb::arg("kind"), nb::arg("min_n"), nb::arg("max_n"), nb::arg("lowercase"),
-          nb::arg("stop_words").none(), nb::arg("maps_words"), nb::arg("vocabulary").none(),
-          nb::arg("n_hashed"), nb::arg("first_column"));
+          nb::arg("stop_words").none(), nb::arg("maps_words"));
+
+  nb::class_<TextPart>(m, "TextPart", "Columns that share their analyzers: known, hashed or to be learned.")
+      .def(
+          "__init__",
+          [](TextPart* self, const Items<TextAnalyzer>& analyzers,
+             const std::optional<TermArrays>& vocabulary, uint32_t n_hashed, bool alternate_sign,
+             uint32_t first_column) {
+            std::vector<TextAnalyzer> copies;
+            for (const TextAnalyzer* one : to_vector<TextAnalyzer, const TextAnalyzer*>(analyzers)) {
+              copies.push_back(*one);
+            }
+            require(!copies.empty(), "expected at least one analyzer");
+            new (self) TextPart{std::move(copies), vocabulary_of(vocabulary), n_hashed, alternate_sign,
+                                first_column};
+          },
+          nb::arg("analyzers"), nb::arg("vocabulary").none(), nb::arg("n_hashed"), nb::arg("alternate_sign"),
+          nb::arg("first_column"));
 
   nb::class_<LearnedWords>(m, "LearnedWords",
                            "What words become, as a function tells it: once for every word.")

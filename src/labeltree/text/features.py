@@ -35,7 +35,7 @@ class TextFeatures:
     settings : TextSettings
     terms : sequence of pairs of arrays
         The terms in the order of their columns: a pair for words, and one for characters in addition to words. Empty
-        if terms are hashed.
+        if all terms are hashed; only single words if longer terms are hashed into buckets.
     idf : array of float64, optional
         The factor of each column.
     """
@@ -48,12 +48,8 @@ class TextFeatures:
     ) -> None:
         self.settings, self.terms, self.idf = settings, terms, idf
         self._own_words = settings.own_words()
-        if settings.n_features is not None:
-            self._parts = settings.new_parts()
-            self.n_columns = settings.n_parts * settings.n_features
-        else:
-            self._parts = settings.known_parts(terms)
-            self.n_columns = sum(len(begin) - 1 for _, begin in terms)
+        self._parts = settings.parts(terms)
+        self.n_columns = sum(len(begin) - 1 for _, begin in terms) + settings.n_hashed
         if self.n_columns > LARGEST_INTEGER:
             raise ValueError(f"expected at most {LARGEST_INTEGER:,} terms, got {self.n_columns:,}")
         if idf is not None and idf.shape != (self.n_columns,):
@@ -116,16 +112,22 @@ class TextFeatures:
         return {name: text[name] or "" for name in self.settings.fields if text.get(name)}
 
     def names(self) -> NDArray[np.object_]:
-        """Return the terms by column; n-grams of `char_ngram_range` have the prefix ``char:``, which no word has."""
-        if self.settings.n_features is not None:
-            return np.array([f"textvectorizer{i}" for i in range(self.n_columns)], dtype=object)
+        """Return the terms by column, or names of hashed columns.
+
+        N-grams of `char_ngram_range` have the prefix ``char:``, which no word of letters has.
+        """
+        prefix = "textvectorizer" if self.settings.n_features is not None else "bucket:"
+        hashed = [f"{prefix}{i}" for i in range(self.settings.n_hashed)]
+        return np.array(self.term_names() + hashed, dtype=object)
+
+    def term_names(self) -> list[str]:
+        """Return the names of the columns of vocabularies, which come before hashed columns."""
         prefixes = ("", "char:")
-        names = [
+        return [
             prefix + term
             for prefix, terms in zip(prefixes, self.terms, strict=False)
             for term in unpack_terms(terms)
         ]
-        return np.array(names, dtype=object)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that `from_arrays` needs in addition to the settings."""
@@ -137,7 +139,7 @@ class TextFeatures:
     @classmethod
     def from_arrays(cls, settings: TextSettings, arrays: Mapping[str, Any]) -> TextFeatures:
         """Return stored features; raise `ValueError` if arrays are missing, unknown or not valid."""
-        stored = _STORED_TERMS[: settings.n_parts] if settings.n_features is None else ()
+        stored = _STORED_TERMS[: settings.n_vocabularies]
         expected = [name for names in stored for name in names] + ["idf"] * settings.use_idf
         if set(arrays) != set(expected):
             raise ValueError(f"expected the arrays {expected}, got {sorted(map(str, arrays))}")
@@ -151,20 +153,17 @@ def learn_features(
     settings: TextSettings, texts: Iterable[Text], keep_rows: bool, n_threads: int
 ) -> tuple[TextFeatures, _native.TextCounter]:
     """Learn the terms of texts and their weights; with `keep_rows` the counter also has the rows of the texts."""
-    hashes = settings.n_features is not None
-    count_texts = hashes and settings.use_idf
+    count_texts = settings.n_hashed > 0 and settings.use_idf
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
     if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
         texts = warn_of_unspaced(as_texts(texts))
     count(counter, texts, settings, settings.own_words())
-    terms: list[Terms] = []
-    if hashes:
-        n_texts = counter.hashed_texts()
-    else:
-        n_texts = np.concatenate([_choose_terms(counter, part, settings) for part in range(settings.n_parts)])
-        terms = [counter.terms(part) for part in range(settings.n_parts)]
+    vocabularies = range(settings.n_vocabularies)
+    chosen = [_choose_terms(counter, part, settings) for part in vocabularies]
+    terms: list[Terms] = [counter.terms(part) for part in vocabularies]
     idf = None
     if settings.use_idf:
+        n_texts = np.concatenate([*chosen, counter.hashed_texts()])
         smooth = float(settings.smooth_idf)
         idf = np.log((counter.n_texts + smooth) / (n_texts + smooth)) + 1
     return TextFeatures(settings, terms, idf), counter

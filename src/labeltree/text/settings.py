@@ -18,15 +18,22 @@ from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Flag, Numb
 
 _KINDS = {
     "word": _native.AnalyzerKind.WORD,
+    "whitespace": _native.AnalyzerKind.WHITESPACE,
     "char": _native.AnalyzerKind.CHAR,
     "char_wb": _native.AnalyzerKind.CHAR_WB,
 }
 NORMS = {"l1": _native.RowNorm.L1, "l2": _native.RowNorm.L2, None: _native.RowNorm.NONE}
 
-#: Settings that came after the first version of the section of texts in model files.
-LATER_SETTINGS = ("fields", "stemmer", "tokenizer")
+#: The analyzers that split texts into words.
+WORD_ANALYZERS = ("word", "whitespace")
 
-#: Half of the maximum number of columns, because words and characters may each have this many.
+#: Settings that came after the first version of the section of texts in model files, and their versions.
+LATER_SETTINGS = {"fields": 8, "stemmer": 8, "tokenizer": 8, "buckets": 9}
+#: The same for values of `analyzer`.
+LATER_ANALYZERS = {"whitespace": 9}
+
+#: Half of the maximum number of columns, because words and characters, or a vocabulary and buckets, may each have
+#: this many.
 LARGEST_N_FEATURES = 2**30 - 1
 
 #: Longer n-grams would let a small model file make the time for a text grow with the square of its length.
@@ -116,6 +123,7 @@ class TextSettings:
     fields: Mapping[str, float] | None = _setting(_FIELDS)
     stemmer: str | None = _setting(_STEMMER)
     tokenizer: str | None = _setting(_TOKENIZER)
+    buckets: int | None = _setting(Number(1, LARGEST_N_FEATURES, integer=True, optional=True))
 
     @classmethod
     def checked(cls, owner: str, parameters: Mapping[str, Any]) -> TextSettings:
@@ -135,26 +143,50 @@ class TextSettings:
         return settings
 
     def _check_together(self, owner: str) -> None:
-        for name in ("char_ngram_range", "stop_words", "stemmer", "tokenizer"):
-            if self.analyzer != "word" and getattr(self, name) is not None:
-                raise ValueError(f"{owner}: {name} goes with analyzer='word', got analyzer={self.analyzer!r}")
+        for name in ("char_ngram_range", "stop_words", "stemmer", "tokenizer", "buckets"):
+            allowed = ("word",) if name == "tokenizer" else WORD_ANALYZERS
+            if self.analyzer not in allowed and getattr(self, name) is not None:
+                expected = " or ".join(f"analyzer={one!r}" for one in allowed)
+                raise ValueError(f"{owner}: {name} goes with {expected}, got analyzer={self.analyzer!r}")
         if self.tokenizer is not None and self.char_ngram_range is not None:
             raise ValueError(
                 f"{owner}: char_ngram_range goes with words that are split by spaces, not by a tokenizer"
             )
         if self.stemmer is not None:
             languages.stems_of(self.stemmer)
-        if self.n_features is None:
-            return
+        if self.buckets is not None:
+            self._check_buckets(owner)
+        if self.n_features is not None:
+            self._check_hashing(owner)
+        if self.n_hashed > 0 and self.use_idf and not self.smooth_idf:
+            name = "buckets" if self.n_features is None else "n_features"
+            raise ValueError(
+                f"{owner}: smooth_idf=False with {name} would give an infinite weight to columns that no text has: "
+                "use smooth_idf=True, or use_idf=False"
+            )
+
+    def _check_buckets(self, owner: str) -> None:
+        if self.n_features is not None:
+            raise ValueError(
+                f"{owner}: expected n_features, which hashes all terms, or buckets, which hashes all but single words, "
+                f"got n_features={self.n_features} and buckets={self.buckets}: leave one of them at None"
+            )
+        if self.ngram_range[0] != 1:
+            raise ValueError(
+                f"{owner}: with buckets, single words have columns of their own, so ngram_range must start at 1, got "
+                f"{self.ngram_range}: use {(1, self.ngram_range[1])}, or n_features instead of buckets"
+            )
+        if self.ngram_range[1] == 1 and self.char_ngram_range is None:
+            raise ValueError(
+                f"{owner}: buckets are for n-grams of several words or of characters, but ngram_range is (1, 1) and "
+                "char_ngram_range is None: use ngram_range=(1, 2), set char_ngram_range, or leave buckets at None"
+            )
+
+    def _check_hashing(self, owner: str) -> None:
         if (self.min_df, self.max_df, self.max_features) != (1, 1.0, None) or isinstance(self.max_df, int):
             raise ValueError(
                 f"{owner}: min_df, max_df and max_features choose terms of a vocabulary, but n_features hashes terms "
                 "without one: leave them at 1, 1.0 and None, or n_features at None"
-            )
-        if self.use_idf and not self.smooth_idf:
-            raise ValueError(
-                f"{owner}: smooth_idf=False with n_features would give an infinite weight to columns that no text has: "
-                "use smooth_idf=True, or use_idf=False"
             )
 
     @property
@@ -163,9 +195,18 @@ class TextSettings:
         return self.n_features is None or self.use_idf
 
     @property
-    def n_parts(self) -> int:
-        """The number of analyzers: 2 if there are sequences of characters in addition to words."""
-        return 1 if self.char_ngram_range is None else 2
+    def n_vocabularies(self) -> int:
+        """The number of vocabularies: 2 if n-grams of characters have one in addition to words."""
+        if self.n_features is not None:
+            return 0
+        return 1 if self.char_ngram_range is None or self.buckets is not None else 2
+
+    @property
+    def n_hashed(self) -> int:
+        """The number of hashed columns, which come after those of vocabularies."""
+        if self.n_features is None:
+            return self.buckets or 0
+        return self.n_features * (1 if self.char_ngram_range is None else 2)
 
     def characters(self) -> CharacterFunctions:
         """Return the functions that normalize characters, for the kernel."""
@@ -196,29 +237,39 @@ class TextSettings:
 
     def new_parts(self) -> list[_native.TextPart]:
         """Return the kernel's analyzers without a vocabulary: they learn one, or hash terms."""
-        return [self._part(i, None, (self.n_features or 0) * i) for i in range(self.n_parts)]
+        return self.parts([None] * self.n_vocabularies)
 
-    def known_parts(self, terms: Sequence[Terms]) -> list[_native.TextPart]:
-        """Return the kernel's analyzers with the terms of their vocabularies."""
-        first_columns = accumulate((len(begin) - 1 for _, begin in terms), initial=0)
-        return [
-            self._part(i, known, first)
-            for i, (known, first) in enumerate(zip(terms, first_columns, strict=False))
+    def parts(self, vocabularies: Sequence[Terms | None]) -> list[_native.TextPart]:
+        """Return the kernel's analyzers with the terms of their vocabularies; None is one that is to be learned."""
+        analyzers = self._analyzers()
+        if self.n_features is not None:
+            return [
+                _native.TextPart([analyzer], None, self.n_features, True, i * self.n_features)
+                for i, analyzer in enumerate(analyzers)
+            ]
+        sizes = [0 if terms is None else len(terms[1]) - 1 for terms in vocabularies]
+        first_columns = list(accumulate(sizes, initial=0))
+        parts = [
+            _native.TextPart([analyzer], terms, 0, False, first)
+            for analyzer, terms, first in zip(analyzers, vocabularies, first_columns, strict=False)
         ]
+        if self.buckets is not None:  # n-grams of words and of characters share them, as in fastText
+            parts.append(_native.TextPart(analyzers[1:], None, self.buckets, False, first_columns[-1]))
+        return parts
 
-    def _part(self, number: int, known: Terms | None, first_column: int) -> _native.TextPart:
-        if number == 1 and self.char_ngram_range is not None:  # the characters in addition to words
-            kind, ngram_range, stop_words, stems = _KINDS["char_wb"], self.char_ngram_range, None, False
-        else:
-            kind, ngram_range, stop_words = _KINDS[self.analyzer], self.ngram_range, self._stop_list()
-            stems = self.stemmer is not None
-        if self.tokenizer is not None:
-            kind = _native.AnalyzerKind.TOKENS
+    def _analyzers(self) -> list[_native.TextAnalyzer]:
+        """Return the analyzers of words and of characters; with `buckets` first that of single words alone."""
+        ranges = [self.ngram_range]
+        if self.buckets is not None:
+            ranges = [(1, 1), (2, self.ngram_range[1])] if self.ngram_range[1] > 1 else [(1, 1)]
+        kind = _KINDS[self.analyzer] if self.tokenizer is None else _native.AnalyzerKind.TOKENS
         lowercase = self.lowercase and self.tokenizer is None
-        n_features = self.n_features or 0
-        return _native.TextPart(
-            kind, *ngram_range, lowercase, stop_words, stems, known, n_features, first_column
-        )
+        stop_words, stems = self._stop_list(), self.stemmer is not None
+        analyzers = [_native.TextAnalyzer(kind, *one, lowercase, stop_words, stems) for one in ranges]
+        if self.char_ngram_range is not None:
+            kind = _KINDS["char_wb"]
+            analyzers.append(_native.TextAnalyzer(kind, *self.char_ngram_range, lowercase, None, False))
+        return analyzers
 
     def _stop_list(self) -> Terms | None:
         if self.stop_words is None:

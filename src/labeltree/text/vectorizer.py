@@ -34,15 +34,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    analyzer : {"word", "char", "char_wb"}
-        The units of terms: words of two or more letters, digits or underscores; characters; or characters within
-        words, with a space before and after each word.
+    analyzer : {"word", "whitespace", "char", "char_wb"}
+        The units of terms: words of two or more letters, digits or underscores; words of any characters, separated by
+        white space; characters; or characters within words, with a space before and after each word.
     ngram_range : (int, int)
         Lengths of terms: the minimum and maximum number of words or characters, at most 100.
     char_ngram_range : (int, int), optional
         Add n-grams of characters within words, as of ``analyzer="char_wb"``, in columns after those of the words.
         `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters separately, `norm` to the
-        whole row.
+        whole row. With `buckets`, they are hashed.
     lowercase : bool
         Convert texts to lower case first.
     strip_accents : {"unicode", "ascii"}, optional
@@ -77,13 +77,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         A function that takes a text, in lower case and without accents if these are set, and returns the list of its
         words, or its name as in "mypackage.module:function". It is saved by its name, and `load` refuses it unless it
         is allowed: see `labeltree.text.allow_import`.
+    buckets : int, optional
+        Hash n-grams of two or more words and n-grams of characters into this number of columns, after those of single
+        words, as fastText does. Set it to limit the memory for n-grams. `min_df`, `max_df` and `max_features` then
+        choose single words only. All n-grams in a bucket count as one term, which has its own idf.
     n_jobs : int, optional
         The number of threads, as in scikit-learn: None is 1, -1 one per processor. The result does not depend on it.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The column of every term, as `get_feature_names_out` names it; only without `n_features`.
+        The column of every term that is not hashed, as `get_feature_names_out` names it; only without `n_features`.
     idf_ : array of float64, or None
         The factor of each column.
 
@@ -118,6 +122,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     fields: Mapping[str, float] | None = None
     stemmer: str | None = None
     tokenizer: Callable[[str], Sequence[str]] | str | None = None
+    buckets: int | None = None
     n_jobs: int | None = None
 
     def fit(self, texts: Iterable[Text], y: Any = None) -> TextVectorizer:
@@ -154,7 +159,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the terms by column.
 
-        Terms of `char_ngram_range` have the prefix ``char:``. Hashed columns have names such as ``textvectorizer0``.
+        Terms of `char_ngram_range` have the prefix ``char:``. Hashed columns have names such as ``textvectorizer0``,
+        those of `buckets` names such as ``bucket:0``.
         """
         return self.features.names()
 
@@ -228,7 +234,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def vocabulary_(self) -> dict[str, int]:
         if self.n_features is not None:
             raise AttributeError("hashed features have no vocabulary")
-        return {name: column for column, name in enumerate(self.features.names())}
+        return {name: column for column, name in enumerate(self.features.term_names())}
 
     @property
     def idf_(self) -> NDArray[np.float64] | None:

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.model.texts import are_texts, as_texts
+from labeltree.text.settings import WORD_ANALYZERS
 from labeltree.text.tagger import Tagger
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.training.solvers import default_c, is_set
@@ -182,7 +183,8 @@ def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, Search
 def _for_vectorizer(space: SearchSpace, vectorizer: Any) -> SearchSpace:
     """Fix the parameters that do not go with others of the vectorizer."""
     fixed: tuple[str, ...] = ()
-    if getattr(vectorizer, "analyzer", "word") != "word":  # n-grams are of characters already
+    of_characters = getattr(vectorizer, "analyzer", "word") not in WORD_ANALYZERS
+    if of_characters or getattr(vectorizer, "buckets", None) is not None:  # buckets need n-grams
         fixed += ("ngram_range", "char_ngram_range")
     if getattr(vectorizer, "n_features", None) is not None:  # there is no vocabulary to choose terms of
         fixed += ("min_df", "max_features")

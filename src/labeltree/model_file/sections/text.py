@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 #: Texts came with this version of the format.
 VERSION = 6
-#: Texts with one of the `LATER_SETTINGS` came with this one.
-LATER_VERSION = 8
 
 
 def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
@@ -30,9 +28,11 @@ def write(draft: Draft, vectorizer: TextVectorizer | None) -> None:
 
 
 def _version(settings: Mapping[str, Any]) -> int:
-    from labeltree.text.settings import LATER_SETTINGS
+    from labeltree.text.settings import LATER_ANALYZERS, LATER_SETTINGS
 
-    return LATER_VERSION if any(name in settings for name in LATER_SETTINGS) else VERSION
+    later = [version for name, version in LATER_SETTINGS.items() if name in settings]
+    later += [version for word, version in LATER_ANALYZERS.items() if word == settings.get("analyzer")]
+    return max([VERSION, *later])
 
 
 @dataclass(frozen=True)
