@@ -12,7 +12,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from rich.console import Console
 
@@ -20,11 +19,11 @@ from benchmarks.data import CACHE, prepare
 from benchmarks.inputs import Inputs
 from benchmarks.peers import PEERS
 from benchmarks.picture import check_matplotlib, draw
-from benchmarks.runner import Run, measure
+from benchmarks.runner import Run, judge, measure
 from benchmarks.summary import QUALITIES, Row, summarise
 from benchmarks.table import markdown, show
 from labeltree import _native
-from labeltree.metrics import evaluate, inverse_propensity
+from labeltree.metrics import inverse_propensity
 
 TABLE_WIDTH = 220
 
@@ -61,12 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 seed=repetition,
                 limit_s=options.limit,
             )
-            if run.complete:
-                try:
-                    figures = evaluate(y_test, np.load(predictions), inverse_propensity=propensity)
-                    run.figures |= {name: figures[name] for name in QUALITIES}
-                except ValueError as error:
-                    run.failure = f"predict: {error}"
+            judge(run, predictions, y_test, QUALITIES, propensity)
             if not run.complete:
                 given_up.add((system, n_trees))
         runs.append(run)

@@ -2,6 +2,7 @@
 
 python -m benchmarks.defaults --sets tate debian-depends git-files=../git --seeds 3 --out defaults.md
 python -m benchmarks.defaults --setting 'flat={"arity": 100}' --setting 'old={"C": 1.0}' --no-peers --no-grid
+python -m benchmarks.defaults --estimator ExtremeTextClassifier --sets tate --setting 'wide={"dimension": 500}'
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
+import labeltree
 from benchmarks.defaults_table import DEFAULT, FIXED, LEGEND, SetTable, summary
 from benchmarks.development import Parts, keep_rows, prepare_parts
 from benchmarks.peers import OURS, PEERS
 from benchmarks.trials import Outcome, Setting, Trial, run
+from labeltree import LabelTreeClassifier
 
 GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 USUAL_PEERS = ("pecos", "napkinxc", "omikuji")
@@ -38,7 +42,12 @@ USUAL_SETS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
-    settings = [Setting(DEFAULT), *options.grid, *options.setting, *options.peers]
+    settings = [
+        Setting(DEFAULT, estimator=options.estimator),
+        *options.grid,
+        *options.setting,
+        *options.peers,
+    ]
     all_parts = [prepare_parts(name) for name in options.sets]
     if options.rows:
         all_parts = [keep_rows(parts, options.rows) for parts in all_parts]
@@ -109,14 +118,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--peer-seeds", type=int, default=1, help="number of models of each peer; 1 by default"
     )
     parser.add_argument("--rows", type=int, help="draw this many training rows of each set; all by default")
-    parser.add_argument("--setting", action="append", default=[], metavar="NAME=JSON", type=_setting,
-                        help="parameters of LabelTreeClassifier to compare; may be repeated")  # fmt: skip
-    parser.add_argument("--settings", type=Path, metavar="FILE", help="JSON file with parameters by name")
     parser.add_argument(
-        "--grid", nargs="*", type=float, default=GRID, metavar="C", help="values of C to compare"
+        "--estimator",
+        default=LabelTreeClassifier.__name__,
+        metavar="CLASS",
+        help="class of labeltree to train; LabelTreeClassifier by default. Others have no grid of C and no peers by "
+        "default",
     )
+    parser.add_argument("--setting", action="append", default=[], metavar="NAME=JSON", type=_setting,
+                        help="parameters of the class to compare; may be repeated")  # fmt: skip
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="JSON file with parameters by name")
+    parser.add_argument("--grid", nargs="*", type=float, metavar="C", help="values of C to compare")
     parser.add_argument("--no-grid", dest="grid", action="store_const", const=(), help="compare C=1 only")
-    parser.add_argument("--peers", nargs="+", default=USUAL_PEERS, choices=[p for p in PEERS if p != OURS])
+    parser.add_argument("--peers", nargs="+", choices=[p for p in PEERS if p != OURS])
     parser.add_argument(
         "--no-peers", dest="peers", action="store_const", const=(), help="compare no packages"
     )
@@ -133,14 +147,23 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name in ("jobs", "seeds", "peer_seeds"):
         if getattr(options, name) < 1:
             parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(options, name)}")
+    if options.estimator not in labeltree.__all__:
+        parser.error(f"--estimator must be a class of labeltree, got {options.estimator}")
+    is_tree = options.estimator == LabelTreeClassifier.__name__
+    if options.grid is None:
+        options.grid = GRID if is_tree else ()
+    if options.peers is None:
+        options.peers = USUAL_PEERS if is_tree else ()
     options.grid = [Setting(f"C={c:g}", {"C": c}) for c in options.grid]
     options.setting += list(_settings_of(options.settings))
     options.peers = [Setting(name, peer=name) for name in options.peers]
     names = [setting.name for setting in (*options.grid, *options.setting, *options.peers)]
     if len({DEFAULT, *names}) <= len(names):
         parser.error(f"settings must have different names, got {', '.join([DEFAULT, *names])}")
-    if FIXED not in names:
+    if is_tree and FIXED not in names:
         options.grid.insert(0, Setting(FIXED, {"C": 1.0}))  # its training time is the unit
+    for ours in (options.grid, options.setting):
+        ours[:] = [replace(setting, estimator=options.estimator) for setting in ours]
     return options
 
 

@@ -19,10 +19,11 @@ DEFAULT, FIXED = "default", "C=1"
 #: Figures of a model that are means of the seeds.
 PROBABILITIES = {"log_loss": "log loss", "error": "error", "error_of_best": "error of five best"}
 LEGEND = (
-    "One tree and one thread. P, PSP and nDCG in per cent, as means of the seeds; differences in points, with 95 % "
-    "intervals over rows, paired. Mean P is the mean of P@1, P@3 and P@5. Log loss and error (of calibration, in "
-    "labels) are sums over the labels of a row; the last error is a mean over the five best labels of each row. Time: "
-    "processor time of training, as a multiple of C=1. C: the values of the trained models."
+    "One thread, and one tree where a model may have several. P, PSP and nDCG in per cent, as means of the seeds; "
+    "differences in points, with 95 % intervals over rows, paired. Mean P is the mean of P@1, P@3 and P@5. Log loss "
+    "and error (of calibration, in labels) are sums over the labels of a row; the last error is a mean over the five "
+    "best labels of each row. Time: processor time of training, as a multiple of C=1, or of the default where C=1 is "
+    "not compared, and in seconds. C: the values of the trained models."
 )
 COLUMNS = (
     "setting",
@@ -30,6 +31,7 @@ COLUMNS = (
     f"{MEAN_PRECISION} – default's",
     *PROBABILITIES.values(),
     "time",
+    "time in s",
     "C",
 )
 
@@ -74,8 +76,9 @@ class SetTable:
         return self.scores[name].minus(self.scores[DEFAULT], metric)
 
     def time(self, name: str) -> float:
-        """Training time as a multiple of that with C=1."""
-        return float(self.figures[name]["train_cpu_s"] / self.figures[FIXED]["train_cpu_s"])
+        """Training time as a multiple of that with C=1 or, where it is not compared, of the default's."""
+        unit = self.figures.get(FIXED, self.figures[DEFAULT])
+        return float(self.figures[name]["train_cpu_s"] / unit["train_cpu_s"])
 
     def best(self, names: Iterable[str]) -> str | None:
         """The setting with the highest mean precision."""
@@ -97,7 +100,8 @@ class SetTable:
             cells = [name, *(f"{figures[metric]:.2f}" for metric in METRICS if metric != MEAN_PRECISION)]
             cells.append("" if name == DEFAULT else str(self.minus_default(name)))
             cells += [f"{figures[key]:.3f}" if key in figures else "–" for key in PROBABILITIES]
-            lines.append(line([*cells, f"{self.time(name):.2f}", figures["C"]]))
+            cells += [f"{self.time(name):.2f}", f"{figures['train_cpu_s']:.1f}", figures["C"]]
+            lines.append(line(cells))
         lines += [line([name, f"failed: {reason}"]) for name, reason in self.failures.items()]
         return "\n".join([*lines, ""])
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
 from benchmarks.__main__ import rotated, surroundings
@@ -21,10 +20,9 @@ from benchmarks.data import CACHE, prepare
 from benchmarks.inputs import Inputs
 from benchmarks.online_peers import STREAM_PEERS
 from benchmarks.online_table import HEADINGS, QUALITIES, cells, notes, rates
-from benchmarks.runner import Run, run_stages
+from benchmarks.runner import Run, judge, run_stages
 from benchmarks.summary import combined
 from benchmarks.table import markdown_cells, show_cells
-from labeltree.metrics import evaluate
 
 TABLE_WIDTH = 120
 
@@ -69,10 +67,8 @@ def learn(system: str, stream: Inputs, passes: int, limit_s: float) -> Run:
     told = {"passes": passes, "n_trees": 1, "threads": 1, "seed": 0}
     with tempfile.TemporaryDirectory() as folder:
         predictions = run_stages(run, STREAM_PEERS[system], stream, Path(folder), told)
+        judge(run, predictions, stream.read_test()[1], QUALITIES)
         if run.complete:
-            _, y_test = stream.read_test()
-            precision = evaluate(y_test, np.load(predictions))
-            run.figures |= {name: precision[name] for name in QUALITIES}
             run.figures |= rates(run.figures, passes * stream.n_rows)
     return run
 

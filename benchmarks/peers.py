@@ -53,6 +53,10 @@ class Peer:
 
 _NAPKINXC = (("numpy", "scipy"), ("napkinxc",))
 _FASTTEXT = (("numpy", "scipy"), ("fasttext-numpy2",))  # the original does not work with NumPy 2
+#: Time without reading the file, with the tree: what fastText and its relatives write before and after it.
+_LEARNING = ("learn_s", "Number of labels", "words/sec")
+#: Learning rate and passes are those of fastText's tutorial on several labels.
+_TUTORIAL = {"dim": 100, "lr": 0.5, "epoch": 25}
 _READY_MADE = "reads no text files: its loading time is that of a ready-made .npz"
 _WORDS = (
     "knows no weights of features: a feature is a word; learning rate 0.5, 25 passes; reads its own text format "
@@ -126,12 +130,20 @@ PEERS: dict[str, Peer] = {
     "fasttext-hs": Peer(
         _FASTTEXT,
         "fasttext",
-        "fasttext_hs_system.py",
+        "fasttext_system.py",
         inputs=("fasttext",),
+        messages=_LEARNING,
+        settings={"loss": "hs", **_TUTORIAL},
         note=f"hierarchical softmax; {_WORDS}",
     ),
     "fasttext-ova": Peer(
-        _FASTTEXT, "fasttext", "fasttext_ova_system.py", inputs=("fasttext",), note=f"one-vs-all; {_WORDS}"
+        _FASTTEXT,
+        "fasttext",
+        "fasttext_system.py",
+        inputs=("fasttext",),
+        messages=_LEARNING,
+        settings={"loss": "ova", **_TUTORIAL},
+        note=f"one-vs-all; {_WORDS}",
     ),
     "extremetext": Peer(
         # Its own build file needs old tools, and Python 3.11 or older.
@@ -142,6 +154,8 @@ PEERS: dict[str, Peer] = {
         "extremetext",
         "extremetext_system.py",
         inputs=("extremetext",),
+        messages=_LEARNING,
+        settings={"arity": 2, "maxLeaves": 100, "dim": 100, "lr": 0.2, "epoch": 10, "l2": 0.001},
         note="a dense representation, learned along; dim 100, learning rate 0.2, 10 passes, l2 0.001; reads its own "
         "text format as it trains; has no seed",
     ),

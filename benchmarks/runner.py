@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.inputs import Inputs
 from benchmarks.peers import PEERS, InstallationError, Peer, python_of, script_of
 from benchmarks.process import run_process
+from labeltree.metrics import evaluate
 
 
 @dataclass
@@ -101,6 +104,19 @@ def run_stages(run: Run, peer: Peer, inputs: Inputs, folder: Path, told: dict[st
         if not run.complete:
             break
     return predictions
+
+
+def judge(
+    run: Run, predictions: Path, y_test: Any, names: Sequence[str], inverse_propensity: Any = None
+) -> None:
+    """Add metrics of the predicted labels to a complete run; labels that cannot be judged make it a failure."""
+    if not run.complete:
+        return
+    try:
+        figures = evaluate(y_test, np.load(predictions), inverse_propensity=inverse_propensity)
+        run.figures |= {name: figures[name] for name in names}
+    except ValueError as error:
+        run.failure = f"predict: {error}"
 
 
 def _emptied(folder: Path) -> Path:

@@ -28,11 +28,13 @@ COSTS = {
 #: Figures where more is better; they are compared as differences in points.
 QUALITIES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5")
 
-#: Of these the table shows the spread; the others hardly have one.
-TIMES = [name for name in COSTS if name.endswith(("_s", "_ms"))]
-
 #: The figures that tell how long a stage took.
 STAGE_TIMES = {"train": ("train_s", "total_s"), "predict": ("batch_ms",)}
+
+
+def is_time(name: str) -> bool:
+    """Whether a table shows the spread of a figure; those that are no times hardly have one."""
+    return name.endswith(("_s", "_ms"))
 
 
 @dataclass(frozen=True)

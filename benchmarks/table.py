@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.peers import PEERS
-from benchmarks.summary import COSTS, QUALITIES, STAGE_TIMES, TIMES, Row, Spread
+from benchmarks.summary import COSTS, QUALITIES, STAGE_TIMES, Row, Spread, is_time
 
 LEGEND = (
     "Total: load, train and save; cpu: the same as the time of all threads together (not of child processes), "
@@ -39,7 +39,7 @@ def cost_lines(row: Row, name: str) -> list[str]:
             return ["–"]
         return ["failed" if row.failure else f"> {number(row.limit_s)} s in all"]
     lines = [f"{'> ' if figure.at_least else ''}{number(figure.median)}"]
-    if row.n_runs > 1 and name in TIMES and not figure.at_least:
+    if row.n_runs > 1 and is_time(name) and not figure.at_least:
         lines.append(f"{number(figure.low)}–{number(figure.high)}")
     if name in row.ratios:
         lines.append(ratio(row.ratios[name]))

@@ -35,11 +35,12 @@ LIMIT_S = 3600
 
 @dataclass(frozen=True)
 class Setting:
-    """Parameters of `LabelTreeClassifier`, or a peer with its defaults."""
+    """Parameters of a class of `labeltree`, or a peer with its defaults."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     peer: str = ""
+    estimator: str = LabelTreeClassifier.__name__
 
 
 @dataclass(frozen=True)
@@ -82,24 +83,33 @@ class Trial:
     def _run_ours(self) -> Outcome:
         X, y = read_rows(self.parts.train)
         X_held_out, y_held_out = read_rows(getattr(self.parts, self.part), X.shape[1], y.shape[1])
-        model = LabelTreeClassifier(random_state=self.seed, n_jobs=1, **self.setting.parameters)
+        estimator = getattr(labeltree, self.setting.estimator)
+        model = estimator(random_state=self.seed, n_jobs=1, **self.setting.parameters)
         seconds = -time.process_time()
         model.fit(X, y)
         seconds += time.process_time()
         top = model.predict_topk(X_held_out, K)
+        figures = {"train_cpu_s": seconds}
+        if estimator is LabelTreeClassifier:
+            figures |= self._figures_of_trees(model, top, X_held_out, y_held_out)
+        return Outcome(top.labels.astype(np.int64), figures)
+
+    @staticmethod
+    def _figures_of_trees(
+        model: LabelTreeClassifier, top: Any, X_held_out: Any, y_held_out: Any
+    ) -> dict[str, Any]:
+        """How good the probabilities are, and the values of C."""
         all_labels = CalibrationMeasures.of("labels", label_pairs(model, X_held_out, y_held_out))
         is_label = top.labels >= 0
         rows = np.nonzero(is_label)[0]
         is_true = np.asarray(y_held_out[rows, top.labels[is_label]]).ravel() > 0
         curve = reliability_curve(is_true, top.probabilities[is_label], bins=PROBABILITY_BINS)
-        figures = {
-            "train_cpu_s": seconds,
+        return {
             "log_loss": all_labels.log_loss_per_row,
             "error": all_labels.error_per_row,
             "error_of_best": curve.expected_calibration_error,
             "C": np.unique(np.asarray(getattr(model, "C_", np.nan), dtype=float)).tolist(),
         }
-        return Outcome(top.labels.astype(np.int64), figures)
 
     def _run_peer(self) -> Outcome:
         inputs = Inputs(self.parts.train, getattr(self.parts, self.part))
@@ -117,7 +127,7 @@ class Trial:
         facts = {
             "files": [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files],
             "code": PEERS[self.setting.peer].packages if self.setting.peer else digest_of_library(),
-            "setting": self.setting.peer or dict(self.setting.parameters),
+            "setting": self.setting.peer or [self.setting.estimator, dict(self.setting.parameters)],
             "seed": self.seed,
         }
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

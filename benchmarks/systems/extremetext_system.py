@@ -9,18 +9,14 @@ class ExtremeText(System):
     prefix = "__label__"
 
     def train(self):
+        # It says when it has read the file and when it has trained: see `messages` in peers.py.
         self.model = extremeText.train_supervised(
             self.job.inputs["extremetext"],
             loss="plt",
             wordsWeights=True,
-            arity=2,
-            maxLeaves=100,
-            dim=100,
-            lr=0.2,
-            epoch=10,
-            l2=0.001,
+            **self.job.settings,
             thread=self.job.threads,
-            verbose=0,
+            verbose=1,
         )
 
     def save(self):

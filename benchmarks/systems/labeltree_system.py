@@ -7,14 +7,13 @@ from labeltree.data import read_xmlc
 
 class Labeltree(System):
     version = labeltree.__version__
+    estimator = LabelTreeClassifier
 
     def load(self):
         self.X, self.y = read_xmlc(self.job.train, n_jobs=self.job.threads)
 
     def train(self):
-        self.model = LabelTreeClassifier(
-            self.job.n_trees, n_jobs=self.job.threads, random_state=self.job.seed
-        )
+        self.model = self.estimator(self.job.n_trees, n_jobs=self.job.threads, random_state=self.job.seed)
         self.model.fit(self.X, self.y)
         self.tree_seconds = self.model.fit_seconds_["clustering"]
 
@@ -22,7 +21,7 @@ class Labeltree(System):
         self.model.save(self.job.model)
 
     def open(self):
-        self.model = LabelTreeClassifier.load(self.job.model).set_params(n_jobs=self.job.threads)
+        self.model = self.estimator.load(self.job.model).set_params(n_jobs=self.job.threads)
 
     def predict_batch(self, X):
         return self.model.predict_topk(X, K).labels
@@ -31,4 +30,5 @@ class Labeltree(System):
         return self.model.predict_topk(row, K)
 
 
-main(Labeltree)
+if __name__ == "__main__":
+    main(Labeltree)

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import defaults, trials
+from benchmarks.development import Parts
 from benchmarks.paired import Scores
 
 from labeltree.data import write_xmlc
@@ -92,9 +93,28 @@ def test_a_setting_that_fails_is_in_the_table(results):
     assert list(figures) == ["default", "C=1"]
 
 
+def test_another_class_is_compared_with_its_own_default(results):
+    text, figures = results("--estimator", "FastXMLClassifier", "--setting", 'few={"n_trees": 2}')
+    assert list(figures) == ["default", "few"]
+    assert set(figures["few"]) >= {"P@1", "P@3", "P@5", "train_cpu_s"}
+    assert "log_loss" not in figures["few"]
+    assert "| – | – | – | 1.00 |" in text
+
+
+def test_the_class_is_part_of_what_is_stored(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr(trials, "CACHE", tmp_path)
+    parts = Parts.of(folder)
+    settings = [trials.Setting("a", estimator=name) for name in ("LabelTreeClassifier", "FastXMLClassifier")]
+    trees, forest = (trials.Trial(parts, "dev", setting, 0) for setting in settings)
+    trees.run()
+    assert trees.stored() is not None
+    assert forest.stored() is None
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--estimator", "Oracle"], "--estimator must be a class of labeltree"),
         (["--setting", "flat"], "expected NAME=JSON"),
         (["--setting", "flat=[1]"], "expected an object"),
         (["--setting", "default={}"], "different names"),

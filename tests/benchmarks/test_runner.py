@@ -164,6 +164,25 @@ def test_what_cannot_be_installed_fails_with_the_reason(toy, monkeypatch):
     assert "no such package" in run.failure
 
 
+def test_predictions_are_judged_and_those_that_cannot_be_are_a_failure(tmp_path):
+    path = tmp_path / "predictions.npy"
+    y_test = sp.csr_matrix(np.array([[0, 1], [1, 0]]))
+    np.save(path, [[1, 0], [1, 0]])
+    good, bad = (runner.Run("toy", 1, 600.0) for _ in range(2))
+    runner.judge(good, path, y_test, ["P@1"])
+    assert good.figures == {"P@1": 0.5}
+    np.save(path, [[1, 0]])
+    runner.judge(bad, path, y_test, ["P@1"])
+    assert bad.failure.startswith("predict: ")
+    assert bad.figures == {}
+
+
+def test_a_run_that_was_stopped_is_not_judged(tmp_path):
+    stopped = runner.Run("toy", 1, 600.0, stopped="train")
+    runner.judge(stopped, tmp_path / "missing.npy", None, ["P@1"])
+    assert stopped.figures == {}
+
+
 def test_rows_are_scaled_to_unit_length(monkeypatch):
     monkeypatch.syspath_prepend(Path(peers.__file__).parent / "systems")
     measure = importlib.import_module("measure")
