@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "lanes/kernels.h"
-
 namespace labeltree {
 
 void divide_by_sum(float* values, size_t n) {
@@ -17,8 +15,8 @@ void HiddenTransform::apply(FeatureRow& row, size_t begin) const {
   const size_t n = row.index.size() - begin, at = row.dense.size();
   if (mean_) divide_by_sum(row.value.data() + begin, n);
   row.dense.resize(at + words_.dimension);
-  lane_kernels().sum_vectors(words_, row.index.data() + begin, row.value.data() + begin,
-                             static_cast<int64_t>(n), row.dense.data() + at);
+  vector_kernels().sum(words_, row.index.data() + begin, row.value.data() + begin, static_cast<int64_t>(n),
+                       row.dense.data() + at);
   row.index.resize(begin);
   row.value.resize(begin);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/feature_matrix.h"
-#include "lanes/vector_matrix.h"
+#include "lanes/vector_kernels.h"
 
 namespace labeltree {
 

@@ -26,8 +26,8 @@ void NodeLayer::score(const ExampleBatch& batch, const BlockTile& tile, const Hi
     scratch.score_rows[i] = scores.data + i * scores.step;
   }
   const int32_t first = blocks_.first_node(tile.block) + tile.column_begin;
-  lane_kernels().dot_vectors(scratch.vectors.data(), static_cast<int>(tile.n_examples),
-                             table_.matrix(first, tile.n_columns()), scratch.score_rows.data());
+  vector_kernels().dot(scratch.vectors.data(), static_cast<int>(tile.n_examples),
+                       table_.matrix(first, tile.n_columns()), scratch.score_rows.data());
 }
 
 void NodeLayer::learn_logistic(const ExampleBatch& batch, const BlockTile& tile, const HiddenRows& hidden,
@@ -40,7 +40,7 @@ void NodeLayer::learn_logistic(const ExampleBatch& batch, const BlockTile& tile,
     const BlockExample& example = batch.block_examples()[tile.examples[i]];
     const float weight = batch.weight(example.row);
     float* gradient = scores.data + i * scores.step;
-    lane_kernels().apply_logistic(gradient, tile.n_columns(), weight);
+    vector_kernels().apply_logistic(gradient, tile.n_columns(), weight);
     for (int32_t k = example.node_begin; k < example.node_end; ++k) {
       const int32_t column = batch.node(k) - first;
       if (column >= 0 && column < tile.n_columns()) gradient[column] -= weight;
@@ -56,9 +56,9 @@ void NodeLayer::apply_softmax(const ExampleBatch& batch, int64_t at) {
   const float weight = batch.weight(example.row);
   float* gradient = scores_.data() + tiles_.score_of(at);
   if (n_learning < n || example.block == 0) {  // of two children, or the root: the logistic function
-    lane_kernels().apply_logistic(gradient, n_learning, weight * example.share);
+    vector_kernels().apply_logistic(gradient, n_learning, weight * example.share);
   } else {
-    const float sum = lane_kernels().apply_exponential(gradient, n);
+    const float sum = vector_kernels().apply_exponential(gradient, n);
     const float scale = weight * example.share / sum;
     for (int32_t c = 0; c < n; ++c) gradient[c] *= scale;
   }
@@ -75,8 +75,8 @@ void NodeLayer::step(const ExampleBatch& batch, const BlockTile& tile, const Hid
   // By the hidden vectors,
   scratch.vectors.resize(n_columns);
   for (int64_t c = 0; c < n_columns; ++c) scratch.vectors[c] = table_.vector(first + c);
-  lane_kernels().mix_vectors({scratch.vectors.data(), n_columns, gradients.data, gradients.step, 1,
-                              slots_.data() + tile.slot * stride, tile.n_examples, stride});
+  vector_kernels().mix({scratch.vectors.data(), n_columns, gradients.data, gradients.step, 1,
+                        slots_.data() + tile.slot * stride, tile.n_examples, stride});
   // and by the vectors of the nodes.
   scratch.vectors.resize(tile.n_examples);
   for (int64_t i = 0; i < tile.n_examples; ++i) {
@@ -86,8 +86,8 @@ void NodeLayer::step(const ExampleBatch& batch, const BlockTile& tile, const Hid
     scratch.n_gradients = n_columns * stride;
     scratch.gradients.reset(scratch.n_gradients);
   }
-  lane_kernels().mix_vectors({scratch.vectors.data(), tile.n_examples, gradients.data, 1, gradients.step,
-                              scratch.gradients.data(), n_columns, stride});
+  vector_kernels().mix({scratch.vectors.data(), tile.n_examples, gradients.data, 1, gradients.step,
+                        scratch.gradients.data(), n_columns, stride});
   for (int64_t c = 0; c < n_columns; ++c) {
     table_.step(first + c, scratch.gradients.data() + c * stride, rate, tile.n_examples);
   }
@@ -120,9 +120,8 @@ void NodeLayer::find_hard_negatives(const ExampleBatch& batch, int row, const Hi
   const auto score_block = [&](int32_t block) {
     p.assign(blocks_.n_columns(block), 0.0f);
     float* scores = p.data();
-    lane_kernels().dot_vectors(&h, 1, table_.matrix(blocks_.first_node(block), blocks_.n_columns(block)),
-                               &scores);
-    lane_kernels().apply_logistic(scores, blocks_.n_columns(block), 1.0f);
+    vector_kernels().dot(&h, 1, table_.matrix(blocks_.first_node(block), blocks_.n_columns(block)), &scores);
+    vector_kernels().apply_logistic(scores, blocks_.n_columns(block), 1.0f);
   };
   const auto add_children = [&](int32_t block, float parent) {
     const int32_t first = blocks_.first_node(block);

@@ -48,8 +48,8 @@ void WordLayer::make_hidden(const ExampleBatch& batch, int row, int64_t visit, H
   const WordEntries& words = batch.words();
   const int64_t begin = words.row_begin[row], n = words.row_begin[row + 1] - begin;
   float* h = hidden.vector(row);
-  lane_kernels().sum_vectors(table_.matrix(0, table_.n_vectors()), words.word.data() + begin,
-                             words.value.data() + begin, n, h);
+  vector_kernels().sum(table_.matrix(0, table_.n_vectors()), words.word.data() + begin,
+                       words.value.data() + begin, n, h);
   if (options_.dropout > 0) {
     const float scale = 1 / (1 - options_.dropout);
     for (int64_t d = 0; d < options_.dimension; ++d) h[d] *= scale;
@@ -75,8 +75,8 @@ void WordLayer::learn(const ExampleBatch& batch, int64_t i, const HiddenRows& hi
   const int64_t begin = words.word_begin[i], n = words.word_begin[i + 1] - begin;
   const VectorMatrix gradients{VectorType::float32, hidden.gradient(0), nullptr,
                                batch.n_rows(),      table_.stride(),    hidden.stride()};
-  lane_kernels().sum_vectors(gradients, words.row.data() + begin, words.row_value.data() + begin, n,
-                             scratch.data());
+  vector_kernels().sum(gradients, words.row.data() + begin, words.row_value.data() + begin, n,
+                       scratch.data());
   table_.step(word, scratch.data(), rate, n);
 }
 

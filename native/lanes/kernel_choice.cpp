@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lanes/kernels.h"
+#include "lanes/vector_kernels.h"
 
 namespace labeltree {
 
@@ -56,5 +57,7 @@ const LaneKernels& lane_kernels() {
   static const LaneKernels& chosen = choose();
   return chosen;
 }
+
+const VectorKernels& vector_kernels() { return *lane_kernels().vectors; }
 
 }  // namespace labeltree

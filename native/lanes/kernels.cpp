@@ -111,6 +111,9 @@ void add_shrunk(const float* sums, int64_t n, float threshold, float value, floa
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
+const VectorKernels vector_kernels = {Flushed<sum_vectors>::run, Flushed<dot_vectors>::run,
+                                      Flushed<mix_vectors>::run, apply_logistic,
+                                      apply_exponential,         Flushed<step_vector>::run};
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              takes_loss,
@@ -128,12 +131,7 @@ const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              find_large,
                              add_products<true>,
                              add_products<false>,
-                             Flushed<sum_vectors>::run,
-                             Flushed<dot_vectors>::run,
-                             Flushed<mix_vectors>::run,
-                             apply_logistic,
-                             apply_exponential,
-                             Flushed<step_vector>::run,
-                             add_shrunk};
+                             add_shrunk,
+                             &vector_kernels};
 
 }  // namespace labeltree::LABELTREE_ISA

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "lanes/vector_matrix.h"
 #include "training/loss_list.h"
 
 namespace labeltree {
@@ -140,31 +139,6 @@ struct FeaturePass {
   uint32_t moved_lanes;
 };
 
-// Mixtures of vectors: out[i * stride + d] is the sum over k of vectors[k][d] times
-// factor[i * row_step + k * vector_step]. The stride, a multiple of 16, is also the dimension.
-struct VectorMix {
-  const float* const* vectors;
-  int64_t n_vectors;
-  const float* factor;
-  int64_t row_step, vector_step;
-  float* out;
-  int64_t n_rows;
-  int64_t stride;
-};
-
-// How a vector goes down a gradient.
-enum class VectorSolver : int { sgd = 0, adagrad = 1, adam = 2 };
-
-// One step of one vector of n dimensions, a multiple of 16. Arrays are aligned to 64 bytes.
-struct VectorStep {
-  int64_t n;
-  float rate;
-  float decay;  // this times the vector is added to the gradient
-  float beta1, beta2, epsilon;
-  float* means;    // Adam: of the gradients
-  float* squares;  // AdaGrad: sums of the squared gradients; Adam: their means
-};
-
 using PassOfSoftmax = void (*)(int lanes, SoftmaxPass& pass);
 
 // Primal coordinate descent goes in rounds. A round starts by adding `share` (per lane) of the last one's
@@ -176,6 +150,8 @@ using StartRound = void (*)(Loss loss, int lanes, const LossParabolas& losses, i
 using SlopeAlongStep = void (*)(Loss loss, int lanes, const LossParabolas& losses, int64_t begin, int64_t end,
                                 const float* share, float* slope);
 using PassOverFeatures = void (*)(int lanes, FeaturePass& pass);
+
+struct VectorKernels;  // lanes/vector_kernels.h
 
 struct LaneKernels {
   const char* name;
@@ -215,19 +191,9 @@ struct LaneKernels {
                                int n_columns, float* const* sums);
   AddProducts add_products;          // multiplications are fused with additions where the processor can
   AddProducts add_products_unfused;  // the same bits on every processor
-  // out = the sum of value[k] times vector index[k]. The dimension is that of the vectors.
-  void (*sum_vectors)(const VectorMatrix& vectors, const int32_t* index, const float* value, int64_t n,
-                      float* out);
-  // Adds row i times vector c to out[i][c], for all the vectors.
-  void (*dot_vectors)(const float* const* rows, int n_rows, const VectorMatrix& vectors, float* const* out);
-  void (*mix_vectors)(const VectorMix& mix);
-  // Replaces scores by their logistic function times `weight`; by e to the power of them less the largest,
-  // whose sum it returns.
-  void (*apply_logistic)(float* scores, int64_t n, float weight);
-  float (*apply_exponential)(float* scores, int64_t n);
-  void (*step_vector)(VectorSolver solver, const VectorStep& step, float* weights, const float* gradient);
   // scores[k] += value * sums[k], each of the n sums moved towards 0 by `threshold`, and not beyond.
   void (*add_shrunk)(const float* sums, int64_t n, float threshold, float value, float* scores);
+  const VectorKernels* vectors;
 };
 
 // The best kernels for this processor, or those that LABELTREE_ISA names in the environment.

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "lanes/kernels.h"
 #include "lanes/simd.h"
+#include "lanes/vector_kernels.h"
 
 namespace labeltree::LABELTREE_ISA {
 namespace {
@@ -265,24 +265,35 @@ float apply_exponential(float* scores, int64_t n) {
   return sum;
 }
 
+// One length of a step for all dimensions of a vector: the mean of the squared gradients is taken over them.
+inline float rate_of_adam(const VectorStep& step, const float* weights, const float* gradient) {
+  Chunk sum = Chunk::of(0);
+  for (int64_t d = 0; d < step.stride; d += kChunk) {
+    Chunk g = load_chunk(gradient + d);
+    g.add(step.decay, load_chunk(weights + d));
+    sum.add(g, g);
+  }
+  const float mean = fold(sum) / static_cast<float>(step.dimension);
+  *step.squares = step.beta2 * *step.squares + (1 - step.beta2) * mean;
+  return step.rate / (__builtin_sqrtf(*step.squares) + step.epsilon);
+}
+
 template <VectorSolver solver>
 inline void step_of(const VectorStep& step, float* weights, const float* gradient) {
-  for (int64_t d = 0; d < step.n; d += ChunkVector::kWidth) {
+  const float rate = solver == VectorSolver::adam ? rate_of_adam(step, weights, gradient) : step.rate;
+  for (int64_t d = 0; d < step.stride; d += ChunkVector::kWidth) {
     ChunkFloats w = load<ChunkFloats>(weights + d);
     const ChunkFloats g = load<ChunkFloats>(gradient + d) + step.decay * w;
     if constexpr (solver == VectorSolver::sgd) {
-      w -= step.rate * g;
+      w -= rate * g;
     } else if constexpr (solver == VectorSolver::adagrad) {
       const ChunkFloats sum = load<ChunkFloats>(step.squares + d) + g * g;
       store(step.squares + d, sum);
-      w -= step.rate * g / (square_root(sum) + step.epsilon);
+      w -= rate * g / (square_root(sum) + step.epsilon);
     } else {
       const ChunkFloats mean = step.beta1 * load<ChunkFloats>(step.means + d) + (1 - step.beta1) * g;
-      const ChunkFloats square =
-          step.beta2 * load<ChunkFloats>(step.squares + d) + (1 - step.beta2) * (g * g);
       store(step.means + d, mean);
-      store(step.squares + d, square);
-      w -= step.rate * mean / (square_root(square) + step.epsilon);
+      w -= rate * mean;
     }
     store(weights + d, w);
   }

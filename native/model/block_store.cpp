@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/interruption.h"
+#include "lanes/vector_kernels.h"
 
 namespace labeltree {
 
@@ -271,7 +272,7 @@ void BlockStore::add_products(int32_t block, const float* const* rows, int n_row
     if (views_.node_scale.size > 0) vectors.scale = views_.node_scale.data + first + begin;
     vectors.n_vectors = std::min(step, n - begin);
     vectors.dimension = vectors.stride = n_dense();
-    lane_kernels().dot_vectors(rows, n_rows, vectors, moved.empty() ? scores : moved.data());
+    vector_kernels().dot(rows, n_rows, vectors, moved.empty() ? scores : moved.data());
   }
 }
 

@@ -231,7 +231,9 @@ KINDS = (
             "The training": ("loss", "solver", "learning_rate", "epochs", "batch_size", "regularization"),
             "The run": _RUN,
         },
-        "fastText's supervised classifier, with its defaults: softmax, hierarchical softmax or one-vs-all.",
+        "fastText's supervised classifier, with its defaults: softmax, hierarchical softmax or one-vs-all. Words are "
+        "separated by white space, and their counts are not weighted.",
+        {"analyzer": "whitespace", "lowercase": False, "use_idf": False, "norm": None},
     ),
     Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),
 )

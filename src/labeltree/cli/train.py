@@ -89,6 +89,17 @@ def train(
         options.WeightType,
         option("The type of the stored weights. The smaller types cost a little precision."),
     ] = "float32",
+    stream: Annotated[
+        bool,
+        option(
+            "Read the file once for each epoch instead of keeping it in memory. For files larger than memory; its rows "
+            "are shuffled in a buffer.",
+            "--stream",
+        ),
+    ] = False,
+    buffer_rows: Annotated[
+        int, option("With --stream: maximum number of rows in the buffer.", metavar="N", min=1)
+    ] = 100_000,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -120,6 +131,7 @@ def train(
     from labeltree.cli.info import trees_to_json
     from labeltree.cli.parameter_search import describe_search, run_search, search_to_json
     from labeltree.cli.replacement import check_may_replace
+    from labeltree.cli.streamed_rows import StreamedRows, open_streamed_rows
     from labeltree.cli.training_rows import read_training_rows, read_validation_rows
     from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
     from labeltree.cli.untrained_model import classifier_of, read_parameters_of, vectorizer_of
@@ -131,6 +143,7 @@ def train(
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
+    text_parameters |= {name: value for name, value in kind.text.items() if name not in given}
     if is_import_path(text_parameters["tokenizer"]):
         allow_import(text_parameters["tokenizer"])  # whoever types a name trusts it, also in a file
     read = read_parameters_of(kind, parameters_file)
@@ -146,12 +159,15 @@ def train(
     check_may_replace(model, kind.estimator, overwrite)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
-        rows = read_training_rows(data, for_texts)
+        rows: Any = (
+            open_streamed_rows(data, buffer_rows, for_texts)
+            if stream
+            else read_training_rows(data, for_texts)
+        )
         valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
     check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
-    labels = rows.labels
     # A wrong file is refused before hours of training.
-    names = None if name_file is None else name_file.names_of(labels)
+    names = None if name_file is None else name_file.names_of(rows.labels)
     found = None
     if tune is not None:
         with stopwatch.phase("tuning"):
@@ -175,12 +191,11 @@ def train(
     if rows.are_texts:
         with stopwatch.phase("vectorizing"):
             rows = rows.vectorized(vectorizer)
-    if tree is not None and rows.vectorizer is None:
+    if tree is not None and rows.vectorizer is None and not isinstance(rows, StreamedRows):
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
-    if names is None:
-        names = label_names_in(tree, labels)
     rows.fit(classifier)
-    classifier.label_names_ = names
+    labels = classifier.classes_.tolist()
+    classifier.label_names_ = label_names_in(tree, labels) if names is None else names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
@@ -194,8 +209,8 @@ def train(
                 "estimator": kind.estimator,
                 "weights": stored.weights,
                 "data": data.path,
-                "rows": rows.X.shape[0],
-                "features": rows.X.shape[1],
+                "rows": classifier.n_samples_fit_,
+                "features": classifier.n_features_in_,
                 "labels": n_labels,
                 "label_names": len(classifier.label_names_ or ()),
                 "parameters": {**classifier.get_params(), **told},

@@ -14,14 +14,18 @@ from labeltree.data import write_word_vectors
 from labeltree.embedding.forest import EmbeddingForest
 from labeltree.embedding.plan import LINKS, EmbeddingPlan, StartVectors
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
+from labeltree.embedding.streaming import OpenBatches, fit_stream
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.model.weight_types import WEIGHT_TYPES
+from labeltree.progress import phases
 from labeltree.training.fit import fit
 from labeltree.training.parameters import check_estimator
+from labeltree.training.plan import Run
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
-from labeltree.validation import Choice, Constraint, Flag, Number, WordOrMatrix
+from labeltree.validation import Choice, Constraint, Flag, Number, WordOrMatrix, check_count, n_threads
+from labeltree.wording import with_article
 
 _Self = TypeVar("_Self", bound="EmbeddingClassifier")
 
@@ -105,6 +109,59 @@ class EmbeddingClassifier(LabelTreeEstimator):
             return fit(self, X, y, sample_weight)
         finally:
             del self._words
+
+    def fit_stream(
+        self: _Self,
+        open_batches: OpenBatches,
+        *,
+        buffer_rows: int = 100_000,
+        words: Sequence[str] | None = None,
+    ) -> _Self:
+        """Train on a stream of rows that need not fit in memory.
+
+        The stream is read once to count labels, and then once for each of the `epochs`. Rows are shuffled in a buffer.
+        The tree is built from a random sample of at most `buffer_rows` rows. With the same seed, the model does not
+        depend on the number of threads, nor on the sizes of the batches.
+
+        Parameters
+        ----------
+        open_batches : callable without arguments
+            Returns an iterable of batches ``(X, y)``, from the beginning each time: X is a sparse matrix, whose number
+            of columns may differ between batches, and y a list of labels for each row.
+            ``lambda: labeltree.data.read_stream("rows.txt")`` is one.
+        buffer_rows : int
+            Maximum number of rows in memory. More rows are shuffled better.
+        words : sequence of str, optional
+            As in `fit`.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_matrix
+        >>> from labeltree import ExtremeTextClassifier
+        >>> def batches():
+        ...     for _ in range(10):
+        ...         yield csr_matrix([[1.0, 0.0], [0.0, 1.0]]), [["cat", "pet"], ["dog"]]
+        >>> model = ExtremeTextClassifier(dimension=8, epochs=30, random_state=0).fit_stream(batches, buffer_rows=8)
+        >>> model.predict([[1.0, 0.0]])
+        [['cat', 'pet']]
+        """
+        self.check_parameters()
+        check_count("buffer_rows", buffer_rows)
+        if not callable(open_batches):
+            raise ValueError(
+                "open_batches must be a function that returns batches (X, y) from the beginning each time it is "
+                f"called, because every epoch reads them; got {with_article(type(open_batches).__name__)}"
+            )
+        self._words = words
+        try:
+            plan = self.make_plan()
+        finally:
+            del self._words
+        with phases(self.verbose) as shown:
+            self._model = fit_stream(
+                self, plan, Run(n_threads(self.n_jobs), shown), open_batches, buffer_rows
+            )
+        return self
 
     def fit_arguments(self, vectorizer: Any) -> dict[str, Any]:
         """Return further arguments of `fit` for X that a vectorizer made: the words, if they are needed."""

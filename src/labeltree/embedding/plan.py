@@ -75,10 +75,8 @@ class EmbeddingPlan:
 
     def train(self, examples: Examples, run: Run) -> Trained:
         """Build the tree and learn the vectors."""
-        n_labels, started = examples.labels.n_labels, time.perf_counter()
-        self.recipe.check(n_labels)
-        grow = tree_grower(self.recipe, examples, self.seed, run.n_threads)
-        tree = run.phase(self.recipe.describe(n_labels), grow)
+        started = time.perf_counter()
+        tree = self.grow_tree(examples, run)
         built = time.perf_counter()
         n_rows = examples.labels.n_rows
         has_empty = bool((np.diff(examples.labels.indptr) == 0).any())
@@ -92,6 +90,13 @@ class EmbeddingPlan:
         forest = self.forest(trainer, tree, has_empty)
         seconds = {"clustering": built - started, "training": time.perf_counter() - built}
         return Trained(forest, [{"n_passes": self.epochs}], seconds)
+
+    def grow_tree(self, examples: Examples, run: Run) -> LabelTree:
+        """Build the tree of these examples."""
+        n_labels = examples.labels.n_labels
+        self.recipe.check(n_labels)
+        grow = tree_grower(self.recipe, examples, self.seed, run.n_threads)
+        return run.phase(self.recipe.describe(n_labels), grow)
 
     def trainer(
         self, tree: LabelTree, n_features: int, n_rows: int, has_empty: bool, n_threads: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from sklearn.base import clone
@@ -137,6 +137,45 @@ class Tagger(Estimator):
         classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
         X = vectorizer.fit_transform(as_texts(texts))
         classifier.fit(X, labels, sample_weight, **classifier.fit_arguments(vectorizer))
+        classifier.vectorizer_ = vectorizer
+        self.classifier_ = classifier
+        return self
+
+    def fit_stream(
+        self: _Tagger, open_texts: Callable[[], Iterable[tuple[Any, Any]]], *, buffer_rows: int = 100_000
+    ) -> _Tagger:
+        """Train on a stream of texts that need not fit in memory; for `method` "extremetext" and "fasttext".
+
+        The stream is read twice to learn words and labels, and then once for each epoch, shuffled in a buffer.
+
+        Parameters
+        ----------
+        open_texts : callable without arguments
+            Returns an iterable of batches of texts and their labels, from the beginning each time.
+        buffer_rows : int
+            Maximum number of texts in the buffer. More texts are shuffled better.
+
+        Examples
+        --------
+        >>> from labeltree.text import Tagger
+        >>> def texts():
+        ...     yield ["a boat at sea", "a cat"] * 10, [["sea"], ["cat"]] * 10
+        >>> tagger = Tagger(method="extremetext").fit_stream(texts)
+        >>> tagger.predict(["the sea"])
+        [['sea']]
+        """
+        self.check_parameters()
+        if not hasattr(self.classifier, "fit_stream"):
+            raise ValueError(
+                f"{type(self.classifier).__name__} cannot be trained on a stream: use Tagger(method='extremetext')"
+            )
+        classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
+        vectorizer.fit(text for texts, _ in open_texts() for text in as_texts(texts))
+
+        def rows() -> Iterator[tuple[Any, Any]]:
+            return ((vectorizer.transform(texts), labels) for texts, labels in open_texts())
+
+        classifier.fit_stream(rows, buffer_rows=buffer_rows, **classifier.fit_arguments(vectorizer))
         classifier.vectorizer_ = vectorizer
         self.classifier_ = classifier
         return self
