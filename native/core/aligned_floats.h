@@ -18,6 +18,11 @@ namespace labeltree {
 class AlignedFloats {
  public:
   void reset(int64_t n) {
+    reserve(n);
+    std::fill_n(data_.get(), n, 0.0f);
+  }
+  // Room for n floats, whatever they are.
+  void reserve(int64_t n) {
     if (n > capacity_) {
       data_.reset();
       capacity_ = 0;
@@ -30,7 +35,6 @@ class AlignedFloats {
       if (bytes >= kLargePage) madvise(data_.get(), bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
 #endif
     }
-    std::fill_n(data_.get(), n, 0.0f);
   }
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }

@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/flush_subnormals.h"
 #include "core/interruption.h"
 
 namespace labeltree {
 
-// Runs steps one after another, each on all threads. A step of parallel_for starts and ends its threads,
-// which takes as long as a short step itself; these wait for the next one. They live for one call of the
-// kernel: no pool to break when a process forks.
+// Runs steps one after another, each on all threads, with subnormal numbers taken for zero. A step of
+// parallel_for starts and ends its threads, which takes as long as a short step itself; these wait for the
+// next one. They live for one call of the kernel: no pool to break when a process forks.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int n_threads) {
@@ -44,6 +45,7 @@ class ThreadTeam {
   void run(int64_t n_tasks, const Body& body) {
     stop_if_interrupted();
     if (threads_.empty() || n_tasks <= 1) {
+      [[maybe_unused]] const FlushSubnormals flush;
       for (int64_t task = 0; task < n_tasks; ++task) body(task, 0);
       return;
     }
@@ -89,6 +91,7 @@ class ThreadTeam {
   }
 
   void work(int worker) {
+    [[maybe_unused]] const FlushSubnormals flush;
     try {
       for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < n_tasks_;) {
         call_(body_, task, worker);

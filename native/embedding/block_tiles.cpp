@@ -23,6 +23,10 @@ int32_t tile_width(int32_t n_columns) {
 void BlockTiles::sort_by_block(const ExampleBatch& batch) {
   const std::vector<BlockExample>& examples = batch.block_examples();
   touched_.clear();
+  // From here on nothing is allocated, so that n_examples_ is 0 again in any case.
+  touched_.reserve(examples.size());
+  begin_.reserve(examples.size() + 1);
+  by_block_.resize(examples.size());
   for (const BlockExample& example : examples) {
     if (n_examples_[example.block]++ == 0) touched_.push_back(example.block);
   }
@@ -32,7 +36,6 @@ void BlockTiles::sort_by_block(const ExampleBatch& batch) {
     begin_.push_back(begin_.back() + n_examples_[block]);
     n_examples_[block] = begin_[begin_.size() - 2];  // from now on: where the next one goes
   }
-  by_block_.resize(examples.size());
   for (size_t i = 0; i < examples.size(); ++i) {
     by_block_[n_examples_[examples[i].block]++] = static_cast<int64_t>(i);
   }

@@ -18,11 +18,15 @@ TreeBlocks::TreeBlocks(const LabelTreeView& tree)
   }
 }
 
-ExampleBatch::ExampleBatch(const TreeBlocks& blocks, int64_t n_features, bool trains_root, bool mean)
+ExampleBatch::ExampleBatch(const TreeBlocks& blocks, int64_t n_features, bool trains_root, bool mean,
+                           bool softmax, bool narrow)
     : blocks_(&blocks),
       trains_root_(trains_root),
       mean_(mean),
-      place_(n_features, -1),
+      softmax_(softmax),
+      takes_narrow_(narrow),
+      words_(n_features),
+      narrow_(narrow ? blocks.tree().n_nodes : 0),
       mark_(blocks.tree().n_nodes, -1) {}
 
 void ExampleBatch::read(const Examples& examples, const int64_t* rows, int n_rows) {
@@ -34,12 +38,22 @@ void ExampleBatch::read(const Examples& examples, const int64_t* rows, int n_row
   block_examples_.clear();
   block_begin_.assign(1, 0);
   weight_.clear();
+  narrow_.row_begin.assign(1, 0);
+  narrow_.node.clear();
+  narrow_.weight.clear();
+  narrow_.target.clear();
   for (int at = 0; at < n_rows; ++at) {
     read_words(examples, rows[at]);
     read_labels(examples, rows[at], at);
     weight_.push_back(examples.weight(rows[at]));
+    narrow_.row_begin.push_back(static_cast<int64_t>(narrow_.node.size()));
   }
-  sort_by_word();
+  words_.by_word.sort(words_.row_begin, words_.word);
+  words_.value_by_word.resize(words_.value.size());
+  for (size_t k = 0; k < words_.value.size(); ++k) {
+    words_.value_by_word[k] = words_.value[words_.by_word.entries()[k]];
+  }
+  narrow_.by_node.sort(narrow_.row_begin, narrow_.node);
 }
 
 void ExampleBatch::read_words(const Examples& examples, int64_t row) {
@@ -78,36 +92,28 @@ void ExampleBatch::read_labels(const Examples& examples, int64_t row, int32_t at
     if (blocks_->block_of(node) < 0) continue;
     const int32_t begin_of_block = i;
     while (i < last && blocks_->parent(nodes_[i].node) == node) ++i;
-    block_examples_.push_back({at, blocks_->block_of(node), begin_of_block, i, nodes_[parent].share});
+    const BlockExample example{at, blocks_->block_of(node), begin_of_block, i, nodes_[parent].share};
+    const bool is_binary = blocks_->n_columns(example.block) <= kNarrow;
+    takes_narrow_&& is_binary ? add_narrow(examples, row, example) : block_examples_.push_back(example);
   }
   block_begin_.push_back(static_cast<int64_t>(block_examples_.size()));
 }
 
-void ExampleBatch::sort_by_word() {
-  WordEntries& w = words_;
-  w.words.clear();
-  w.word_begin.assign(1, 0);
-  for (const int32_t word : w.word) {
-    if (place_[word] < 0) {
-      place_[word] = static_cast<int32_t>(w.words.size());
-      w.words.push_back(word);
-      w.word_begin.push_back(0);
+void ExampleBatch::add_narrow(const Examples& examples, int64_t row, const BlockExample& example) {
+  const int32_t first = blocks_->first_node(example.block), n = blocks_->n_columns(example.block);
+  // With softmax, one child alone is certain, and the score of the second of two is the negative of the
+  // first's.
+  const int32_t n_learning = softmax_ ? n - 1 : n;
+  const float weight = examples.weight(row), whole = softmax_ ? weight * example.share : weight;
+  for (int32_t c = 0; c < n_learning; ++c) {
+    float target = 0;
+    for (int32_t k = example.node_begin; k < example.node_end; ++k) {
+      if (nodes_[k].node == first + c) target = softmax_ ? weight * nodes_[k].share : weight;
     }
-    ++w.word_begin[place_[word] + 1];
+    narrow_.node.push_back(first + c);
+    narrow_.weight.push_back(whole);
+    narrow_.target.push_back(target);
   }
-  for (size_t i = 1; i < w.word_begin.size(); ++i) w.word_begin[i] += w.word_begin[i - 1];
-  w.row.resize(w.word.size());
-  w.row_value.resize(w.word.size());
-  for (int32_t row = 0; row < n_rows_; ++row) {
-    for (int64_t k = w.row_begin[row]; k < w.row_begin[row + 1]; ++k) {
-      const int64_t at = w.word_begin[place_[w.word[k]]]++;
-      w.row[at] = row;
-      w.row_value[at] = w.value[k];
-    }
-  }
-  for (size_t i = w.word_begin.size() - 1; i > 0; --i) w.word_begin[i] = w.word_begin[i - 1];
-  w.word_begin[0] = 0;
-  for (const int32_t word : w.words) place_[word] = -1;
 }
 
 void ExampleBatch::add_negatives(const std::vector<std::vector<int32_t>>& blocks) {

@@ -6,6 +6,7 @@
 
 #include "core/examples.h"
 #include "core/label_tree.h"
+#include "embedding/entries_by_item.h"
 
 namespace labeltree {
 
@@ -36,28 +37,46 @@ struct BlockExample {
   float share;  // of the example's labels that are below the parent
 };
 
-// Words and rows of the same entries, by row and by word.
+// The words of examples.
 struct WordEntries {
+  explicit WordEntries(int64_t n_words) : by_word(n_words) {}
+
   std::vector<int64_t> row_begin;
-  std::vector<int32_t> word;  // by row
+  std::vector<int32_t> word;
   std::vector<float> value;
-  std::vector<int32_t> words;  // the different ones
-  std::vector<int64_t> word_begin;
-  std::vector<int32_t> row;  // by word
-  std::vector<float> row_value;
+  EntriesByItem by_word;
+  std::vector<float> value_by_word;
 };
+
+// Examples at single nodes of narrow blocks.
+struct NodeEntries {
+  explicit NodeEntries(int64_t n_nodes) : by_node(n_nodes) {}
+
+  std::vector<int64_t> row_begin;
+  std::vector<int32_t> node;
+  std::vector<float> weight;  // of the example there
+  std::vector<float> target;  // the weight times the probability that is to be learned
+  EntriesByItem by_node;
+};
+
+// Blocks with at most this number of columns are narrow. Their nodes are learned one by one, like words:
+// products of such small matrices would not pay.
+constexpr int32_t kNarrow = 2;
 
 class ExampleBatch {
  public:
   // `trains_root`: whether some examples have no labels, so that the root's own classifier has to learn.
-  // `mean`: divide the values of a row by their sum.
-  ExampleBatch(const TreeBlocks& blocks, int64_t n_features, bool trains_root, bool mean);
+  // `mean`: divide the values of a row by their sum. `softmax`: the children of a node exclude each other, so
+  // that of two the first one's vector is enough. `narrow`: take narrow blocks apart, see NodeEntries.
+  ExampleBatch(const TreeBlocks& blocks, int64_t n_features, bool trains_root, bool mean, bool softmax,
+               bool narrow);
 
   // Reads these rows. Rows count from 0 here.
   void read(const Examples& examples, const int64_t* rows, int n_rows);
 
   int n_rows() const { return n_rows_; }
   const WordEntries& words() const { return words_; }
+  const NodeEntries& narrow() const { return narrow_; }
   // By row; the blocks of a row ascend.
   const std::vector<BlockExample>& block_examples() const { return block_examples_; }
   const std::vector<int64_t>& block_begin() const { return block_begin_; }
@@ -76,14 +95,13 @@ class ExampleBatch {
 
   void read_words(const Examples& examples, int64_t row);
   void read_labels(const Examples& examples, int64_t row, int32_t at);
-  void sort_by_word();
-
+  void add_narrow(const Examples& examples, int64_t row, const BlockExample& example);
   const TreeBlocks* blocks_;
-  bool trains_root_, mean_;
+  bool trains_root_, mean_, softmax_, takes_narrow_;
   int n_rows_ = 0;
   FeatureRow features_;
   WordEntries words_;
-  std::vector<int32_t> place_;  // per feature: where it is in words_.words, -1 if it is not
+  NodeEntries narrow_;
   std::vector<PositiveNode> nodes_;
   std::vector<BlockExample> block_examples_;
   std::vector<int64_t> block_begin_;

@@ -14,6 +14,7 @@ void NodeLayer::prepare(const ExampleBatch& batch, int n_threads) {
   tiles_.arrange(batch);
   slots_.reset(tiles_.n_slots() * table_.stride());
   if (options_.loss == NodeLoss::softmax) scores_.assign(tiles_.n_scores(), 0.0f);
+  narrow_.resize(batch.narrow().node.size());
   scratch_.resize(n_threads);
 }
 
@@ -82,15 +83,39 @@ void NodeLayer::step(const ExampleBatch& batch, const BlockTile& tile, const Hid
   for (int64_t i = 0; i < tile.n_examples; ++i) {
     scratch.vectors[i] = hidden.vector(batch.block_examples()[tile.examples[i]].row);
   }
-  if (scratch.n_gradients < n_columns * stride) {
-    scratch.n_gradients = n_columns * stride;
-    scratch.gradients.reset(scratch.n_gradients);
-  }
+  scratch.gradients.reserve(n_columns * stride);
   vector_kernels().mix({scratch.vectors.data(), tile.n_examples, gradients.data, 1, gradients.step,
                         scratch.gradients.data(), n_columns, stride});
   for (int64_t c = 0; c < n_columns; ++c) {
     table_.step(first + c, scratch.gradients.data() + c * stride, rate, tile.n_examples);
   }
+}
+
+void NodeLayer::score_narrow(const ExampleBatch& batch, int row, HiddenRows& hidden) {
+  const NodeEntries& entries = batch.narrow();
+  const int64_t begin = entries.row_begin[row], n = entries.row_begin[row + 1] - begin;
+  const int32_t* nodes = entries.node.data() + begin;
+  float* gradient = narrow_.data() + begin;
+  const VectorMatrix vectors = table_.matrix(0, table_.n_vectors());
+  vector_kernels().dot_each(hidden.vector(row), vectors, nodes, n, gradient);
+  vector_kernels().apply_logistic(gradient, n, 1.0f);
+  for (int64_t k = 0; k < n; ++k) {
+    gradient[k] = gradient[k] * entries.weight[begin + k] - entries.target[begin + k];
+  }
+  vector_kernels().sum(vectors, nodes, gradient, n, hidden.gradient(row));
+}
+
+void NodeLayer::step_narrow(const ExampleBatch& batch, int64_t i, const HiddenRows& hidden, float rate,
+                            Scratch& scratch) {
+  const EntriesByItem& entries = batch.narrow().by_node;
+  const int64_t begin = entries.begin(i), n = entries.size(i);
+  scratch.values.resize(n);
+  for (int64_t k = 0; k < n; ++k) scratch.values[k] = narrow_[entries.entries()[begin + k]];
+  scratch.gradients.reserve(table_.stride());
+  const VectorMatrix rows{VectorType::float32, hidden.vector(0), nullptr,
+                          batch.n_rows(),      hidden.stride(),  hidden.stride()};
+  vector_kernels().sum(rows, entries.rows() + begin, scratch.values.data(), n, scratch.gradients.data());
+  table_.step(entries.item(i), scratch.gradients.data(), rate, n);
 }
 
 void NodeLayer::add_up_gradient(const ExampleBatch& batch, int row, HiddenRows& hidden) const {

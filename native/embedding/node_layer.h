@@ -1,6 +1,7 @@
 // From hidden vectors to the nodes of a tree, and back: block by block of siblings.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,19 +30,22 @@ class NodeLayer {
 
   // One step of all nodes in the blocks of a batch. `meanwhile` is called once, by one of the threads.
   template <class Meanwhile>
-  void learn(ThreadTeam& team, const ExampleBatch& batch, const HiddenRows& hidden, float rate,
+  void learn(ThreadTeam& team, const ExampleBatch& batch, HiddenRows& hidden, float rate,
              const Meanwhile& meanwhile);
   // The gradient of the loss by a hidden vector, as it was before the step.
   void add_up_gradient(const ExampleBatch& batch, int row, HiddenRows& hidden) const;
 
  private:
+  // Rows and nodes of narrow blocks that make a task.
+  static constexpr int64_t kNarrowRows = 8, kNarrowNodes = 32;
+
   // What one thread needs.
   struct Scratch {
     std::vector<float> scores;
     std::vector<float*> score_rows;
     std::vector<const float*> vectors;
+    std::vector<float> values;
     AlignedFloats gradients;
-    int64_t n_gradients = 0;
   };
   // The scores of a tile, or the gradients by them: of example i and column c at data[i * step + c].
   struct ScoreTile {
@@ -50,6 +54,11 @@ class NodeLayer {
   };
 
   void prepare(const ExampleBatch& batch, int n_threads);
+  // The gradients by the scores of a row's nodes in narrow blocks, and what they make of its hidden vector's.
+  void score_narrow(const ExampleBatch& batch, int row, HiddenRows& hidden);
+  // One step of the i-th node in narrow blocks.
+  void step_narrow(const ExampleBatch& batch, int64_t i, const HiddenRows& hidden, float rate,
+                   Scratch& scratch);
   ScoreTile shared_scores(const BlockTile& tile) {
     return {scores_.data() + tile.score + tile.column_begin, tile.n_learning};
   }
@@ -67,11 +76,12 @@ class NodeLayer {
   BlockTiles tiles_;
   AlignedFloats slots_;
   std::vector<float> scores_;  // of whole blocks, for softmax
+  std::vector<float> narrow_;  // gradients of batch.narrow()
   std::vector<Scratch> scratch_;
 };
 
 template <class Meanwhile>
-void NodeLayer::learn(ThreadTeam& team, const ExampleBatch& batch, const HiddenRows& hidden, float rate,
+void NodeLayer::learn(ThreadTeam& team, const ExampleBatch& batch, HiddenRows& hidden, float rate,
                       const Meanwhile& meanwhile) {
   prepare(batch, team.size());
   const auto for_tiles = [&](int64_t task, int worker, const auto& body) {
@@ -79,26 +89,46 @@ void NodeLayer::learn(ThreadTeam& team, const ExampleBatch& batch, const HiddenR
       body(tiles_.tiles()[i], scratch_[worker]);
     }
   };
+  const int64_t n_rows = batch.n_rows(),
+                row_tasks = narrow_.empty() ? 0 : (n_rows + kNarrowRows - 1) / kNarrowRows;
   const auto run_with = [&](const auto& body) {
-    team.run(tiles_.n_tasks() + 1,
-             [&](int64_t task, int worker) { task == 0 ? meanwhile() : for_tiles(task - 1, worker, body); });
+    team.run(1 + row_tasks + tiles_.n_tasks(), [&](int64_t task, int worker) {
+      if (task == 0) {
+        meanwhile();
+      } else if (task <= row_tasks) {
+        const int64_t end = std::min(task * kNarrowRows, n_rows);
+        for (int64_t row = (task - 1) * kNarrowRows; row < end; ++row) {
+          score_narrow(batch, static_cast<int>(row), hidden);
+        }
+      } else {
+        for_tiles(task - 1 - row_tasks, worker, body);
+      }
+    });
   };
   if (options_.loss == NodeLoss::logistic) {
     run_with(
         [&](const BlockTile& tile, Scratch& scratch) { learn_logistic(batch, tile, hidden, rate, scratch); });
-    return;
-  }
-  // The gradient of a softmax needs the scores of all siblings.
-  run_with([&](const BlockTile& tile, Scratch& scratch) {
-    score(batch, tile, hidden, shared_scores(tile), scratch);
-  });
-  team.run(batch.n_rows(), [&](int64_t row, int) {
-    for (int64_t i = batch.block_begin()[row]; i < batch.block_begin()[row + 1]; ++i) apply_softmax(batch, i);
-  });
-  team.run(tiles_.n_tasks(), [&](int64_t task, int worker) {
-    for_tiles(task, worker, [&](const BlockTile& tile, Scratch& scratch) {
-      step(batch, tile, hidden, shared_scores(tile), rate, scratch);
+  } else {
+    // The gradient of a softmax needs the scores of all siblings.
+    run_with([&](const BlockTile& tile, Scratch& scratch) {
+      score(batch, tile, hidden, shared_scores(tile), scratch);
     });
+    team.run(n_rows, [&](int64_t row, int) {
+      for (int64_t i = batch.block_begin()[row]; i < batch.block_begin()[row + 1]; ++i)
+        apply_softmax(batch, i);
+    });
+    team.run(tiles_.n_tasks(), [&](int64_t task, int worker) {
+      for_tiles(task, worker, [&](const BlockTile& tile, Scratch& scratch) {
+        step(batch, tile, hidden, shared_scores(tile), rate, scratch);
+      });
+    });
+  }
+  const int64_t n_nodes = batch.narrow().by_node.n_items();
+  team.run((n_nodes + kNarrowNodes - 1) / kNarrowNodes, [&](int64_t task, int worker) {
+    const int64_t end = std::min((task + 1) * kNarrowNodes, n_nodes);
+    for (int64_t i = task * kNarrowNodes; i < end; ++i) {
+      step_narrow(batch, i, hidden, rate, scratch_[worker]);
+    }
   });
 }
 

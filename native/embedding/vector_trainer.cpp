@@ -49,7 +49,11 @@ void VectorTrainer::learn(const Examples& examples, Progress& progress) {
       .shuffle(order.data(), static_cast<uint32_t>(n));
 
   ThreadTeam team(options_.n_threads);
-  ExampleBatch batch(blocks_, words_.table().n_vectors(), options_.trains_root, options_.mean), next = batch;
+  const bool softmax = options_.loss == NodeLoss::softmax;
+  // Hard negatives are found block by block, and so are their nodes learned.
+  ExampleBatch batch(blocks_, words_.table().n_vectors(), options_.trains_root, options_.mean, softmax,
+                     options_.hard_negatives == 0);
+  ExampleBatch next = batch;
   const auto n_from = [&](int64_t begin) {
     return static_cast<int>(std::clamp<int64_t>(n - begin, 0, size));
   };
@@ -80,7 +84,7 @@ void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Exa
   });
   std::vector<AlignedFloats> scratch(team.size());
   for (AlignedFloats& of_thread : scratch) of_thread.reset(words_.table().stride());
-  run_ranges(team, static_cast<int64_t>(batch.words().words.size()), kWordsPerTask,
+  run_ranges(team, batch.words().by_word.n_items(), kWordsPerTask,
              [&](int64_t i, int worker) { words_.learn(batch, i, hidden_, rate, scratch[worker]); });
 }
 

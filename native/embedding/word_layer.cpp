@@ -11,6 +11,9 @@ namespace {
 // What random numbers are drawn for, so that none is used twice; see also vector_trainer.cpp.
 enum : uint64_t { kInitialVectors = 0, kDropout = 2 };
 
+// Words lie anywhere in memory: that of the word after the next is asked for in time.
+constexpr int64_t kAhead = 2;
+
 }  // namespace
 
 WordLayer::WordLayer(int64_t n_words, const VectorOptions& options)
@@ -70,12 +73,13 @@ void WordLayer::drop_gradient(int row, int64_t visit, HiddenRows& hidden) const 
 void WordLayer::learn(const ExampleBatch& batch, int64_t i, const HiddenRows& hidden, float rate,
                       AlignedFloats& scratch) {
   const WordEntries& words = batch.words();
-  const int32_t word = words.words[i];
+  const int32_t word = words.by_word.item(i);
+  if (i + kAhead < words.by_word.n_items()) table_.prefetch(words.by_word.item(i + kAhead));
   if (!frozen_.empty() && frozen_[word]) return;
-  const int64_t begin = words.word_begin[i], n = words.word_begin[i + 1] - begin;
+  const int64_t begin = words.by_word.begin(i), n = words.by_word.size(i);
   const VectorMatrix gradients{VectorType::float32, hidden.gradient(0), nullptr,
                                batch.n_rows(),      table_.stride(),    hidden.stride()};
-  vector_kernels().sum(gradients, words.row.data() + begin, words.row_value.data() + begin, n,
+  vector_kernels().sum(gradients, words.by_word.rows() + begin, words.value_by_word.data() + begin, n,
                        scratch.data());
   table_.step(word, scratch.data(), rate, n);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/flush_subnormals.h"
 #include "lanes/descent_kernel.h"
 #include "lanes/incremental_kernel.h"
 #include "lanes/loss_dispatch.h"
@@ -16,19 +17,7 @@
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
-// Weights decay towards zero and numbers below 1e-38 cost thirty times as much: treat them as zero.
-class FlushSubnormals {
-#if defined(__SSE__)
- public:
-  FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
-  ~FlushSubnormals() { _mm_setcsr(saved_); }
-
- private:
-  unsigned saved_;
-#endif
-};
-
-// A kernel with subnormal numbers taken for zero while it runs.
+// A kernel with subnormal numbers taken for zero while it runs: weights decay towards zero.
 template <auto Kernel>
 struct Flushed;
 template <class Result, class... Arguments, Result (*Kernel)(Arguments...)>
@@ -111,9 +100,8 @@ void add_shrunk(const float* sums, int64_t n, float threshold, float value, floa
 
 #define LABELTREE_STRING_(x) #x
 #define LABELTREE_STRING(x) LABELTREE_STRING_(x)
-const VectorKernels vector_kernels = {Flushed<sum_vectors>::run, Flushed<dot_vectors>::run,
-                                      Flushed<mix_vectors>::run, apply_logistic,
-                                      apply_exponential,         Flushed<step_vector>::run};
+const VectorKernels vector_kernels = {sum_vectors,    dot_vectors,       dot_each,   mix_vectors,
+                                      apply_logistic, apply_exponential, step_vector};
 extern const LaneKernels kernels;
 const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
                              takes_loss,

@@ -36,18 +36,48 @@ struct Chunk {
 
 inline ChunkFloats widen(const float* at) { return load_anywhere<ChunkFloats>(at); }
 
+// By intrinsics where there are some: GCC 12 converts vectors of small numbers one by one.
 inline ChunkFloats widen(const uint16_t* at) {
-  typedef uint16_t Halves __attribute__((vector_size(2 * ChunkVector::kWidth)));
-  typedef uint32_t Words __attribute__((vector_size(4 * ChunkVector::kWidth)));
-  const Words bits = __builtin_convertvector(load_anywhere<Halves>(at), Words) << 16;
+#if defined(__AVX512F__)
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+  return (ChunkFloats)_mm512_maskz_slli_epi32((__mmask16)-1,
+                                              _mm512_maskz_cvtepu16_epi32((__mmask16)-1, halves), 16);
+#elif defined(__AVX2__)
+  const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  return (ChunkFloats)_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
+#elif defined(__SSE2__)
+  const __m128i halves = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+  return (ChunkFloats)_mm_unpacklo_epi16(_mm_setzero_si128(), halves);
+#else
   ChunkFloats values;
-  std::memcpy(&values, &bits, sizeof(values));
+  for (int j = 0; j < ChunkVector::kWidth; ++j) {
+    const uint32_t bits = static_cast<uint32_t>(at[j]) << 16;
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    values[j] = value;
+  }
   return values;
+#endif
 }
 
 inline ChunkFloats widen(const int8_t* at) {
-  typedef int8_t Bytes __attribute__((vector_size(ChunkVector::kWidth)));
-  return __builtin_convertvector(__builtin_convertvector(load_anywhere<Bytes>(at), ChunkInts), ChunkFloats);
+#if defined(__AVX512F__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+  const __m512i whole = _mm512_maskz_cvtepi8_epi32((__mmask16)-1, bytes);
+  return (ChunkFloats)_mm512_maskz_cvtepi32_ps((__mmask16)-1, whole);
+#elif defined(__AVX2__)
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+  return (ChunkFloats)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+#elif defined(__SSE2__)
+  int32_t four;
+  std::memcpy(&four, at, sizeof(four));
+  const __m128i bytes = _mm_cvtsi32_si128(four), pairs = _mm_unpacklo_epi8(bytes, bytes);
+  return (ChunkFloats)_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(pairs, pairs), 24));
+#else
+  ChunkFloats values;
+  for (int j = 0; j < ChunkVector::kWidth; ++j) values[j] = at[j];
+  return values;
+#endif
 }
 
 template <class T>
@@ -90,10 +120,10 @@ inline void with_items(const VectorMatrix& vectors, const Body& body) {
   }
 }
 
-// `Chunks` chunks of the sum from dimension `first` on, of which the last has `n_last` dimensions.
+// `Chunks` chunks of the sum from dimension `first` on.
 template <int Chunks, class T>
 inline void sum_chunks(const VectorMatrix& vectors, const T* items, const int32_t* index, const float* value,
-                       int64_t n, int64_t first, int n_last, float* out) {
+                       int64_t n, int64_t first, float* out) {
   // Vectors lie anywhere in memory: ask for those that come soon.
   constexpr int64_t kAhead = 8;
   Chunk sum[Chunks];
@@ -107,36 +137,43 @@ inline void sum_chunks(const VectorMatrix& vectors, const T* items, const int32_
     }
     const T* at = items + index[k] * vectors.stride + first;
     const float factor = vectors.scale == nullptr ? value[k] : value[k] * vectors.scale[index[k]];
-    for (int c = 0; c < Chunks - 1; ++c) sum[c].add(factor, load_chunk(at + c * kChunk));
-    const T* last = at + (Chunks - 1) * kChunk;
-    sum[Chunks - 1].add(factor, n_last == kChunk ? load_chunk(last) : load_part(last, n_last));
+    for (int c = 0; c < Chunks; ++c) sum[c].add(factor, load_chunk(at + c * kChunk));
   }
-  for (int c = 0; c < Chunks - 1; ++c) store_chunk(out + first + c * kChunk, sum[c]);
-  std::memcpy(out + first + (Chunks - 1) * kChunk, sum[Chunks - 1].part, n_last * sizeof(float));
+  for (int c = 0; c < Chunks; ++c) store_chunk(out + first + c * kChunk, sum[c]);
 }
 
 void sum_vectors(const VectorMatrix& vectors, const int32_t* index, const float* value, int64_t n,
                  float* out) {
   constexpr int kMost = kNaturalWidth == 16 ? 8 : kNaturalWidth == 8 ? 4 : 2;
+  const int64_t dimension = vectors.dimension;
   with_items(vectors, [&](const auto* items) {
-    const int64_t dimension = vectors.dimension;
+    if (dimension < kChunk) {
+      Chunk sum = Chunk::of(0);
+      for (int64_t k = 0; k < n; ++k) {
+        const float factor = vectors.scale == nullptr ? value[k] : value[k] * vectors.scale[index[k]];
+        sum.add(factor, load_part(items + index[k] * vectors.stride, dimension));
+      }
+      std::memcpy(out, sum.part, dimension * sizeof(float));
+      return;
+    }
     int64_t first = 0;
-    for (; first + kMost * kChunk <= dimension; first += kMost * kChunk) {
-      sum_chunks<kMost>(vectors, items, index, value, n, first, kChunk, out);
-    }
-    const auto some = [&]<int Chunks>(std::integral_constant<int, Chunks>) {
-      if (first + (Chunks - 1) * kChunk >= dimension) return;
-      const int64_t left = dimension - first - (Chunks - 1) * kChunk;
-      const int n_last = static_cast<int>(left < kChunk ? left : kChunk);
-      sum_chunks<Chunks>(vectors, items, index, value, n, first, n_last, out);
+    const auto add = [&]<int Chunks>(std::integral_constant<int, Chunks>) {
+      if (first + Chunks * kChunk > dimension) return false;
+      sum_chunks<Chunks>(vectors, items, index, value, n, first, out);
       first += Chunks * kChunk;
+      return true;
     };
-    if constexpr (kMost == 8) {
-      some(std::integral_constant<int, 7>());
-      some(std::integral_constant<int, 4>());
+    while (add(std::integral_constant<int, kMost>())) {
     }
-    if constexpr (kMost >= 4) some(std::integral_constant<int, 3>()), some(std::integral_constant<int, 2>());
-    while (first < dimension) some(std::integral_constant<int, 1>());
+    if constexpr (kMost == 8) {
+      add(std::integral_constant<int, 7>());
+      add(std::integral_constant<int, 4>());
+    }
+    if constexpr (kMost >= 4) add(std::integral_constant<int, 2>());
+    while (add(std::integral_constant<int, 1>())) {
+    }
+    // The last dimensions, with some before them that come out the same once more.
+    if (first < dimension) sum_chunks<1>(vectors, items, index, value, n, dimension - kChunk, out);
   });
 }
 
@@ -144,29 +181,50 @@ void sum_vectors(const VectorMatrix& vectors, const int32_t* index, const float*
 constexpr int kDotRows = kNaturalWidth == 16 ? 4 : 2;
 constexpr int kDotColumns = kNaturalWidth == 16 ? 4 : 2;
 
+// Rows whose products are computed, and what is left of them after the last whole chunk: it ends where they
+// end, and the dimensions that were taken already are 0.
+template <int Rows>
+struct DotRows {
+  const float* const* rows;
+  Chunk rest[Rows];
+
+  DotRows(const float* const* from, int64_t dimension) : rows(from) {
+    const int64_t left = dimension % kChunk;
+    if (left == 0) return;
+    for (int r = 0; r < Rows; ++r) {
+      float values[kChunk] = {};
+      float* to = dimension < kChunk ? values : values + kChunk - left;
+      std::memcpy(to, rows[r] + dimension - left, left * sizeof(float));
+      rest[r] = load_chunk(values);
+    }
+  }
+};
+
 template <int Rows, int Columns, class T>
-inline void dot_tile(const float* const* rows, const VectorMatrix& vectors, const T* items, int64_t column,
+inline void dot_tile(const DotRows<Rows>& rows, const VectorMatrix& vectors, const T* items, int64_t column,
                      float* const* out) {
   Chunk sum[Rows][Columns];
   for (auto& of_row : sum) {
     for (Chunk& chunk : of_row) chunk = Chunk::of(0);
   }
   const T* first = items + column * vectors.stride;
-  const auto add = [&](const auto& load_row, const auto& load_column) {
-    Chunk row[Rows];
-    for (int r = 0; r < Rows; ++r) row[r] = load_row(rows[r]);
+  const auto add = [&](const auto& row, const auto& load_column) {
     for (int c = 0; c < Columns; ++c) {
       const Chunk other = load_column(first + c * vectors.stride);
       for (int r = 0; r < Rows; ++r) sum[r][c].add(row[r], other);
     }
   };
+  const int64_t dimension = vectors.dimension;
   int64_t d = 0;
-  for (; d + kChunk <= vectors.dimension; d += kChunk) {
-    add([&](const float* at) { return load_chunk(at + d); }, [&](const T* at) { return load_chunk(at + d); });
+  for (; d + kChunk <= dimension; d += kChunk) {
+    Chunk row[Rows];
+    for (int r = 0; r < Rows; ++r) row[r] = load_chunk(rows.rows[r] + d);
+    add(row, [&](const T* at) { return load_chunk(at + d); });
   }
-  if (const int64_t left = vectors.dimension - d; left > 0) {
-    add([&](const float* at) { return load_part(at + d, left); },
-        [&](const T* at) { return load_part(at + d, left); });
+  if (d < dimension && dimension >= kChunk) {
+    add(rows.rest, [&](const T* at) { return load_chunk(at + dimension - kChunk); });
+  } else if (d < dimension) {
+    add(rows.rest, [&](const T* at) { return load_part(at, dimension); });
   }
   for (int r = 0; r < Rows; ++r) {
     for (int c = 0; c < Columns; ++c) {
@@ -176,14 +234,34 @@ inline void dot_tile(const float* const* rows, const VectorMatrix& vectors, cons
   }
 }
 
+// The same of some vectors anywhere, which have no scales and whole chunks, and one row.
+template <int Columns>
+inline void dot_some(const float* row, const VectorMatrix& vectors, const int32_t* index, float* out) {
+  const float* items = static_cast<const float*>(vectors.data);
+  Chunk sum[Columns];
+  for (Chunk& chunk : sum) chunk = Chunk::of(0);
+  for (int64_t d = 0; d < vectors.dimension; d += kChunk) {
+    const Chunk value = load_chunk(row + d);
+    for (int c = 0; c < Columns; ++c) sum[c].add(value, load_chunk(items + index[c] * vectors.stride + d));
+  }
+  for (int c = 0; c < Columns; ++c) out[c] = fold(sum[c]);
+}
+
+void dot_each(const float* row, const VectorMatrix& vectors, const int32_t* index, int64_t n, float* out) {
+  int64_t k = 0;
+  for (; k + 4 <= n; k += 4) dot_some<4>(row, vectors, index + k, out + k);
+  for (; k < n; ++k) dot_some<1>(row, vectors, index + k, out + k);
+}
+
 template <int Rows, class T>
 inline void dot_rows(const float* const* rows, const VectorMatrix& vectors, const T* items,
                      float* const* out) {
+  const DotRows<Rows> prepared(rows, vectors.dimension);
   int64_t c = 0;
   for (; c + kDotColumns <= vectors.n_vectors; c += kDotColumns) {
-    dot_tile<Rows, kDotColumns>(rows, vectors, items, c, out);
+    dot_tile<Rows, kDotColumns>(prepared, vectors, items, c, out);
   }
-  for (; c < vectors.n_vectors; ++c) dot_tile<Rows, 1>(rows, vectors, items, c, out);
+  for (; c < vectors.n_vectors; ++c) dot_tile<Rows, 1>(prepared, vectors, items, c, out);
 }
 
 void dot_vectors(const float* const* rows, int n_rows, const VectorMatrix& vectors, float* const* out) {

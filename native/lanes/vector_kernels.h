@@ -59,6 +59,9 @@ struct VectorKernels {
   void (*sum)(const VectorMatrix& vectors, const int32_t* index, const float* value, int64_t n, float* out);
   // Adds row i times vector c to out[i][c], for all the vectors.
   void (*dot)(const float* const* rows, int n_rows, const VectorMatrix& vectors, float* const* out);
+  // out[k] = the row times vector index[k]. The vectors are of float32, their dimension is a multiple of 16.
+  void (*dot_each)(const float* row, const VectorMatrix& vectors, const int32_t* index, int64_t n,
+                   float* out);
   void (*mix)(const VectorMix& mix);
   // Replaces scores by their logistic function times `weight`.
   void (*apply_logistic)(float* scores, int64_t n, float weight);

@@ -48,6 +48,8 @@ class Kind:
         Its options on the command line.
     help : str
         What `labeltree train --method M --help` says about it.
+    presets : tuple of str
+        The class methods that make it with the settings of published systems: the words for ``--preset``.
     text : dict
         The parameters of `TextVectorizer` that suit it best, where they are not the defaults.
     """
@@ -59,6 +61,7 @@ class Kind:
     method: str | None = None
     panels: Panels = field(default_factory=dict)
     help: str = ""
+    presets: tuple[str, ...] = ()
     text: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> type[Any]:
@@ -101,6 +104,7 @@ KINDS = (
             "The run": _RUN,
         },
         "A probabilistic label tree: the default.",
+        ("parabel", "bonsai", "napkinxc"),
     ),
     Kind(
         "HierarchicalSoftmaxClassifier",
@@ -219,6 +223,7 @@ KINDS = (
             "The run": _RUN,
         },
         "extremeText: vectors of words, learned together with vectors of the nodes of a label tree.",
+        ("extremetext",),
     ),
     Kind(
         "FastTextClassifier",
@@ -231,8 +236,9 @@ KINDS = (
             "The training": ("loss", "solver", "learning_rate", "epochs", "batch_size", "regularization"),
             "The run": _RUN,
         },
-        "fastText's supervised classifier, with its defaults: softmax, hierarchical softmax or one-vs-all. Words are "
+        "fastText's supervised classifier: softmax, hierarchical softmax or one-vs-all. Words are "
         "separated by white space, and their counts are not weighted.",
+        ("fasttext",),
         {"analyzer": "whitespace", "lowercase": False, "use_idf": False, "norm": None},
     ),
     Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),

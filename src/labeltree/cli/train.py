@@ -24,6 +24,7 @@ from labeltree.kinds import METHODS
 from labeltree.wording import count_text
 
 DEFAULT_METHOD = "label-tree"
+PRESETS = tuple(preset for kind in METHODS.values() for preset in kind.presets)
 
 
 def train(
@@ -74,8 +75,10 @@ def train(
     ] = None,
     language: options.Language = "en",
     preset: Annotated[
-        Literal["parabel", "bonsai", "napkinxc"] | None,
-        option("Use the settings of a published system. Options that you give override them."),
+        Literal[PRESETS] | None,  # type: ignore[valid-type] # as above
+        option(
+            "Use the settings of a published system. Options that you give override them.", metavar="SYSTEM"
+        ),
     ] = None,
     parameters_file: Annotated[
         Path | None,
@@ -140,6 +143,11 @@ def train(
     from labeltree.text.tokenizers import allow_import, is_import_path
 
     kind = METHODS[method]
+    if preset is not None and preset not in kind.presets:
+        raise typer.BadParameter(
+            f"--method {method} has the presets {', '.join(kind.presets)}, got {preset}",
+            param_hint="--preset",
+        )
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()

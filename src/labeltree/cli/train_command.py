@@ -76,7 +76,9 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
 
 def _has_option(kind: Kind, name: str) -> bool:
     """Return whether an option of `train` makes sense for a kind."""
-    if name in ("preset", "tune", "valid", "metric"):
+    if name == "preset":
+        return bool(kind.presets)
+    if name in ("tune", "valid", "metric"):
         return kind.method == DEFAULT_METHOD
     if name == "weights":
         return kind.section == "linear_trees"

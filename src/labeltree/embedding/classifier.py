@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -16,6 +17,7 @@ from labeltree.embedding.plan import LINKS, EmbeddingPlan, StartVectors
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
 from labeltree.embedding.streaming import OpenBatches, fit_stream
 from labeltree.label_tree_estimator import LabelTreeEstimator
+from labeltree.model.model import Model
 from labeltree.model.weight_types import WEIGHT_TYPES
 from labeltree.progress import phases
 from labeltree.training.fit import fit
@@ -56,9 +58,6 @@ CONSTRAINTS: dict[str, Constraint] = {
     "frozen": Flag(),
     "vector_type": Choice(tuple(WEIGHT_TYPES.values())),
 }
-
-#: The default learning rate of each solver.
-LEARNING_RATES = {"adam": 0.03, "adagrad": 0.2, "sgd": 0.5}
 
 
 class EmbeddingClassifier(LabelTreeEstimator):
@@ -163,6 +162,11 @@ class EmbeddingClassifier(LabelTreeEstimator):
             )
         return self
 
+    @property
+    def model_(self) -> Model:
+        """The trained model. No parameter changes how it answers: the loss decides its link, and it has one tree."""
+        return super(LabelTreeEstimator, self).model_
+
     def fit_arguments(self, vectorizer: Any) -> dict[str, Any]:
         """Return further arguments of `fit` for X that a vectorizer made: the words, if they are needed."""
         return {} if self.pretrained is None else {"words": vectorizer.get_feature_names_out()}
@@ -191,9 +195,13 @@ class EmbeddingClassifier(LabelTreeEstimator):
     def _recipe(self) -> TreeRecipe:
         return TreeRecipe.of(self)
 
+    def default_rate(self) -> float:
+        """Return the learning rate for the solver; longer vectors need shorter steps of Adam."""
+        return {"adam": 0.2 / math.sqrt(self.dimension), "adagrad": 0.2, "sgd": 0.5}[self.solver]
+
     def make_plan(self) -> EmbeddingPlan:
         """Return the plan of the training."""
-        rate = LEARNING_RATES[self.solver] if self.learning_rate is None else self.learning_rate
+        rate = self.default_rate() if self.learning_rate is None else self.learning_rate
         options = {
             "dimension": int(self.dimension),
             "loss": self.node_loss,
@@ -346,7 +354,7 @@ class ExtremeTextClassifier(EmbeddingClassifier):
     solver : {"adam", "adagrad", "sgd"}
         How vectors go down their gradients. "adam" is the most precise; "sgd" needs a third of its memory.
     learning_rate : float, optional
-        Step size at the start. By default 0.03 for "adam", 0.2 for "adagrad" and 0.5 for "sgd".
+        Step size at the start. By default 0.2 / √dimension for "adam", 0.2 for "adagrad" and 0.5 for "sgd".
     rate_schedule : {"linear", "constant"}
         Whether the learning rate falls to 0 in proportion to the rows seen, or stays.
     epochs : int

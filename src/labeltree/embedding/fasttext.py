@@ -29,12 +29,13 @@ OUTPUTS = {
 
 @dataclass(eq=False, repr=False)
 class FastTextClassifier(EmbeddingClassifier):
-    """fastText's supervised classifier, with its parameters and defaults.
+    """fastText's supervised classifier.
 
     The hidden vector of a row is the mean of the vectors of its words. The output layer is a softmax over all labels,
     a hierarchical softmax over a Huffman tree, or one logistic classifier for each label. It is the kernel of
     `ExtremeTextClassifier`: the same seed gives the same model for any number of threads, and models can be saved,
     served, explained and mixed like all others. `docs/fasttext.md` has the commands of fastText beside ours.
+    `FastTextClassifier.fasttext()` has all of fastText's own settings.
 
     With "softmax" and "hs", a row with several labels counts as one example for each label, with equal shares of its
     weight. fastText draws one of the labels at random instead. Use "ova" for rows with several labels.
@@ -46,13 +47,13 @@ class FastTextClassifier(EmbeddingClassifier):
         where rows have several labels.
     dimension : int
         Number of dimensions of the vectors. More dimensions are more precise, and cost time and memory in proportion.
-    learning_rate : float
-        Step size at the start. It falls to 0 in proportion to the rows seen.
+    learning_rate : float, optional
+        Step size at the start, which falls to 0 in proportion to the rows seen. By default 0.2 / √dimension for "adam",
+        0.2 for "adagrad", and fastText's 0.1 for "sgd".
     epochs : int
         Number of passes over the rows. Raise it for few rows.
-    solver : {"sgd", "adagrad", "adam"}
-        How vectors go down their gradients. "sgd" is fastText's; "adam", with a learning rate of 0.03, is more
-        precise on most data.
+    solver : {"adam", "adagrad", "sgd"}
+        How vectors go down their gradients. "adam" is more precise; "sgd" is fastText's own.
     batch_size : int
         Number of rows whose gradients are added up for one step. With 1, every row is a step, as in fastText; larger
         batches train faster.
@@ -92,10 +93,10 @@ class FastTextClassifier(EmbeddingClassifier):
     loss: str = "softmax"
     _: KW_ONLY
     dimension: int = 100
-    learning_rate: float = 0.1
+    learning_rate: float | None = None
     epochs: int = 5
-    solver: str = "sgd"
-    batch_size: int = 16
+    solver: str = "adam"
+    batch_size: int = 128
     regularization: float = 0.0
     pretrained: Any = None
     frozen: bool = False
@@ -103,6 +104,11 @@ class FastTextClassifier(EmbeddingClassifier):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    @classmethod
+    def fasttext(cls, **parameters: Any) -> FastTextClassifier:
+        """Return an estimator with fastText's own settings: plain SGD, a step for every row, a rate of 0.1."""
+        return cls(**{"solver": "sgd", "learning_rate": 0.1, "batch_size": 1, **parameters})
 
     # What fastText has no parameters for.
     normalize = False
@@ -114,6 +120,9 @@ class FastTextClassifier(EmbeddingClassifier):
     @property
     def node_loss(self) -> str:
         return OUTPUTS[self.loss].node_loss
+
+    def default_rate(self) -> float:
+        return 0.1 if self.solver == "sgd" else super().default_rate()
 
     def link_of(self, loss: str) -> str:
         return LINKS[OUTPUTS[loss].node_loss]
