@@ -9,6 +9,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
 
 from labeltree.data import write_word_vectors
 from labeltree.embedding.forest import EmbeddingForest
@@ -57,7 +59,7 @@ CONSTRAINTS: dict[str, Constraint] = {
 LEARNING_RATES = {"adam": 0.03, "adagrad": 0.2, "sgd": 0.5}
 
 
-class EmbeddingClassifier(LabelTreeEstimator):
+class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
     """The base class of estimators that learn word vectors under a label tree."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
@@ -199,6 +201,11 @@ class EmbeddingClassifier(LabelTreeEstimator):
         forest = self.model_.forest
         assert isinstance(forest, EmbeddingForest)
         return forest
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the hidden vector of each row: the sum or the mean of the vectors of its words.
