@@ -170,7 +170,12 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         )
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        return {"normalize": bool(self.normalize), "loss": self.loss, "pooling": self.pooling}
+        return {
+            "normalize": bool(self.normalize),
+            "loss": self.loss,
+            "pooling": self.pooling,
+            "dimension": int(self.dimension),
+        }
 
     def stored_parameters(self) -> dict[str, Any]:
         stored = super().stored_parameters()
