@@ -41,7 +41,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "rate_schedule": Choice(("linear", "constant")),
     "batch_size": Number(1, 1 << 16, integer=True),
     "initial_accumulator": Number(0, 1e10),
-    "epsilon": Number(0, 1e10),
+    "epsilon": Number(1e-20, 1e10),  # with 0, a number without gradients would become 0 / 0
     "regularization": Number(0, 1e10),
     "dropout": Number(0, 0.95),
     "pooling": Choice(("sum", "mean")),
