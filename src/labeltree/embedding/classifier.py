@@ -158,7 +158,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         words = vars(self).get("_words")
 
         def start(n_features: int) -> StartVectors:
-            return start_vectors(self.pretrained, words, int(self.dimension), bool(self.frozen))
+            return start_vectors(self.pretrained, words, n_features, int(self.dimension), bool(self.frozen))
 
         return EmbeddingPlan(
             self._recipe(),
