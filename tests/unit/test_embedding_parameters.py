@@ -157,6 +157,26 @@ def test_some_training_diverges() -> None:
         FastTextClassifier("ova", dimension=4, learning_rate=1e10, random_state=0).fit(X, Y)
 
 
+@pytest.mark.parametrize("name", ["word_vector", "node_vector", "bias"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_no_array_of_the_trainer_may_diverge(name: str, value: float) -> None:
+    tree = LabelTree.flat(3)
+
+    class Diverged:
+        def arrays(self) -> dict[str, Any]:
+            found = {
+                "word_vector": np.ones((5, 2), np.float32),
+                "node_vector": np.ones((tree.n_nodes, 2), np.float32),
+                "bias": np.ones(tree.n_nodes, np.float32),
+            }
+            found[name].flat[-1] = value
+            return found
+
+    trainer: Any = Diverged()
+    with pytest.raises(ValueError, match="training diverged"):
+        ExtremeTextClassifier(2).make_plan().forest(trainer, tree, False)
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("scale", [1e-30, 1e18, 1e30])
 @pytest.mark.parametrize("name", MODELS)
