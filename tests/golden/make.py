@@ -16,8 +16,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from labeltree import (
+    ExtremeTextClassifier,
+    FastTextClassifier,
     FastXMLClassifier,
     HierarchicalSoftmaxClassifier,
     LabelTree,
@@ -267,6 +270,74 @@ def newest_tagger_cases() -> dict[str, Tagger]:
     }
 
 
+def vector_cases() -> dict[str, tuple[Any, Case]]:
+    """Models of version 10: word vectors, untrained classifiers and what they are trained on."""
+    small = {"dimension": 5, "random_state": 0, "batch_size": 4}
+    words = ExtremeTextClassifier(
+        **small, epochs=80, dropout=0.0, arity=2, max_leaves=2, frequent_share=0.0, vector_type="float32"
+    )
+    plain = FastTextClassifier(**small, epochs=80, learning_rate=0.3, vector_type="float32")
+    given = LabelTree.from_nested([[0, 1], [2, [3, 4]], 5])
+    texts, indicator = cases()["text"].y, cases()["float32"].y
+    return {
+        "extremetext-int8": (words, Case(texts, "int8", with_feature_names=True)),
+        "extremetext-bfloat16": (words, Case(cases()["integers"].y, "bfloat16", mixed=True)),
+        "extremetext-given-tree": (
+            clone(words).set_params(tree=given, loss="softmax", pooling="mean"),
+            Case(cases()["multiclass-text"].y),
+        ),
+        "extremetext-calibrated": (words, Case(texts, "int8", calibration="isotonic")),
+        "fasttext-softmax": (plain, Case(cases()["multiclass-int32"].y, "int8")),
+        "fasttext-hs": (clone(plain).set_params(loss="hs"), Case(indicator)),
+        "fasttext-ova": (clone(plain).set_params(loss="ova"), Case(texts, "bfloat16")),
+    }
+
+
+def make_missing_vectors(directory: Path) -> None:
+    directory.mkdir(exist_ok=True)
+    for name, (untrained, case) in vector_cases().items():
+        if (directory / name).exists():
+            continue
+        X = mixed_features() if case.mixed else features()
+        names = [f"feature {j}" for j in range(X.shape[1])]
+        rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
+        trained = untrained.fit(rows, case.y)
+        if case.calibration is not None:
+            trained.calibrate(rows, case.y, method=case.calibration)
+        trained.save(directory / name, weights=case.weights)
+        model = type(trained).load(directory / name)
+        found, predicted = model.predict_topk(rows, k=3), model.predict(rows)
+        expected = {
+            "estimator": type(model).__name__,
+            "weights": case.weights,
+            "classes": model.classes_.tolist(),
+            "label_counts": model.label_counts_.tolist(),
+            "tree": model.tree_.to_nested(),
+            "feature_names": names if case.with_feature_names else None,
+            "X": X.tolist(),
+            "hidden": model.transform(rows).tolist(),
+            "labels": found.labels.tolist(),
+            "probabilities": found.probabilities.tolist(),
+            "predicted": predicted.toarray().tolist()
+            if sp.issparse(predicted)
+            else np.asarray(predicted, object).tolist(),
+        }
+        (directory / f"{name}.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
+
+
+def vector_tagger_cases() -> dict[str, Tagger]:
+    """Taggers of version 10: by method, with the vectorizer of the method, and decided."""
+    return {
+        f"tagger-{name}": Tagger(method=method).set_params(
+            classifier__dimension=5,
+            classifier__epochs=60,
+            classifier__batch_size=2,
+            classifier__random_state=0,
+        )
+        for name, method in {"extremetext": "extremetext", "fasttext-decided": "fasttext"}.items()
+    }
+
+
 #: What the taggers of version 8 are trained on.
 FIELDED_TEXTS = [{"title": text.split()[0], "text": text} for text in TEXTS[:-1]] + [TEXTS[-1]]
 
@@ -428,6 +499,8 @@ def main() -> None:
     make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)
     make_missing_taggers(GOLDEN / "version-8", later_tagger_cases(), FIELDED_TEXTS)
     make_missing_taggers(GOLDEN / "version-9", newest_tagger_cases(), TEXTS)
+    make_missing_vectors(GOLDEN / "version-10")
+    make_missing_taggers(GOLDEN / "version-10", vector_tagger_cases(), TEXTS)
 
 
 def make_missing(directory: Path, named: dict[str, Case]) -> None:

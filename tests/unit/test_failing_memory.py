@@ -92,6 +92,7 @@ models = {
     "dense": (LabelTreeClassifier(), dense),
     "flat": (OneVsRestClassifier(), X),
     "softmax": (HierarchicalSoftmaxClassifier(), X),
+    "vectors": (ExtremeTextClassifier(20, n_jobs=2), X),
     "examples": (FastXMLClassifier(n_trees=3, n_jobs=2), X),
     "online": (OnlineLabelTreeClassifier(), X),
 }
@@ -126,6 +127,8 @@ classes = {
     "sparse": (LabelTreeClassifier, {"penalty": "l1"}),
     "flat": (OneVsRestClassifier, {"n_jobs": 2}),
     "softmax": (HierarchicalSoftmaxClassifier, {"n_jobs": 2}),
+    "vectors": (ExtremeTextClassifier, {"n_jobs": 3, "epochs": 2, "hard_negatives": 1, "arity": 2, "max_leaves": 2}),
+    "vectors of softmax": (ExtremeTextClassifier, {"n_jobs": 2, "epochs": 2, "loss": "softmax"}),
     "examples": (FastXMLClassifier, {"n_trees": 2, "n_jobs": 2}),
     "online": (OnlineLabelTreeClassifier, {}),
 }
@@ -178,3 +181,25 @@ assert state(OnlineLabelTreeClassifier.load("copy")) == state(online)
 
 def test_texts_and_files(tmp_path: Path) -> None:
     run_with_failing_memory(SETUP + STORE, tmp_path)
+
+
+VECTORS = """
+from tests.vector_training import WIDE_TRAININGS, WIDE_TREE, native_trainer, random_problem, wide_options
+
+problem = random_problem(WIDE_TREE, 60, 50, seed=5)
+examples = problem.native_examples
+for kind in WIDE_TRAININGS:
+    options = wide_options(problem, kind, 7)
+    for n_threads in (1, 3):
+        for trainer in fail_at_every_allocation(
+            lambda: native_trainer(problem, options, n_threads), lambda t: t.learn(examples, _native.Progress())
+        ):
+            trainer.learn(examples, _native.Progress())  # a pass that failed does not spoil the next one
+            assert all(np.isfinite(array).all() for array in trainer.arrays().values())
+"""
+
+
+def test_training_of_vectors_goes_on(tmp_path: Path) -> None:
+    run_with_failing_memory(
+        "import os; os.environ['LABELTREE_FAILURES'] = '60'\n" + SETUP + VECTORS, tmp_path
+    )

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from tests.documents import documents
 
-from labeltree import FastXMLClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import (
+    ExtremeTextClassifier,
+    FastXMLClassifier,
+    LabelTreeClassifier,
+    OnlineLabelTreeClassifier,
+)
 from labeltree.online import readers_writer_lock
 from labeltree.online.readers_writer_lock import ReadersWriterLock
 
@@ -65,7 +70,7 @@ def in_child(work: Callable[[], bool], seconds: float = 60) -> None:
     assert os.waitstatus_to_exitcode(waited[1]) == 0
 
 
-@pytest.mark.parametrize("kind", [LabelTreeClassifier, FastXMLClassifier])
+@pytest.mark.parametrize("kind", [LabelTreeClassifier, FastXMLClassifier, ExtremeTextClassifier])
 def test_while_threads_predict(kind: Any) -> None:
     model = kind(random_state=0).fit(X, Y)
     row = model.model_.read(X[:1])
@@ -80,14 +85,13 @@ def test_while_threads_predict(kind: Any) -> None:
             in_child(lambda: ask() == expected)
 
 
-def test_while_threads_train() -> None:
-    model = LabelTreeClassifier(random_state=0, n_jobs=2)
-    expected = model.fit(X, Y).predict_topk(X, k=3).probabilities.tolist()
-
+@pytest.mark.parametrize("kind", [LabelTreeClassifier, ExtremeTextClassifier])
+def test_while_threads_train(kind: Any) -> None:
     def train() -> Any:
-        fitted = LabelTreeClassifier(random_state=0, n_jobs=2).fit(X, Y)
+        fitted = kind(random_state=0, n_jobs=2).fit(X, Y)
         return fitted.predict_topk(X, k=3).probabilities.tolist()
 
+    expected = train()
     with busy(train, train):
         for _ in range(10):
             in_child(lambda: train() == expected)

@@ -1,4 +1,4 @@
-"""A signal such as Ctrl-C stops a prediction, whichever model answers."""
+"""A signal such as Ctrl-C stops a prediction, whichever model answers, and the training of vectors."""
 
 import math
 import signal
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from tests.documents import documents
 
 from labeltree import (
+    ExtremeTextClassifier,
     FastXMLClassifier,
     HierarchicalSoftmaxClassifier,
     LabelTreeClassifier,
@@ -78,6 +79,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "flat": lambda: OneVsRestClassifier().fit(X, Y),
     "softmax": lambda: HierarchicalSoftmaxClassifier().fit(X, Y),
     "examples": lambda: FastXMLClassifier(n_trees=5).fit(X, Y),
+    "vectors": lambda: ExtremeTextClassifier(16).fit(X, Y),
     "online": lambda: OnlineLabelTreeClassifier().fit(X, Y),
     "mixed": lambda: mix([LabelTreeClassifier().fit(X, Y), OneVsRestClassifier().fit(X, Y)]),
 }
@@ -112,3 +114,13 @@ def test_reading_texts_stops() -> None:
     texts = ["a boat at sea near the coast of a small island " * 20] * 200
     vectorizer = TextVectorizer().fit(texts)
     assert_stops(lambda n: lambda: vectorizer.transform(texts * n))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_training_of_vectors_stops(loss: str, n_jobs: int) -> None:
+    def train(n: int) -> Callable[[], Any]:
+        model = ExtremeTextClassifier(32, loss=loss, epochs=5 * n, n_jobs=n_jobs, random_state=0)
+        return lambda: model.fit(X, Y)
+
+    assert_stops(train)

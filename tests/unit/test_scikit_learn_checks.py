@@ -10,6 +10,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labeltree import (
+    ExtremeTextClassifier,
+    FastTextClassifier,
     FastXMLClassifier,
     HierarchicalSoftmaxClassifier,
     LabelTreeClassifier,
@@ -39,6 +41,8 @@ NOT_FOR_US = (
     "OnlineLabelTreeClassifier does not have a decision_function method",
     "FastXMLClassifier does not have a decision_function method",
     "PfastreXMLClassifier does not have a decision_function method",
+    "ExtremeTextClassifier does not have a decision_function method",
+    "FastTextClassifier does not have a decision_function method",
 )
 
 
@@ -55,6 +59,10 @@ NOT_FOR_US = (
         PfastreXMLClassifier(n_trees=5),
         OneVsRestClassifier(solver="sparse"),
         OneVsRestClassifier(solver="max_margin"),
+        ExtremeTextClassifier(dimension=8, epochs=60, batch_size=16, dropout=0.0),
+        FastTextClassifier(dimension=8, epochs=60),
+        FastTextClassifier("hs", dimension=8, epochs=60),
+        FastTextClassifier("ova", dimension=8, epochs=60),
     ],
     expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )

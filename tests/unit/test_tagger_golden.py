@@ -6,12 +6,18 @@ import json
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, later_tagger_cases, newest_tagger_cases, tagger_cases
+from tests.golden.make import (
+    GOLDEN,
+    later_tagger_cases,
+    newest_tagger_cases,
+    tagger_cases,
+    vector_tagger_cases,
+)
 
 from labeltree.model_file import read_info
 from labeltree.text import Tagger, allow_import
 
-CASES = {6: tagger_cases(), 8: later_tagger_cases(), 9: newest_tagger_cases()}
+CASES = {6: tagger_cases(), 8: later_tagger_cases(), 9: newest_tagger_cases(), 10: vector_tagger_cases()}
 
 
 def test_all_golden_taggers_are_there() -> None:

@@ -111,11 +111,10 @@ def _convert_model(source: Path, target: Path, weights: options.WeightType) -> N
             f"{source} is an online model, which needs all its state to learn more; freeze it in Python: "
             "OnlineLabelTreeClassifier.load(...).freeze().save(...)"
         )
-    if kind_of(type(model)).section != "linear_trees":
+    if kind_of(type(model)).section not in ("linear_trees", "embedding"):
         raise ValueError(
             f"{source} is {with_article(type(model).__name__)}, whose weights have one type only; models of "
-            "label-tree, softmax "
-            "and one-vs-rest can be converted"
+            "label-tree, softmax, one-vs-rest, extremetext and fasttext can be converted"
         )
     save(model, target, weights=weights)
     after = bytes_text(directory_bytes(target))

@@ -143,11 +143,15 @@ def _fields(classes: dict[str, ast.ClassDef], name: str) -> dict[str, tuple[ast.
     """The annotation and the default of each field of a dataclass, with those of parents in the same file."""
     definition = classes[name]
     found: dict[str, tuple[ast.expr, ast.expr]] = {}
+    if not definition.decorator_list:  # its annotations are no fields
+        return found
     for parent in definition.bases:
         if isinstance(parent, ast.Name) and parent.id in classes:
             found |= _fields(classes, parent.id)
     for node in definition.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            if ast.unparse(node.annotation).startswith("ClassVar"):
+                continue
             found[node.target.id] = node.annotation, node.value
     return found
 

@@ -65,7 +65,8 @@ def read_word_vector_array(
     wanted = None if words is None else frozenset(words)
     kept = [word for word in line_of if wanted is None or word in wanted]
     rows = [line_of[word] - 1 for word in kept]
-    values = np.asarray(array[rows], dtype=np.float32).reshape(len(rows), array.shape[1])
+    with np.errstate(over="ignore"):  # found below
+        values = np.asarray(array[rows], dtype=np.float32).reshape(len(rows), array.shape[1])
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
         bad = int(np.argmin(finite))

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
 
 from labeltree.data import write_word_vectors
 from labeltree.embedding.forest import EmbeddingForest
@@ -45,7 +47,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "rate_schedule": Choice(("linear", "constant")),
     "batch_size": Number(1, 1 << 16, integer=True),
     "initial_accumulator": Number(0, 1e10),
-    "epsilon": Number(0, 1e10),
+    "epsilon": Number(1e-20, 1e10),  # with 0, a number without gradients would become 0 / 0
     "regularization": Number(0, 1e10),
     "dropout": Number(0, 0.95),
     "pooling": Choice(("sum", "mean")),
@@ -60,7 +62,7 @@ CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class EmbeddingClassifier(LabelTreeEstimator):
+class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
     """The base class of estimators that learn word vectors under a label tree."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
@@ -221,7 +223,7 @@ class EmbeddingClassifier(LabelTreeEstimator):
         words = vars(self).get("_words")
 
         def start(n_features: int) -> StartVectors:
-            return start_vectors(self.pretrained, words, int(self.dimension), bool(self.frozen))
+            return start_vectors(self.pretrained, words, n_features, int(self.dimension), bool(self.frozen))
 
         return EmbeddingPlan(
             self._recipe(),
@@ -233,7 +235,12 @@ class EmbeddingClassifier(LabelTreeEstimator):
         )
 
     def kept_parameters(self) -> Mapping[str, Any]:
-        return {"normalize": bool(self.normalize), "loss": self.loss, "pooling": self.pooling}
+        return {
+            "normalize": bool(self.normalize),
+            "loss": self.loss,
+            "pooling": self.pooling,
+            "dimension": int(self.dimension),
+        }
 
     def stored_parameters(self) -> dict[str, Any]:
         stored = super().stored_parameters()
@@ -264,6 +271,11 @@ class EmbeddingClassifier(LabelTreeEstimator):
         forest = self.model_.forest
         assert isinstance(forest, EmbeddingForest)
         return forest
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """Return the hidden vector of each row: the sum or the mean of the vectors of its words.

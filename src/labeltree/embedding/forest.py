@@ -108,7 +108,8 @@ class EmbeddingForest(LabelForest):
         vectors = self.words.rows(words)
 
         def by_words(step: Step) -> Step:
-            weights = vectors @ self.nodes.vectors.rows(step.node)
+            with np.errstate(over="ignore", invalid="ignore"):  # the vectors of a file may have any numbers
+                weights = vectors @ self.nodes.vectors.rows(step.node)
             triples = zip(words.tolist(), values.tolist(), weights.tolist(), strict=True)
             return replace(step, contributions=strongest(triples, n_features, feature_names))
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from labeltree.data import WordVectors, read_word_vectors
 from labeltree.data.word_vector_array import read_word_vector_array
 from labeltree.embedding.plan import StartVectors
+from labeltree.wording import count_text
 
 #: A file, a pair of a NumPy file and a file of its words, or the vectors themselves.
 Pretrained: TypeAlias = "str | os.PathLike[str] | tuple[Any, Any] | WordVectors"
@@ -26,21 +27,33 @@ def is_pretrained(value: Any) -> bool:
 
 
 def start_vectors(
-    pretrained: Pretrained, words: Sequence[Any] | NDArray[Any] | None, dimension: int, frozen: bool
+    pretrained: Pretrained,
+    words: Sequence[Any] | NDArray[Any] | None,
+    n_features: int,
+    dimension: int,
+    frozen: bool,
 ) -> StartVectors:
     """Return the vectors of those features that have one.
 
     Raises
     ------
     ValueError
-        If the features have no names, if no feature has a vector, or if the vectors have another dimension.
+        If the features have no names or not one name each, if no feature has a vector, or if the vectors have another
+        dimension or numbers that are not finite.
     """
     if words is None:
         raise ValueError(
             "pretrained vectors belong to words, but the columns of X have no names: pass words=… to fit, use a frame, "
             "or train on texts with labeltree.text.Tagger"
         )
-    column_of = {str(word): column for column, word in enumerate(words)}
+    if len(words) != n_features:
+        raise ValueError(
+            f"words must name all {n_features} columns of X, got {count_text(len(words), 'word')}"
+        )
+    column_of: dict[str, int] = {}
+    for column, word in enumerate(map(str, words)):
+        if column_of.setdefault(word, column) != column:
+            raise ValueError(f"words must be distinct, but {word!r} occurs twice")
     found = _read(pretrained, column_of)
     n_dimensions = found.values.shape[1]
     if n_dimensions != dimension:
@@ -63,9 +76,27 @@ def start_vectors(
 
 def _read(pretrained: Pretrained, wanted: dict[str, int]) -> WordVectors:
     if isinstance(pretrained, WordVectors):
-        return pretrained
+        return _checked(pretrained)
     if isinstance(pretrained, tuple):
         return read_word_vector_array(*pretrained, words=wanted.keys())
     if Path(pretrained).suffix == ".npy":
         return read_word_vector_array(pretrained, words=wanted.keys())
     return read_word_vectors(pretrained, words=wanted.keys(), unique=True)
+
+
+def _checked(vectors: WordVectors) -> WordVectors:
+    """Return vectors that were given in Python, as float32."""
+    words = list(vectors.words)
+    with np.errstate(over="ignore"):
+        values = np.asarray(vectors.values, dtype=np.float32)
+    if values.ndim != 2 or len(values) != len(words):
+        raise ValueError(
+            f"pretrained: expected a vector for each of {len(words)} words, got the shape {values.shape}"
+        )
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            "pretrained: expected finite float32 numbers, got others in the vector of "
+            f"{words[int(finite.argmin())]!r}"
+        )
+    return WordVectors(words, values)

@@ -64,7 +64,8 @@ class Vectors:
         if self.type == "bfloat16":
             return from_bfloat16(values)
         if self.scale is not None:
-            wide: NDArray[np.float32] = values.astype(np.float32) * self.scale[rows][..., np.newaxis]
+            with np.errstate(over="ignore", invalid="ignore"):  # the scales of a file may be any numbers
+                wide: NDArray[np.float32] = values.astype(np.float32) * self.scale[rows][..., np.newaxis]
             return wide
         return np.asarray(values, dtype=np.float32)
 
