@@ -14,6 +14,8 @@ namespace {
 enum : uint64_t { kOrder = 1 };
 
 constexpr int64_t kRowsPerTask = 8;
+// The fewest rows of a batch for each thread.
+constexpr int kRowsPerThread = 16;
 constexpr int64_t kWordsPerTask = 64;
 
 // Calls body(i, worker) for all i below n, some at a time.
@@ -48,7 +50,8 @@ void VectorTrainer::learn(const Examples& examples, Progress& progress) {
   Random(mix_seed(mix_seed(options_.seed, kOrder), n_passes_++))
       .shuffle(order.data(), static_cast<uint32_t>(n));
 
-  ThreadTeam team(options_.n_threads);
+  // Threads would spend their time waiting for each other in a small batch.
+  ThreadTeam team(std::min<int>(options_.n_threads, std::max(options_.batch_size / kRowsPerThread, 1)));
   const bool softmax = options_.loss == NodeLoss::softmax;
   // Hard negatives are found block by block, and so are their nodes learned.
   ExampleBatch batch(blocks_, words_.table().n_vectors(), options_.trains_root, options_.mean, softmax,

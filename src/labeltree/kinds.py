@@ -232,7 +232,7 @@ KINDS = (
         10,
         "fasttext",
         {
-            "The vectors": ("dimension", "pretrained", "frozen", "vector_type"),
+            "The vectors": ("dimension", "pretrained", "frozen", "vector_type", "bias"),
             "The training": ("loss", "solver", "learning_rate", "epochs", "batch_size", "regularization"),
             "The run": _RUN,
         },

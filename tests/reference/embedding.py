@@ -123,7 +123,7 @@ class Table:
             self.n_steps[i] += 1
             t = self.n_steps[i]
             self.means[i] = o.beta1 * self.means[i] + (1 - o.beta1) * g
-            self.squares[i] = o.beta2 * self.squares[i] + (1 - o.beta2) * g**2
+            self.squares[i] = o.beta2 * self.squares[i] + (1 - o.beta2) * (g**2).mean()  # over all dimensions
             rate *= np.sqrt(1 - o.beta2**t) / (1 - o.beta1**t)
             self.vectors[i] -= rate * self.means[i] / (np.sqrt(self.squares[i]) + o.epsilon)
 

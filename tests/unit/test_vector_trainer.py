@@ -81,7 +81,7 @@ def test_vectors_are_those_of_the_twin(tree: str, kind: str, solver: str) -> Non
         5, passes=2, batch_size=4, l2=0.01, seed=7, dropout=0.2, **KINDS[kind], **SOLVERS[solver]
     )
     expected = twin_arrays(problem, options, passes=2)
-    assert np.abs(expected["node_vector"]).max() > 0.01
+    assert np.abs(expected["node_vector"]).max() > 0.005
     assert_close(kernel_arrays(problem, options, passes=2), expected)
 
 

@@ -198,8 +198,17 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         return TreeRecipe.of(self)
 
     def default_rate(self) -> float:
-        """Return the learning rate for the solver; longer vectors need shorter steps of Adam."""
-        return {"adam": 0.2 / math.sqrt(self.dimension), "adagrad": 0.2, "sgd": 0.5}[self.solver]
+        """Return the learning rate for the solver.
+
+        Longer vectors need shorter steps of Adam, and sums over larger batches shorter steps of SGD. Means are shorter
+        than sums of rows of unit length, so that words have a longer way to go.
+        """
+        rates = {
+            "adam": (0.5 if self.pooling == "mean" else 0.2) / math.sqrt(self.dimension),
+            "adagrad": 0.2,
+            "sgd": 0.1 / math.sqrt(self.batch_size),
+        }
+        return rates[self.solver]
 
     def make_plan(self) -> EmbeddingPlan:
         """Return the plan of the training."""
@@ -307,17 +316,18 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         path : path of a file
             Written atomically; names ending in ``.gz``, ``.xz`` and ``.zst`` are compressed.
         words : sequence of str, optional
-            The words of the features. By default those of the vectorizer, or the columns of the frame that the model
-            was trained on.
+            The words of the features. By default those of the vectorizer, without n-grams of characters and buckets,
+            or the columns of the frame that the model was trained on.
         """
-        if words is None:
-            model = self.model_
-            words = (
-                model.feature_names if model.vectorizer is None else model.vectorizer.get_feature_names_out()
-            )
+        model, vectors = self.model_, self.word_vectors_
+        if words is None and model.vectorizer is not None:
+            words = model.vectorizer.get_feature_names_out()[: model.vectorizer.features.n_words]
+            vectors = vectors[: len(words)]
+        elif words is None:
+            words = model.feature_names
         if words is None:
             raise ValueError("the features of this model have no names: pass words, one for each feature")
-        write_word_vectors(path, [str(word) for word in words], self.word_vectors_)
+        write_word_vectors(path, [str(word) for word in words], vectors)
 
 
 def _words_of(X: Any) -> Any:
@@ -366,7 +376,8 @@ class ExtremeTextClassifier(EmbeddingClassifier):
     solver : {"adam", "adagrad", "sgd"}
         How vectors go down their gradients. "adam" is the most precise; "sgd" needs a third of its memory.
     learning_rate : float, optional
-        Step size at the start. By default 0.2 / √dimension for "adam", 0.2 for "adagrad" and 0.5 for "sgd".
+        Step size at the start. By default 0.2 / √dimension for "adam" (0.5 / √dimension for the mean), 0.2 for
+        "adagrad", and 0.1 / √batch_size for "sgd", which often needs another one.
     rate_schedule : {"linear", "constant"}
         Whether the learning rate falls to 0 in proportion to the rows seen, or stays.
     epochs : int

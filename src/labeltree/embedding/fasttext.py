@@ -48,8 +48,8 @@ class FastTextClassifier(EmbeddingClassifier):
     dimension : int
         Number of dimensions of the vectors. More dimensions are more precise, and cost time and memory in proportion.
     learning_rate : float, optional
-        Step size at the start, which falls to 0 in proportion to the rows seen. By default 0.2 / √dimension for "adam",
-        0.2 for "adagrad", and fastText's 0.1 for "sgd".
+        Step size at the start, which falls to 0 in proportion to the rows seen. By default 0.5 / √dimension for "adam",
+        0.2 for "adagrad", and 0.1 / √batch_size for "sgd".
     epochs : int
         Number of passes over the rows. Raise it for few rows.
     solver : {"adam", "adagrad", "sgd"}
@@ -59,6 +59,8 @@ class FastTextClassifier(EmbeddingClassifier):
         batches train faster.
     regularization : float
         Weight of the L2 penalty. It is applied to a vector each time an example changes it.
+    bias : bool
+        Add a bias to the score of every node. fastText has none.
     pretrained : str, path-like, pair of paths or WordVectors, optional
         Word vectors to start from: a file for `labeltree.data.read_word_vectors`, or a ``.npy`` array with a text file
         of the same name that has a word per line. Words without a vector start from random numbers.
@@ -98,6 +100,7 @@ class FastTextClassifier(EmbeddingClassifier):
     solver: str = "adam"
     batch_size: int = 128
     regularization: float = 0.0
+    bias: bool = True
     pretrained: Any = None
     frozen: bool = False
     vector_type: str = "int8"
@@ -108,11 +111,10 @@ class FastTextClassifier(EmbeddingClassifier):
     @classmethod
     def fasttext(cls, **parameters: Any) -> FastTextClassifier:
         """Return an estimator with fastText's own settings: plain SGD, a step for every row, a rate of 0.1."""
-        return cls(**{"solver": "sgd", "learning_rate": 0.1, "batch_size": 1, **parameters})
+        return cls(**{"solver": "sgd", "learning_rate": 0.1, "batch_size": 1, "bias": False, **parameters})
 
     # What fastText has no parameters for.
     normalize = False
-    bias = False
     pooling = "mean"
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**CONSTRAINTS, "loss": Choice(tuple(OUTPUTS))}
@@ -120,9 +122,6 @@ class FastTextClassifier(EmbeddingClassifier):
     @property
     def node_loss(self) -> str:
         return OUTPUTS[self.loss].node_loss
-
-    def default_rate(self) -> float:
-        return 0.1 if self.solver == "sgd" else super().default_rate()
 
     def link_of(self, loss: str) -> str:
         return LINKS[OUTPUTS[loss].node_loss]

@@ -76,11 +76,12 @@ class EmbeddingPlan:
     def train(self, examples: Examples, run: Run) -> Trained:
         """Build the tree and learn the vectors."""
         started = time.perf_counter()
+        n_rows, n_features = examples.labels.n_rows, examples.features.n_features
+        start = self.start_vectors(n_features)
         tree = self.grow_tree(examples, run)
         built = time.perf_counter()
-        n_rows = examples.labels.n_rows
         has_empty = bool((np.diff(examples.labels.indptr) == 0).any())
-        trainer = self.trainer(tree, examples.features.n_features, n_rows, has_empty, run.n_threads)
+        trainer = self.trainer(tree, n_features, n_rows, has_empty, run.n_threads, start)
 
         def learn(progress: _native.Progress) -> None:
             for _ in range(self.epochs):
@@ -91,6 +92,10 @@ class EmbeddingPlan:
         seconds = {"clustering": built - started, "training": time.perf_counter() - built}
         return Trained(forest, [{"n_passes": self.epochs}], seconds)
 
+    def start_vectors(self, n_features: int) -> StartVectors | None:
+        """Read the vectors that words start from, if there are some: a bad file is refused before anything else."""
+        return None if self.start is None else self.start(n_features)
+
     def grow_tree(self, examples: Examples, run: Run) -> LabelTree:
         """Build the tree of these examples."""
         n_labels = examples.labels.n_labels
@@ -99,7 +104,13 @@ class EmbeddingPlan:
         return run.phase(self.recipe.describe(n_labels), grow)
 
     def trainer(
-        self, tree: LabelTree, n_features: int, n_rows: int, has_empty: bool, n_threads: int
+        self,
+        tree: LabelTree,
+        n_features: int,
+        n_rows: int,
+        has_empty: bool,
+        n_threads: int,
+        start: StartVectors | None,
     ) -> _native.VectorTrainer:
         """Return the kernel's trainer, with the vectors that words start from.
 
@@ -117,8 +128,7 @@ class EmbeddingPlan:
             }
         )
         trainer = _native.VectorTrainer(tree.native, n_features, options)
-        if self.start is not None:
-            start = self.start(n_features)
+        if start is not None:
             trainer.set_words(start.words, start.values, start.frozen)
         return trainer
 

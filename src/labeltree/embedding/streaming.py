@@ -150,9 +150,10 @@ def fit_stream(
         return Examples(features, read_labels_of(rows.y, classes, "lists"), reader=reader)
 
     surveyed = time.perf_counter()
+    start = plan.start_vectors(survey.n_features)
     tree = plan.grow_tree(examples_of(survey.sample()), run)
     built = time.perf_counter()
-    trainer = plan.trainer(tree, survey.n_features, survey.n_rows, survey.has_empty, run.n_threads)
+    trainer = plan.trainer(tree, survey.n_features, survey.n_rows, survey.has_empty, run.n_threads, start)
 
     def learn(progress: _native.Progress) -> None:
         for epoch in range(plan.epochs):

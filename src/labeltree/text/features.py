@@ -111,6 +111,11 @@ class TextFeatures:
             raise ValueError(f"expected {expected}, got {type(text).__name__}")
         return {name: text[name] or "" for name in self.settings.fields if text.get(name)}
 
+    @property
+    def n_words(self) -> int:
+        """The number of columns of words: the first ones. If all terms are hashed, there are none."""
+        return len(self.terms[0][1]) - 1 if self.terms else 0
+
     def names(self) -> NDArray[np.object_]:
         """Return the terms by column, or names of hashed columns.
 
