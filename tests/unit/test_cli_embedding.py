@@ -259,7 +259,7 @@ def test_wrong_options_end_before_anything_is_read(
 
 
 def test_training_that_diverges_leaves_no_model(files: Path, tmp_path: Path) -> None:
-    options = ["--method", "fasttext", "--loss", "ova", "--learning-rate", 1e10]
+    options = ["--method", "fasttext", "--loss", "ova", "--solver", "sgd", "--learning-rate", 1e10]
     error = run("train", files / "train.txt", "--model", tmp_path / "m", *options, exit_code=1).stderr
     assert "training diverged" in in_words(error)
     assert "Lower learning_rate" in in_words(error)

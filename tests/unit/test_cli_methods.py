@@ -146,7 +146,11 @@ def test_help_without_a_method_names_all_of_them() -> None:
             "--max-leaf is an option of fastxml and pfastrexml, not of label-tree",
         ),
         ("softmax", "--loss", "one-vs-rest and extremetext and fasttext, not of softmax"),
-        ("softmax", "--preset", "--preset is an option of label-tree, not of softmax"),
+        (
+            "softmax",
+            "--preset",
+            "--preset is an option of label-tree and extremetext and fasttext, not of softmax",
+        ),
         ("one-vs-rest", "--tree", "label-tree and softmax and extremetext, not of one-vs-rest"),
         ("fastxml", "--weights", "of label-tree and softmax and one-vs-rest, not of fastxml"),
         ("pfastrexml", "--leaf", "No such option"),

@@ -154,7 +154,7 @@ def test_some_training_diverges() -> None:
     with pytest.raises(
         ValueError, match=r"training diverged: vectors are no longer finite\. Lower learning_rate"
     ):
-        FastTextClassifier("ova", dimension=4, learning_rate=1e10, random_state=0).fit(X, Y)
+        FastTextClassifier("ova", dimension=4, solver="sgd", learning_rate=1e10, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["word_vector", "node_vector", "bias"])
@@ -244,9 +244,16 @@ def test_every_parameter_of_fasttext_changes_the_model(name: str) -> None:
 
 
 def test_the_default_learning_rate_depends_on_the_solver() -> None:
-    for solver, rate in (("adam", 0.03), ("adagrad", 0.2), ("sgd", 0.5)):
+    shape = {"dimension": 16, "batch_size": 25, "epochs": 5}
+    for solver, pooling, rate in (
+        ("adam", "sum", 0.2 / 4),
+        ("adam", "mean", 0.5 / 4),
+        ("adagrad", "sum", 0.2),
+        ("sgd", "sum", 0.1 / 5),
+    ):
         default, given = (
-            vector_model("logistic", solver=solver, learning_rate=value, epochs=5) for value in (None, rate)
+            vector_model("logistic", solver=solver, pooling=pooling, learning_rate=value, **shape)
+            for value in (None, rate)
         )
         np.testing.assert_array_equal(default.word_vectors_, given.word_vectors_)
         assert default.learning_rate is None
