@@ -33,7 +33,7 @@ struct FeatureRow {
   }
 };
 
-// Makes other features of a row: all of them dense.
+// Replaces the features of a row by dense ones.
 class RowTransform {
  public:
   virtual ~RowTransform() = default;

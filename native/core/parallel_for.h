@@ -1,4 +1,4 @@
-// The one way this library uses threads.
+// Threads for one loop of tasks. core/thread_team.h has threads for many short loops.
 #pragma once
 
 #include <algorithm>

@@ -39,14 +39,23 @@ class ThreadTeam {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
+  // Splits [0, n) into ranges of at most `grain` and calls body(begin, end, worker) for each.
+  template <class Body>
+  void run_ranges(int64_t n, int64_t grain, const Body& body) {
+    run((n + grain - 1) / grain,
+        [&](int64_t range, int worker) { body(range * grain, std::min(n, (range + 1) * grain), worker); });
+  }
+
   // Calls body(task, worker) for every task in [0, n_tasks), as parallel_for does. The first exception, or an
   // interruption of the caller, stops the hand-out and is thrown again here.
   template <class Body>
   void run(int64_t n_tasks, const Body& body) {
-    stop_if_interrupted();
     if (threads_.empty() || n_tasks <= 1) {
       [[maybe_unused]] const FlushSubnormals flush;
-      for (int64_t task = 0; task < n_tasks; ++task) body(task, 0);
+      for (int64_t task = 0; task < n_tasks; ++task) {
+        stop_if_interrupted();
+        body(task, 0);
+      }
       return;
     }
     n_tasks_ = n_tasks;
@@ -94,6 +103,7 @@ class ThreadTeam {
     [[maybe_unused]] const FlushSubnormals flush;
     try {
       for (int64_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < n_tasks_;) {
+        stop_if_interrupted();
         call_(body_, task, worker);
       }
     } catch (...) {

@@ -1,6 +1,8 @@
 #include "embedding/example_batch.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <stdexcept>
 
 #include "embedding/hidden_transform.h"
 #include "model/block_arrays.h"
@@ -47,6 +49,11 @@ void ExampleBatch::read(const Examples& examples, const int64_t* rows, int n_row
     read_labels(examples, rows[at], at);
     weight_.push_back(examples.weight(rows[at]));
     narrow_.row_begin.push_back(static_cast<int64_t>(narrow_.node.size()));
+  }
+  // Entries and nodes are counted in 32 bits.
+  if (std::max(words_.word.size(), nodes_.size()) > INT32_MAX) {
+    throw std::invalid_argument(
+        "the rows of a batch have more than 2,147,483,647 features: lower batch_size");
   }
   words_.by_word.sort(words_.row_begin, words_.word);
   words_.value_by_word.resize(words_.value.size());

@@ -10,13 +10,12 @@ namespace labeltree {
 // The last dimension is that of the bias. Vectors are filled up with zeros to `stride` dimensions.
 class HiddenRows {
  public:
-  HiddenRows(int64_t dimension, int64_t stride) : dimension_(dimension), stride_(stride) {}
+  explicit HiddenRows(int64_t stride) : stride_(stride) {}
 
   void resize(int64_t n_rows) {
     vectors_.reset(n_rows * stride_);
     gradients_.reset(n_rows * stride_);
   }
-  int64_t dimension() const { return dimension_; }
   int64_t stride() const { return stride_; }
   float* vector(int64_t row) { return vectors_.data() + row * stride_; }
   const float* vector(int64_t row) const { return vectors_.data() + row * stride_; }
@@ -24,7 +23,7 @@ class HiddenRows {
   const float* gradient(int64_t row) const { return gradients_.data() + row * stride_; }
 
  private:
-  int64_t dimension_, stride_;
+  int64_t stride_;
   AlignedFloats vectors_, gradients_;
 };
 

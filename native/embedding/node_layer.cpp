@@ -12,8 +12,8 @@ NodeLayer::NodeLayer(const TreeBlocks& blocks, const VectorOptions& options)
 
 void NodeLayer::prepare(const ExampleBatch& batch, int n_threads) {
   tiles_.arrange(batch);
-  slots_.reset(tiles_.n_slots() * table_.stride());
-  if (options_.loss == NodeLoss::softmax) scores_.assign(tiles_.n_scores(), 0.0f);
+  slots_.reserve(tiles_.n_slots() * table_.stride());
+  if (options_.loss == NodeLoss::softmax) scores_.resize(tiles_.n_scores());
   narrow_.resize(batch.narrow().node.size());
   scratch_.resize(n_threads);
 }
@@ -25,6 +25,7 @@ void NodeLayer::score(const ExampleBatch& batch, const BlockTile& tile, const Hi
   for (int64_t i = 0; i < tile.n_examples; ++i) {
     scratch.vectors[i] = hidden.vector(batch.block_examples()[tile.examples[i]].row);
     scratch.score_rows[i] = scores.data + i * scores.step;
+    std::fill_n(scratch.score_rows[i], tile.n_columns(), 0.0f);
   }
   const int32_t first = blocks_.first_node(tile.block) + tile.column_begin;
   vector_kernels().dot(scratch.vectors.data(), static_cast<int>(tile.n_examples),
@@ -33,7 +34,7 @@ void NodeLayer::score(const ExampleBatch& batch, const BlockTile& tile, const Hi
 
 void NodeLayer::learn_logistic(const ExampleBatch& batch, const BlockTile& tile, const HiddenRows& hidden,
                                float rate, Scratch& scratch) {
-  scratch.scores.assign(tile.n_examples * tile.n_columns(), 0.0f);
+  scratch.scores.resize(tile.n_examples * tile.n_columns());
   const ScoreTile scores{scratch.scores.data(), tile.n_columns()};
   score(batch, tile, hidden, scores, scratch);
   const int32_t first = blocks_.first_node(tile.block) + tile.column_begin;

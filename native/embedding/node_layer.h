@@ -123,13 +123,11 @@ void NodeLayer::learn(ThreadTeam& team, const ExampleBatch& batch, HiddenRows& h
       });
     });
   }
-  const int64_t n_nodes = batch.narrow().by_node.n_items();
-  team.run((n_nodes + kNarrowNodes - 1) / kNarrowNodes, [&](int64_t task, int worker) {
-    const int64_t end = std::min((task + 1) * kNarrowNodes, n_nodes);
-    for (int64_t i = task * kNarrowNodes; i < end; ++i) {
-      step_narrow(batch, i, hidden, rate, scratch_[worker]);
-    }
-  });
+  team.run_ranges(batch.narrow().by_node.n_items(), kNarrowNodes,
+                  [&](int64_t begin, int64_t end, int worker) {
+                    for (int64_t i = begin; i < end; ++i)
+                      step_narrow(batch, i, hidden, rate, scratch_[worker]);
+                  });
 }
 
 }  // namespace labeltree

@@ -8,7 +8,7 @@ namespace labeltree {
 namespace {
 
 constexpr int64_t kMultiple = 16;
-// Means of so many gradients need no correction any more: 0.999 to this power is nothing in float32.
+// After this many steps the correction is 1 in float32, for beta2 up to 0.999.
 constexpr int32_t kMostCorrected = 1 << 15;
 
 }  // namespace

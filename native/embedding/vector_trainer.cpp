@@ -18,15 +18,6 @@ constexpr int64_t kRowsPerTask = 8;
 constexpr int kRowsPerThread = 16;
 constexpr int64_t kWordsPerTask = 64;
 
-// Calls body(i, worker) for all i below n, some at a time.
-template <class Body>
-void run_ranges(ThreadTeam& team, int64_t n, int64_t per_task, const Body& body) {
-  team.run((n + per_task - 1) / per_task, [&](int64_t task, int worker) {
-    const int64_t end = std::min((task + 1) * per_task, n);
-    for (int64_t i = task * per_task; i < end; ++i) body(i, worker);
-  });
-}
-
 }  // namespace
 
 VectorTrainer::VectorTrainer(const LabelTreeView& tree, int64_t n_features, const VectorOptions& options)
@@ -34,7 +25,7 @@ VectorTrainer::VectorTrainer(const LabelTreeView& tree, int64_t n_features, cons
       blocks_(tree),
       words_(n_features, options),
       nodes_(blocks_, options),
-      hidden_(options.dimension, nodes_.table().stride()) {}
+      hidden_(nodes_.table().stride()) {}
 
 float VectorTrainer::rate() const {
   if (!options_.falling_rate) return options_.learning_rate;
@@ -75,26 +66,35 @@ void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Exa
                                 const int64_t* next_rows, int n_next, ExampleBatch& next) {
   const float rate = this->rate();
   hidden_.resize(batch.n_rows());
-  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
-    words_.make_hidden(batch, static_cast<int>(row), n_visited_ + row, hidden_);
+  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      words_.make_hidden(batch, static_cast<int>(row), n_visited_ + row, hidden_);
+    }
   });
   if (options_.hard_negatives > 0) add_hard_negatives(team, batch);
   // The next batch is read meanwhile: it does not depend on the vectors.
   nodes_.learn(team, batch, hidden_, rate, [&] { next.read(examples, next_rows, n_next); });
-  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
-    nodes_.add_up_gradient(batch, static_cast<int>(row), hidden_);
-    words_.drop_gradient(static_cast<int>(row), n_visited_ + row, hidden_);
+  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      nodes_.add_up_gradient(batch, static_cast<int>(row), hidden_);
+      words_.drop_gradient(static_cast<int>(row), n_visited_ + row, hidden_);
+    }
   });
   std::vector<AlignedFloats> scratch(team.size());
   for (AlignedFloats& of_thread : scratch) of_thread.reset(words_.table().stride());
-  run_ranges(team, batch.words().by_word.n_items(), kWordsPerTask,
-             [&](int64_t i, int worker) { words_.learn(batch, i, hidden_, rate, scratch[worker]); });
+  team.run_ranges(batch.words().by_word.n_items(), kWordsPerTask,
+                  [&](int64_t begin, int64_t end, int worker) {
+                    for (int64_t i = begin; i < end; ++i)
+                      words_.learn(batch, i, hidden_, rate, scratch[worker]);
+                  });
 }
 
 void VectorTrainer::add_hard_negatives(ThreadTeam& team, ExampleBatch& batch) {
   hard_negatives_.resize(batch.n_rows());
-  run_ranges(team, batch.n_rows(), kRowsPerTask, [&](int64_t row, int) {
-    nodes_.find_hard_negatives(batch, static_cast<int>(row), hidden_, hard_negatives_[row]);
+  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      nodes_.find_hard_negatives(batch, static_cast<int>(row), hidden_, hard_negatives_[row]);
+    }
   });
   batch.add_negatives(hard_negatives_);
 }

@@ -70,7 +70,7 @@ struct VectorKernels {
   void (*step)(VectorSolver solver, const VectorStep& step, float* weights, const float* gradient);
 };
 
-// Those of lane_kernels().
+// The vector kernels of the instruction set that lane_kernels() chose.
 const VectorKernels& vector_kernels();
 
 }  // namespace labeltree

@@ -234,7 +234,7 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
 
 void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const {
   if (n_dense() == 0 || n_rows == 0) return;
-  if (has_node_vectors()) return add_products(block, rows, n_rows, scores);
+  if (has_node_vectors()) return add_node_products(block, rows, n_rows, scores);
   const LaneKernels& kernels = lane_kernels();
   const auto add = fused_ ? kernels.add_products : kernels.add_products_unfused;
   const int n = n_scores(block);
@@ -251,8 +251,8 @@ void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, 
   }
 }
 
-void BlockStore::add_products(int32_t block, const float* const* rows, int n_rows,
-                              float* const* scores) const {
+void BlockStore::add_node_products(int32_t block, const float* const* rows, int n_rows,
+                                   float* const* scores) const {
   const int64_t n = n_columns(block), first = first_node(block);
   const int64_t step = std::max(kProductsAtATime / (n_dense() * n_rows), int64_t{1});
   std::vector<float*> moved;  // the products of a flat tree are made in parts

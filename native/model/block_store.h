@@ -114,7 +114,7 @@ class BlockStore {
   void check_node_vectors() const;
   void add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
   // The same by the vectors of nodes.
-  void add_products(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
+  void add_node_products(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
   bool has_node_vectors() const {
     return std::visit([](const auto& vectors) { return vectors.size > 0; }, views_.node_vector);
   }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
-    from labeltree.embedding.classifier import ExtremeTextClassifier
+    from labeltree.embedding.extremetext import ExtremeTextClassifier
     from labeltree.embedding.fasttext import FastTextClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
     from labeltree.mixing import MixedModel, mix
@@ -38,7 +38,7 @@ __all__ = [
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
     "DataFormatError": "labeltree.errors",
-    "ExtremeTextClassifier": "labeltree.embedding.classifier",
+    "ExtremeTextClassifier": "labeltree.embedding.extremetext",
     "FastTextClassifier": "labeltree.embedding.fasttext",
     "FastXMLClassifier": "labeltree.rivals.fastxml",
     "HierarchicalSoftmaxClassifier": "labeltree.rivals.softmax",

@@ -103,6 +103,9 @@ class FeatureMatrix:
     def take(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureMatrix:
         """Some of the rows, in this order."""
 
+    def dense_rows(self, n_threads: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+        """The dense features of all rows."""
+
     @overload
     def hidden(self, vectors: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, mean: bool) -> FeatureMatrix: ...
 

@@ -199,7 +199,7 @@ KINDS = (
     ),
     Kind(
         "ExtremeTextClassifier",
-        "labeltree.embedding.classifier",
+        "labeltree.embedding.extremetext",
         "embedding",
         10,
         "extremetext",

@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "core/dense_range.h"
+#include "core/parallel_for.h"
 #include "embedding/hidden_transform.h"
 
 namespace labeltree {
@@ -220,6 +222,25 @@ void bind_feature_matrix(nb::module_& m) {
         return {f.matrix.take(rows.data(), static_cast<int64_t>(rows.size())), f.owners, f.canonical};
       },
       nb::arg("rows").noconvert(), "Some of the rows, in this order.");
+  c.def(
+      "dense_rows",
+      [](const BoundFeatures& f, int n_threads) {
+        const int64_t n_rows = f.matrix.n_rows(), n_dense = f.matrix.dense().size();
+        std::vector<float> values(n_rows * n_dense);
+        {
+          nb::gil_scoped_release release;
+          parallel_ranges(n_threads, n_rows, 256, [&](int64_t begin, int64_t end, int) {
+            FeatureRow row;
+            for (int64_t r = begin; r < end; ++r) {
+              row.clear();
+              f.matrix.append(r, row);
+              std::copy(row.dense.begin(), row.dense.end(), values.begin() + r * n_dense);
+            }
+          });
+        }
+        return to_numpy_of(std::move(values), {static_cast<size_t>(n_rows), static_cast<size_t>(n_dense)});
+      },
+      nb::arg("n_threads"), "The dense features of all rows.");
   def_hidden<float>(c);
   def_hidden<uint16_t>(c);
   def_hidden<int8_t>(c);

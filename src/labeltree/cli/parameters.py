@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -189,10 +189,17 @@ def options_of(
     ]
 
 
-def text_options(*, optional: bool = False) -> list[inspect.Parameter]:
-    """Return options for turning texts into features; `n_features` and `fields` are options of the data."""
+def text_options(
+    *, optional: bool = False, defaults: Mapping[str, Any] | None = None
+) -> list[inspect.Parameter]:
+    """Return options for turning texts into features; `n_features` and `fields` are options of the data.
+
+    `defaults` replace those of `TextVectorizer`.
+    """
     names = classifier_parameters("TextVectorizer").keys() - {"n_features", "fields", "n_jobs"}
-    return options_of("TextVectorizer", {"Texts": tuple(names)}, optional=optional)
+    options = options_of("TextVectorizer", {"Texts": tuple(names)}, optional=optional)
+    others = defaults or {}
+    return [option.replace(default=others.get(option.name, option.default)) for option in options]
 
 
 def with_parameters(

@@ -10,7 +10,7 @@ import typer
 
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
-from labeltree.cli.parameters import option_name
+from labeltree.cli.training_rows import check_options_for
 from labeltree.labels.reading import label_order
 from labeltree.wording import count_text
 
@@ -73,9 +73,9 @@ def open_streamed_rows(
             "--stream reads the data once for each epoch: give a file, not standard input"
         )
     with source.recognised() as file:
-        if file.has_numbers and text_options:
+        check_options_for(file, text_options)
+        if file.has_numbers and (file.n_features is not None or file.n_labels is not None):
             raise typer.BadParameter(
-                f"is an option for texts, but {source.path} has rows of numbers",
-                param_hint=option_name(min(text_options)),
+                "--stream finds the numbers of features and labels: leave out --n-features and --n-labels"
             )
         return StreamedRows(replace(file, source=None), buffer_rows, not file.has_numbers)

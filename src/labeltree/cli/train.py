@@ -151,7 +151,6 @@ def train(
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
-    text_parameters |= {name: value for name, value in kind.text.items() if name not in given}
     if is_import_path(text_parameters["tokenizer"]):
         allow_import(text_parameters["tokenizer"])  # whoever types a name trusts it, also in a file
     read = read_parameters_of(kind, parameters_file)

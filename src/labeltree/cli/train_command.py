@@ -66,7 +66,7 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
 
     signature = inspect.signature(reading)
     own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
-    options = [*options_of(kind.estimator, kind.panels), *text_options()]
+    options = [*options_of(kind.estimator, kind.panels), *text_options(defaults=kind.text)]
     set_options(command, signature.replace(parameters=own), options)
     own_names = [name for names in kind.panels.values() for name in names]
     basic = (*TrainCommand.basic, *(own_names if kind.method != DEFAULT_METHOD else ()))

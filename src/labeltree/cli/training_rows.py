@@ -71,18 +71,19 @@ class TrainingRows:
 def read_training_rows(source: DataFile, text_options: Collection[str] = ()) -> TrainingRows:
     """Read a file of rows or of texts; `text_options` are the options for texts that were given."""
     with source.recognised() as file:
-        if not file.has_numbers:
-            if source.one_based is not None or source.n_labels is not None:
-                raise typer.BadParameter(
-                    "the labels of texts are names: leave out --one-based and --n-labels"
-                )
-            return _read_texts(file)
-        if text_options:
-            raise typer.BadParameter(
-                f"is an option for texts, but {source.path} has rows of numbers",
-                param_hint=option_name(min(text_options)),
-            )
-        return TrainingRows(*file.read(), file.first_label)
+        check_options_for(file, text_options)
+        return TrainingRows(*file.read(), file.first_label) if file.has_numbers else _read_texts(file)
+
+
+def check_options_for(file: DataFile, text_options: Collection[str]) -> None:
+    """Raise `BadParameter` for options of texts where a file, once recognised, has numbers, and the other way round."""
+    if file.has_numbers and text_options:
+        raise typer.BadParameter(
+            f"is an option for texts, but {file.path} has rows of numbers",
+            param_hint=option_name(min(text_options)),
+        )
+    if not file.has_numbers and (file.one_based is not None or file.n_labels is not None):
+        raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
 
 
 def _read_texts(source: DataFile) -> TrainingRows:

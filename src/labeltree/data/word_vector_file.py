@@ -61,7 +61,8 @@ def read_word_vectors(
     max_words : int, optional
         Maximum number of words to read from the beginning of the file, where the frequent words are.
     unique : bool
-        Whether a word that occurs twice is an error. By default its first vector is used.
+        Whether a word that occurs twice is an error; only words that are kept are compared. By default its first
+        vector is used.
 
     Returns
     -------

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from labeltree.embedding.classifier import CONSTRAINTS, EmbeddingClassifier
+from labeltree.embedding.estimator import CONSTRAINTS, EmbeddingClassifier
 from labeltree.embedding.plan import LINKS
 from labeltree.trees.recipe import TreeRecipe
 from labeltree.validation import Choice, Constraint
@@ -127,4 +127,14 @@ class FastTextClassifier(EmbeddingClassifier):
         return LINKS[OUTPUTS[loss].node_loss]
 
     def _recipe(self) -> TreeRecipe:
-        return TreeRecipe(OUTPUTS[self.loss].tree, None, 2, 1, None, 0.0, 1, "features", 0.01)
+        return TreeRecipe(
+            tree=OUTPUTS[self.loss].tree,
+            max_arity=None,
+            arity=2,
+            max_leaves=1,
+            max_depth=None,
+            frequent_share=0.0,
+            collapse=1,
+            label_vectors="features",
+            label_vector_prune=0.01,
+        )

@@ -20,7 +20,7 @@ Pretrained: TypeAlias = "str | os.PathLike[str] | tuple[Any, Any] | WordVectors"
 
 
 def is_pretrained(value: Any) -> bool:
-    """Return whether a value names word vectors, or is some."""
+    """Return whether a value names word vectors, or holds them."""
     if isinstance(value, tuple) and not isinstance(value, WordVectors):
         return len(value) == 2 and all(isinstance(part, str | os.PathLike) for part in value)
     return isinstance(value, str | os.PathLike | WordVectors)
@@ -28,12 +28,12 @@ def is_pretrained(value: Any) -> bool:
 
 def start_vectors(
     pretrained: Pretrained,
-    words: Sequence[Any] | NDArray[Any] | None,
+    words: Sequence[str | None] | NDArray[Any] | None,
     n_features: int,
     dimension: int,
     frozen: bool,
 ) -> StartVectors:
-    """Return the vectors of those features that have one.
+    """Return the vectors of those features that have one; a feature whose word is None has none.
 
     Raises
     ------
@@ -51,9 +51,11 @@ def start_vectors(
             f"words must name all {n_features} columns of X, got {count_text(len(words), 'word')}"
         )
     column_of: dict[str, int] = {}
-    for column, word in enumerate(map(str, words)):
-        if column_of.setdefault(word, column) != column:
+    for column, word in enumerate(words):
+        if word is not None and column_of.setdefault(str(word), column) != column:
             raise ValueError(f"words must be distinct, but {word!r} occurs twice")
+    if not column_of:
+        raise ValueError("pretrained vectors belong to words, but all terms are hashed: leave out n_features")
     found = _read(pretrained, column_of)
     n_dimensions = found.values.shape[1]
     if n_dimensions != dimension:

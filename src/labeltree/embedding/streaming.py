@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from labeltree import _native
@@ -18,7 +19,8 @@ from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.training.examples import Examples
 from labeltree.training.plan import Run
-from labeltree.wording import count_text
+from labeltree.validation import check_count
+from labeltree.wording import count_text, with_article
 
 #: Rows of X, and the labels of each.
 Batch: TypeAlias = tuple[Any, Sequence[Iterable[Any]]]
@@ -52,7 +54,7 @@ def _rows(batches: Iterable[Batch]) -> Iterator[Rows]:
     n_rows = 0
     for X, y in batches:
         matrix = csr_matrix(X, dtype=np.float32)
-        labels = [tuple(row) for row in y]
+        labels = [_labels(row, n_rows + i) for i, row in enumerate(y)]
         if matrix.shape[0] != len(labels):
             raise ValueError(
                 f"expected as many labels as rows in each batch, got {matrix.shape[0]} rows and {len(labels)} lists of "
@@ -61,6 +63,13 @@ def _rows(batches: Iterable[Batch]) -> Iterator[Rows]:
         n_rows += len(labels)
         if labels:
             yield Rows(matrix, labels)
+
+
+def _labels(row: Any, number: int) -> tuple[Any, ...]:
+    """Return the labels of a row; a string would be a collection of letters."""
+    if isinstance(row, str | bytes) or not isinstance(row, Collection):
+        raise ValueError(f"y, row {number}: expected a list of labels (it may be empty), got {row!r}")
+    return tuple(row)
 
 
 def in_random_order(batches: Iterable[Batch], buffer_rows: int, seed: int) -> Iterator[Rows]:
@@ -79,10 +88,12 @@ def in_random_order(batches: Iterable[Batch], buffer_rows: int, seed: int) -> It
             held.append(rows.take(range(begin, end)) if end - begin < n_rows else rows)
             n_held, begin = n_held + end - begin, end
             if n_held == buffer_rows:
-                full, order = Rows.joined(held), random.permutation(n_held)
+                full, order, held = Rows.joined(held), random.permutation(n_held), []
                 n_kept = n_held // 2
-                yield full.take(order[n_kept:])
+                chunk = full.take(order[n_kept:])
                 held, n_held = [full.take(order[:n_kept])] if n_kept else [], n_kept
+                del full
+                yield chunk
     if held:
         yield Rows.joined(held)
 
@@ -100,8 +111,10 @@ class Survey:
     def __init__(self, buffer_rows: int, seed: int) -> None:
         self._buffer_rows = buffer_rows
         self._random = np.random.default_rng(seed)
-        self._share = 1.0
+        # The sample has the rows with the smallest of random keys: it does not depend on the sizes of batches.
         self._held: list[Rows] = []
+        self._keys: list[NDArray[np.float64]] = []
+        self._limit = np.inf
         self.n_rows = 0
         self.n_features = 0
         self.has_empty = False
@@ -114,18 +127,37 @@ class Survey:
         for labels in rows.y:
             self.has_empty |= not labels
             self.counts.update(set(labels))
-        kept = np.flatnonzero(self._random.random(len(rows.y)) < self._share)
+        keys = self._random.random(len(rows.y))
+        kept = np.flatnonzero(keys < self._limit)
         if len(kept):
             self._held.append(rows.take(kept))
-        while sum(len(part.y) for part in self._held) > self._buffer_rows:
-            self._share /= 2
-            sample = Rows.joined(self._held)
-            half = np.flatnonzero(self._random.random(len(sample.y)) < 0.5)
-            self._held = [sample.take(half)] if len(half) else []
+            self._keys.append(keys[kept])
+        if sum(map(len, self._keys)) > 2 * self._buffer_rows:
+            self._drop_rows()
+
+    def _drop_rows(self) -> None:
+        """Drop all rows but those with the smallest keys."""
+        rows, keys = Rows.joined(self._held), np.concatenate(self._keys)
+        if len(keys) > self._buffer_rows:
+            chosen = np.sort(np.argpartition(keys, self._buffer_rows - 1)[: self._buffer_rows])
+            rows, keys = rows.take(chosen), keys[chosen]
+            self._limit = keys.max()
+        self._held, self._keys = [rows], [keys]
 
     def sample(self) -> Rows:
-        """Return the sample."""
-        return Rows.joined(self._held)
+        """Return the sample, in the order of the stream."""
+        self._drop_rows()
+        return self._held[0]
+
+
+def check_stream(open_batches: Any, buffer_rows: int) -> None:
+    """Raise `ValueError` for arguments that no stream can be read with."""
+    check_count("buffer_rows", buffer_rows)
+    if not callable(open_batches):
+        raise ValueError(
+            "expected a function that returns batches (X, y) from the beginning each time it is called, because every "
+            f"epoch reads them; got {with_article(type(open_batches).__name__)}"
+        )
 
 
 def fit_stream(

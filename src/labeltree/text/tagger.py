@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 
 from labeltree.calibration.level_maps import Calibration
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.embedding.streaming import check_stream
 from labeltree.estimator import Estimator
 from labeltree.kinds import METHODS
 from labeltree.model.block_weights import BlockWeights
@@ -169,6 +170,7 @@ class Tagger(Estimator):
             raise ValueError(
                 f"{type(self.classifier).__name__} cannot be trained on a stream: use Tagger(method='extremetext')"
             )
+        check_stream(open_texts, buffer_rows)
         classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
         vectorizer.fit(text for texts, _ in open_texts() for text in as_texts(texts))
 

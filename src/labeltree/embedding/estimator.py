@@ -1,11 +1,10 @@
-"""`ExtremeTextClassifier`: word vectors and node vectors, learned together."""
+"""`EmbeddingClassifier`: the base class of estimators that learn word vectors under a label tree."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from labeltree.data import write_word_vectors
 from labeltree.embedding.forest import EmbeddingForest
 from labeltree.embedding.plan import LINKS, EmbeddingPlan, StartVectors
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
-from labeltree.embedding.streaming import OpenBatches, fit_stream
+from labeltree.embedding.streaming import OpenBatches, check_stream, fit_stream
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.model.model import Model
 from labeltree.model.weight_types import WEIGHT_TYPES
@@ -28,8 +27,7 @@ from labeltree.training.plan import Run
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
-from labeltree.validation import Choice, Constraint, Flag, Number, WordOrMatrix, check_count, n_threads
-from labeltree.wording import with_article
+from labeltree.validation import Choice, Constraint, Flag, Number, WordOrMatrix, n_threads
 
 _Self = TypeVar("_Self", bound="EmbeddingClassifier")
 
@@ -68,18 +66,18 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
     constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
 
     # Parameters that not every estimator has, and what they are then.
-    loss: str = "logistic"
-    bias: bool = True
     hard_negatives: int = 0
     initial_accumulator: float = 0.0
     epsilon: float = 1e-8
     dropout: float = 0.0
     pooling: str = "sum"
-    pretrained: Any = None
-    frozen: bool = False
-    vector_type: str = "int8"
     rate_schedule: str = "linear"
 
+    loss: str
+    bias: bool
+    pretrained: Any
+    frozen: bool
+    vector_type: str
     dimension: int
     solver: str
     learning_rate: float | None
@@ -89,7 +87,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
     n_jobs: int | None
 
     def fit(
-        self: _Self, X: Any, y: Any, sample_weight: Any = None, *, words: Sequence[str] | None = None
+        self: _Self, X: Any, y: Any, sample_weight: Any = None, *, words: Sequence[str | None] | None = None
     ) -> _Self:
         """Train on the examples X with labels y.
 
@@ -116,7 +114,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         open_batches: OpenBatches,
         *,
         buffer_rows: int = 100_000,
-        words: Sequence[str] | None = None,
+        words: Sequence[str | None] | None = None,
     ) -> _Self:
         """Train on a stream of rows that need not fit in memory.
 
@@ -131,7 +129,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
             of columns may differ between batches, and y a list of labels for each row.
             ``lambda: labeltree.data.read_stream("rows.txt")`` is one.
         buffer_rows : int
-            Maximum number of rows in memory. More rows are shuffled better.
+            Number of rows in the shuffle buffer; memory peaks at about twice this. More rows are shuffled better.
         words : sequence of str, optional
             As in `fit`.
 
@@ -147,12 +145,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         [['cat', 'pet']]
         """
         self.check_parameters()
-        check_count("buffer_rows", buffer_rows)
-        if not callable(open_batches):
-            raise ValueError(
-                "open_batches must be a function that returns batches (X, y) from the beginning each time it is "
-                f"called, because every epoch reads them; got {with_article(type(open_batches).__name__)}"
-            )
+        check_stream(open_batches, buffer_rows)
         self._words = words
         try:
             plan = self.make_plan()
@@ -171,7 +164,11 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
 
     def fit_arguments(self, vectorizer: Any) -> dict[str, Any]:
         """Return further arguments of `fit` for X that a vectorizer made: the words, if they are needed."""
-        return {} if self.pretrained is None else {"words": vectorizer.get_feature_names_out()}
+        if self.pretrained is None:
+            return {}
+        features = vectorizer.features
+        words: list[str | None] = features.names()[: features.n_words].tolist()
+        return {"words": words + [None] * (features.n_columns - len(words))}
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(getattr(self, "tree", "flat"))
@@ -252,11 +249,8 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         }
 
     def stored_parameters(self) -> dict[str, Any]:
-        stored = super().stored_parameters()
         # Training alone needs them; a file may be gone, and vectors are in the model.
-        return {name: None if name == "pretrained" else value for name, value in stored.items()} | (
-            {"frozen": False} if "frozen" in stored else {}
-        )
+        return super().stored_parameters() | {"pretrained": None, "frozen": False}
 
     @property
     def dense_features_(self) -> tuple[int, int]:
@@ -299,11 +293,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         array of float32 of shape (n_rows, dimension)
         """
         features: Any = self.model_.read(X)
-        hidden = self._embedding.hidden(features)
-        vectors = np.zeros((hidden.n_rows, self._embedding.words.dimension), dtype=np.float32)
-        for row in range(hidden.n_rows):
-            index, values = hidden.row(row)
-            vectors[row, index] = values
+        vectors: NDArray[np.float32] = self._embedding.hidden(features).dense_rows(n_threads(self.n_jobs))
         return vectors
 
     def save_word_vectors(
@@ -333,175 +323,3 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
 def _words_of(X: Any) -> Any:
     columns = getattr(X, "columns", None)
     return None if columns is None else list(columns)
-
-
-@dataclass(eq=False, repr=False)
-class ExtremeTextClassifier(EmbeddingClassifier):
-    """Multi-label classification with learned word vectors under a label tree, after extremeText.
-
-    Every feature of X, such as a word, has a vector. The hidden vector of a row is the sum of the vectors of its words,
-    times their values. Every node of a label tree has a vector too, and its product with the hidden vector is the score
-    of the node. All vectors are learned together, by stochastic gradient descent on small batches. A model is small and
-    answers in microseconds; `labeltree.mix` with a `LabelTreeClassifier` is more precise than either.
-
-    Parameters
-    ----------
-    dimension : int
-        Number of dimensions of the vectors. More dimensions are more precise, and cost time and memory in proportion.
-    tree : str, LabelTree or Taxonomy
-        How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "flat" has no tree: it is a little more precise, and slow for many labels.
-    max_arity : int, optional
-        Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
-        size. Set it for a given hierarchy with wide levels.
-    arity : int
-        Maximum number of clusters that the labels of a node are split into.
-    max_leaves : int
-        Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
-    max_depth : int, optional
-        Maximum number of edges from the root to a label; nodes at the last level get all their labels as children.
-        "complete" and "huffman" trees ignore it.
-    frequent_share : float
-        Share of a node's examples from which a label is frequent. In clustered trees, a frequent label becomes a child
-        of that node, next to the clusters of the other labels. Use 0 for no such labels.
-    collapse : int
-        Merge this many layers of the tree into one. For example, 3 turns a binary tree into a tree of arity 8.
-    label_vectors : {"features", "cooccurrence", "both"} or matrix of shape (n_labels, n_dimensions)
-        The vectors that clustering compares, as in `LabelTreeClassifier`.
-    label_vector_prune : float
-        Threshold below which entries of computed label vectors are dropped. A larger value makes clustering faster.
-    loss : {"logistic", "softmax"}
-        The classifiers of a node's children: "logistic" for independent ones, "softmax" to choose one child. Use
-        "softmax" for data with one label per row; several labels of a row then share its weight.
-    solver : {"adam", "adagrad", "sgd"}
-        How vectors go down their gradients. "adam" is the most precise; "sgd" needs a third of its memory.
-    learning_rate : float, optional
-        Step size at the start. By default 0.2 / √dimension for "adam" (0.5 / √dimension for the mean), 0.2 for
-        "adagrad", and 0.1 / √batch_size for "sgd", which often needs another one.
-    rate_schedule : {"linear", "constant"}
-        Whether the learning rate falls to 0 in proportion to the rows seen, or stays.
-    epochs : int
-        Number of passes over the rows. Raise it for few rows, lower it for many.
-    batch_size : int
-        Number of rows whose gradients are added up for one step. With 1, every row is a step, as in extremeText;
-        small batches are slow, and use one thread only.
-    regularization : float
-        Weight of the L2 penalty. It is applied to a vector each time an example changes it.
-    dropout : float
-        Share of the dimensions of a hidden vector that are set to 0 in training, drawn anew each time. Raise it if the
-        model overfits.
-    pooling : {"sum", "mean"}
-        How the vectors of the words of a row are joined. With "sum" and `normalize`, rows have unit length before that.
-        "mean" divides by the sum of the values, as extremeText does.
-    hard_negatives : int
-        Number of wrong but probable inner nodes, found through the tree, whose children a row also trains.
-    initial_accumulator : float
-        The value that AdaGrad's sums of squared gradients start from.
-    epsilon : float
-        Added to the denominator of the steps of "adam" and "adagrad".
-    pretrained : str, path-like, pair of paths or WordVectors, optional
-        Word vectors to start from: a file for `labeltree.data.read_word_vectors`, or a ``.npy`` array with a text file
-        of the same name that has a word per line. Words without a vector start from random numbers.
-    frozen : bool
-        Keep the pretrained vectors as they are.
-    vector_type : {"int8", "bfloat16", "float32"}
-        The type that trained vectors are rounded to. The smaller types make smaller models, and cost little precision.
-    normalize : bool
-        Scale every row of X to unit length, in training and prediction.
-    bias : bool
-        Add a bias to the score of every node.
-    search : {"exact", "beam"}
-        Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level.
-    beam : int
-        Width of the beam. A wider beam is slower and more exact.
-    normalize_siblings : bool
-        Scale the probabilities of siblings that sum to less than 1, so that they sum to 1.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
-    random_state : int, RandomState or None
-        Seed of the training. The same integer gives the same model, bit for bit.
-    verbose : int
-        Progress bars: above 0 always, 0 on a terminal only, below 0 never.
-
-    Attributes
-    ----------
-    classes_ : array of shape (n_labels,)
-        The labels of y; the column numbers if y is a matrix.
-    tree_ : LabelTree
-        The tree.
-    word_vectors_, node_vectors_ : arrays of shape (n_features, dimension) and (n_nodes, dimension)
-        The trained vectors, as float32.
-    label_counts_, n_samples_fit_, decision_, calibration_, fit_seconds_
-        As in `LabelTreeClassifier`.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-
-    Examples
-    --------
-    >>> from labeltree import ExtremeTextClassifier
-    >>> X = [[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.1], [0.1, 0.9, 0.0]] * 5
-    >>> y = [["cat", "pet"], ["cat", "pet"], ["dog", "pet"], ["dog", "pet"]] * 5
-    >>> model = ExtremeTextClassifier(dimension=8, epochs=50, random_state=0).fit(X, y)
-    >>> model.predict([[0.0, 1.0, 0.0]])
-    [['dog', 'pet']]
-    >>> model.transform([[0.0, 1.0, 0.0]]).shape
-    (1, 8)
-    """
-
-    dimension: int = 100
-    _: KW_ONLY
-    tree: Any = "unbalanced_kmeans"
-    max_arity: int | None = None
-    arity: int = 64
-    max_leaves: int = 200
-    max_depth: int | None = None
-    frequent_share: float = 0.01
-    collapse: int = 1
-    label_vectors: Any = "features"
-    label_vector_prune: float = 0.01
-    loss: str = "logistic"
-    solver: str = "adam"
-    learning_rate: float | None = None
-    rate_schedule: str = "linear"
-    epochs: int = 10
-    batch_size: int = 128
-    regularization: float = 0.0
-    dropout: float = 0.3
-    pooling: str = "sum"
-    hard_negatives: int = 0
-    initial_accumulator: float = 0.0
-    epsilon: float = 1e-8
-    pretrained: Any = None
-    frozen: bool = False
-    vector_type: str = "int8"
-    normalize: bool = True
-    bias: bool = True
-    search: str = "exact"
-    beam: int = 10
-    normalize_siblings: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: int = 0
-
-    @classmethod
-    def extremetext(cls, **parameters: Any) -> ExtremeTextClassifier:
-        """Return an estimator with extremeText's own settings: a binary tree of 100 leaves, plain SGD, the mean."""
-        return cls(**{**_EXTREMETEXT, **parameters})
-
-
-#: extremeText's own settings, as its published scripts have them.
-_EXTREMETEXT: dict[str, Any] = {
-    "tree": "kmeans",
-    "arity": 2,
-    "max_leaves": 100,
-    "frequent_share": 0.0,
-    "solver": "sgd",
-    "learning_rate": 0.5,
-    "epochs": 10,
-    "batch_size": 1,
-    "regularization": 0.003,
-    "dropout": 0.0,
-    "pooling": "mean",
-    "normalize": False,
-    "bias": False,
-}
