@@ -7,8 +7,8 @@ namespace labeltree {
 void divide_by_sum(float* values, size_t n) {
   double sum = 0;
   for (size_t k = 0; k < n; ++k) sum += std::abs(values[k]);
-  const float scale = sum > 0 ? static_cast<float>(1 / sum) : 0.0f;
-  for (size_t k = 0; k < n; ++k) values[k] *= scale;
+  if (sum <= 0) return;
+  for (size_t k = 0; k < n; ++k) values[k] = static_cast<float>(values[k] / sum);
 }
 
 void HiddenTransform::apply(FeatureRow& row, size_t begin) const {

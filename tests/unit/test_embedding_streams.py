@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,7 @@ def test_refusals() -> None:
     refused(list, "the stream has no row with a label")
     refused(lambda: [(X, [[]] * N_ROWS)], "the stream has no row with a label")
     refused(lambda: [(X, y[:-1])], f"got {N_ROWS} rows and {N_ROWS - 1} lists of labels after row 0")
+    refused(lambda: [(X, np.eye(N_ROWS))], "got an array of shape")
     refused(lambda: [(X, ["cat"] * N_ROWS)], "y, row 0: expected a list of labels")
     refused(lambda: [(X, [*y[:-1], 7])], f"y, row {N_ROWS - 1}: expected a list of labels")
 
@@ -191,8 +193,11 @@ def test_the_command_line_streams_files(tmp_path: Path) -> None:
     numbers = tmp_path / "rows.txt"
     numbers.write_text("4 3 2\n0 0:1\n1 1:1\n0 0:1 2:1\n1 1:1\n")
     run("train", numbers, "--model", tmp_path / "r", *options)
-    assert (
-        "--n-features"
-        in run("train", numbers, "--model", tmp_path / "s", *options, "--n-features", 9, exit_code=2).stderr
-    )
-    assert not (tmp_path / "s").exists()
+    wide = run("train", numbers, "--model", tmp_path / "s", *options, "--n-features", 9, "--json").stdout
+    assert json.loads(wide)["features"] == 9
+    never = ("--model", tmp_path / "t", *options)
+    assert "--n-labels" in run("train", numbers, *never, "--n-labels", 9, exit_code=2).stderr
+    os.mkfifo(tmp_path / "pipe")
+    error = run("train", tmp_path / "pipe", *never, exit_code=2).stderr
+    assert "a pipe" in " ".join(error.split())
+    assert not (tmp_path / "t").exists()

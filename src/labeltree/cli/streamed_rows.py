@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,6 +39,8 @@ class StreamedRows:
     def fit(self, classifier: Any) -> None:
         """Train a classifier, which then reads texts as these are read."""
         arguments = {} if self.vectorizer is None else classifier.fit_arguments(self.vectorizer)
+        if not self.are_texts and self.source.n_features is not None:
+            arguments["n_features"] = self.source.n_features
         classifier.fit_stream(self._rows, buffer_rows=self.buffer_rows, **arguments)
         if self.vectorizer is not None:
             classifier.vectorizer_ = self.vectorizer
@@ -68,14 +71,12 @@ def open_streamed_rows(
     source: DataFile, buffer_rows: int, text_options: Collection[str] = ()
 ) -> StreamedRows:
     """Look at the first line of a file that will be streamed; `text_options` are the options for texts given."""
-    if source.path == "-":
+    if source.path == "-" or (os.path.exists(source.path) and not os.path.isfile(source.path)):
         raise typer.BadParameter(
-            "--stream reads the data once for each epoch: give a file, not standard input"
+            "--stream reads the data once for each epoch: give a file, not standard input or a pipe"
         )
     with source.recognised() as file:
         check_options_for(file, text_options)
-        if file.has_numbers and (file.n_features is not None or file.n_labels is not None):
-            raise typer.BadParameter(
-                "--stream finds the numbers of features and labels: leave out --n-features and --n-labels"
-            )
+        if file.n_labels is not None:
+            raise typer.BadParameter("--stream finds the labels in the data: leave out --n-labels")
         return StreamedRows(replace(file, source=None), buffer_rows, not file.has_numbers)

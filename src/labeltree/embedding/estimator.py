@@ -114,6 +114,7 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         open_batches: OpenBatches,
         *,
         buffer_rows: int = 100_000,
+        n_features: int | None = None,
         words: Sequence[str | None] | None = None,
     ) -> _Self:
         """Train on a stream of rows that need not fit in memory.
@@ -130,6 +131,8 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
             ``lambda: labeltree.data.read_stream("rows.txt")`` is one.
         buffer_rows : int
             Number of rows in the shuffle buffer; memory peaks at about twice this. More rows are shuffled better.
+        n_features : int, optional
+            Minimum number of features; by default the largest number of columns of a batch.
         words : sequence of str, optional
             As in `fit`.
 
@@ -152,9 +155,8 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
         finally:
             del self._words
         with phases(self.verbose) as shown:
-            self._model = fit_stream(
-                self, plan, Run(n_threads(self.n_jobs), shown), open_batches, buffer_rows
-            )
+            run = Run(n_threads(self.n_jobs), shown)
+            self._model = fit_stream(self, plan, run, open_batches, buffer_rows, n_features or 0)
         return self
 
     @property

@@ -15,7 +15,7 @@ class ExtremeTextClassifier(EmbeddingClassifier):
     Every feature of X, such as a word, has a vector. The hidden vector of a row is the sum of the vectors of its words,
     times their values. Every node of a label tree has a vector too, and its product with the hidden vector is the score
     of the node. All vectors are learned together, by stochastic gradient descent on small batches. A model is small and
-    answers in microseconds; `labeltree.mix` with a `LabelTreeClassifier` is more precise than either.
+    answers quickly.
 
     Parameters
     ----------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix, issparse, vstack
 
 from labeltree import _native
 from labeltree.embedding.plan import EmbeddingPlan
@@ -23,7 +23,7 @@ from labeltree.validation import check_count
 from labeltree.wording import count_text, with_article
 
 #: Rows of X, and the labels of each.
-Batch: TypeAlias = tuple[Any, Sequence[Iterable[Any]]]
+Batch: TypeAlias = tuple[Any, Any]
 #: Returns all batches from the beginning, each time that it is called.
 OpenBatches: TypeAlias = Callable[[], Iterable[Batch]]
 
@@ -53,6 +53,8 @@ def _rows(batches: Iterable[Batch]) -> Iterator[Rows]:
     """Yield the rows of each batch that has some."""
     n_rows = 0
     for X, y in batches:
+        if isinstance(y, np.ndarray) or issparse(y):
+            raise ValueError(f"expected a list of labels for each row, got an array of shape {y.shape} as y")
         matrix = csr_matrix(X, dtype=np.float32)
         labels = [_labels(row, n_rows + i) for i, row in enumerate(y)]
         if matrix.shape[0] != len(labels):
@@ -67,7 +69,7 @@ def _rows(batches: Iterable[Batch]) -> Iterator[Rows]:
 
 def _labels(row: Any, number: int) -> tuple[Any, ...]:
     """Return the labels of a row; a string would be a collection of letters."""
-    if isinstance(row, str | bytes) or not isinstance(row, Collection):
+    if isinstance(row, str | bytes | Mapping) or not isinstance(row, Collection):
         raise ValueError(f"y, row {number}: expected a list of labels (it may be empty), got {row!r}")
     return tuple(row)
 
@@ -161,11 +163,20 @@ def check_stream(open_batches: Any, buffer_rows: int) -> None:
 
 
 def fit_stream(
-    estimator: Any, plan: EmbeddingPlan, run: Run, open_batches: OpenBatches, buffer_rows: int
+    estimator: Any,
+    plan: EmbeddingPlan,
+    run: Run,
+    open_batches: OpenBatches,
+    buffer_rows: int,
+    n_features: int = 0,
 ) -> Model:
-    """Return the model that a plan trains on a stream; `estimator` tells what it keeps."""
+    """Return the model that a plan trains on a stream; `estimator` tells what it keeps.
+
+    The model has at least `n_features` features.
+    """
     started = time.perf_counter()
     survey = Survey(buffer_rows, plan.seed)
+    survey.n_features = n_features
 
     def look(progress: _native.Progress) -> None:
         for rows in _rows(open_batches()):
