@@ -111,7 +111,7 @@ class Table:
         self.n_steps = np.zeros(n_vectors, dtype=int)
 
     def step(self, i: int, gradient: Array, rate: float, n_examples: int) -> None:
-        """One step down a gradient that is the sum over some examples, of which each has its L2 penalty."""
+        """One step down a gradient that is the sum over some examples; each adds its L2 penalty."""
         o = self.options
         g = gradient + o.l2 * n_examples * self.vectors[i]
         if o.solver == "sgd":
