@@ -14,7 +14,7 @@ from tests.serving.test_answers import get, post
 from labeltree.serving import Settings, schemas
 from labeltree.text import Tagger
 
-TEXT = "A violin at the harbour."
+TEXT = "A harbour with a violin."
 
 
 @pytest.fixture(scope="module")
