@@ -15,18 +15,21 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test check fix picture bench experiments profile sanitize fuzz mutants develop tools browser clean
+.PHONY: help demo test test-deep check fix picture bench experiments profile sanitize fuzz mutants develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
 help: ## list what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(package) ## train on the bundled catalogue, evaluate, show a few predictions
 	@$(bin)/labeltree demo $(ARGS)
 
-test: $(package) $(group)-test browser ## run all tests; ARGS="-k name" for some of them
-	@$(bin)/python -m pytest $(ARGS)
+test: $(package) $(group)-test browser ## run all tests but those of neural networks; ARGS="-k name" for some of them
+	@$(bin)/python -m pytest --ignore=tests/deep $(ARGS)
+
+test-deep: $(package) $(group)-test $(group)-deep ## run the tests of neural networks, which need torch
+	@$(bin)/python -m pytest tests/deep $(ARGS)
 
 check: ## format, lint, types, stub and tests: what a change must pass
 	@scripts/check

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labeltree.classifier import LabelTreeClassifier
+    from labeltree.deep.attention_xml import AttentionXMLClassifier
+    from labeltree.deep.encoder_tree import EncoderTreeClassifier
     from labeltree.embedding.extremetext import ExtremeTextClassifier
     from labeltree.embedding.fasttext import FastTextClassifier
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AttentionXMLClassifier",
     "DataFormatError",
+    "EncoderTreeClassifier",
     "ExtremeTextClassifier",
     "FastTextClassifier",
     "FastXMLClassifier",
@@ -37,7 +41,9 @@ __all__ = [
 
 # Names are imported when first used: scikit-learn takes a second, and `labeltree --help` does not need it.
 _HOMES = {
+    "AttentionXMLClassifier": "labeltree.deep.attention_xml",
     "DataFormatError": "labeltree.errors",
+    "EncoderTreeClassifier": "labeltree.deep.encoder_tree",
     "ExtremeTextClassifier": "labeltree.embedding.extremetext",
     "FastTextClassifier": "labeltree.embedding.fasttext",
     "FastXMLClassifier": "labeltree.rivals.fastxml",
@@ -57,6 +63,7 @@ _SUBPACKAGES = (
     "data",
     "datasets",
     "decisions",
+    "deep",
     "exchange",
     "metrics",
     "model_file",

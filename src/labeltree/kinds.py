@@ -26,6 +26,17 @@ _TREE = (
     "label_vector_prune",
 )
 _RUN = ("n_jobs", "random_state", "verbose")
+_DEEP_TRAINING = (
+    "epochs",
+    "batch_size",
+    "learning_rate",
+    "node_rate",
+    "warm_up",
+    "candidates",
+    "validation",
+    "patience",
+    "average",
+)
 
 
 @dataclass(frozen=True)
@@ -240,6 +251,39 @@ KINDS = (
         "separated by white space, and their counts are not weighted.",
         ("fasttext",),
         {"analyzer": "whitespace", "lowercase": False, "use_idf": False, "norm": None},
+    ),
+    Kind(
+        "AttentionXMLClassifier",
+        "labeltree.deep.attention_xml",
+        "attention",
+        11,
+        "attentionxml",
+        {
+            "The words": ("max_words", "min_count", "max_tokens", "dimension", "pretrained"),
+            "The network": ("hidden", "shared", "word_dropout", "dropout"),
+            "The tree": ("n_trees", "tree", "arity", "max_leaves"),
+            "The training": (*_DEEP_TRAINING, "checkpoint"),
+            "The search for labels": ("search", "beam", "normalize_siblings"),
+            "The run": ("device", *_RUN),
+        },
+        "AttentionXML: a BiLSTM over words, and an attention vector for each node of a shallow label tree. For texts; "
+        "needs the extra torch, and a GPU for more than some thousand texts.",
+    ),
+    Kind(
+        "EncoderTreeClassifier",
+        "labeltree.deep.encoder_tree",
+        "encoder",
+        11,
+        "encoder",
+        {
+            "The encoder": ("encoder", "pooling", "max_tokens", "dropout"),
+            "The tree": ("tree", "arity", "max_leaves", "name_vectors"),
+            "The training": (*_DEEP_TRAINING, "checkpoint"),
+            "The search for labels": ("search", "beam", "normalize_siblings"),
+            "The run": ("device", *_RUN),
+        },
+        "A pretrained encoder of texts, fine-tuned with a label tree as its output layer. For texts; needs --encoder "
+        "and the extra torch.",
     ),
     Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),
 )

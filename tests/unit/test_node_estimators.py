@@ -203,7 +203,7 @@ def test_many_rows_in_batches(one_tree: LabelTreeClassifier, monkeypatch: pytest
     whole = one_tree.predict_topk(X, 3), one_tree.predict_proba(X, top_k=None, threshold=0.1)
     rows, labels = np.arange(X.shape[0]), np.arange(X.shape[0]) % N_LABELS
     pairs = one_tree.predict_pairs(X, rows, labels)
-    monkeypatch.setattr("labeltree.node_estimators.forest.ROWS_PER_BATCH", 40)
+    monkeypatch.setattr("labeltree.node_estimators.forest.EstimatorForest.rows_per_batch", 40)
     np.testing.assert_array_equal(one_tree.predict_topk(X, 3).labels, whole[0].labels)
     found = one_tree.predict_proba(X, top_k=None, threshold=0.1)
     np.testing.assert_array_equal(found.toarray(), whole[1].toarray())

@@ -194,7 +194,7 @@ def test_a_damaged_chunk_is_trained_again(model: OneVsRestClassifier, folder: Pa
     before = {name: content for name, (content, _) in snapshot(folder).items()}
     DAMAGES[damage](folder / "chunk-000003.safetensors")
     with pytest.warns(
-        UserWarning, match=r"chunk-000003.safetensors is damaged \(.+\); its labels are trained again"
+        UserWarning, match=r"chunk-000003.safetensors is damaged \(.+\); what it had is trained again"
     ):
         assert_same_weights(trained(X, y, checkpoint=folder), model)
     assert {name: content for name, (content, _) in snapshot(folder).items()} == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,18 @@ from labeltree.model.candidates import (
 from labeltree.model.forest import RowAnswer, Search, TopAnswer
 from labeltree.model.label_forest import LabelForest
 from labeltree.model.node_scores import NodeScores
-from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators
+from labeltree.node_estimators.estimators import EstimatorFeatures
+from labeltree.trees import LabelTree
 
-#: Number of rows that are searched together. More rows make fewer calls of estimators, but need more memory.
-ROWS_PER_BATCH = 8192
+
+class NodeLearners(Protocol):
+    """A tree, and whatever gives probabilities to its nodes."""
+
+    @property
+    def tree(self) -> LabelTree: ...
+
+    def probabilities(self, X: Any, blocks: NodeBlocks) -> NDArray[np.float32]:
+        """Return the probability of every entry of `blocks`, whose rows are rows of X."""
 
 
 class EstimatorForest(LabelForest):
@@ -35,27 +43,30 @@ class EstimatorForest(LabelForest):
 
     Parameters
     ----------
-    weights : sequence of NodeEstimators
+    weights : sequence of NodeLearners
         The trained nodes of each tree.
     tree_weight : sequence of float, optional
         Weight of each tree in the mean of their probabilities, 1 by default.
     """
 
-    def __init__(self, weights: Sequence[NodeEstimators], tree_weight: Sequence[float] | None = None) -> None:
+    #: Number of rows that are searched together. More rows make fewer calls of estimators, but need more memory.
+    rows_per_batch = 8192
+
+    def __init__(self, weights: Sequence[NodeLearners], tree_weight: Sequence[float] | None = None) -> None:
         self.weights = list(weights)
         self.tree_weight = [1.0] * len(self.weights) if tree_weight is None else list(tree_weight)
 
     def answering(self, link: str, tree_weight: Sequence[float]) -> EstimatorForest:
         """Return the forest with these weights of its trees; this forest if nothing changes."""
-        return self if tree_weight == self.tree_weight else EstimatorForest(self.weights, tree_weight)
+        return self if tree_weight == self.tree_weight else type(self)(self.weights, tree_weight)
 
     def joined(self, other: EstimatorForest, tree_weight: Sequence[float]) -> EstimatorForest:
         """Return a forest with the trees of both."""
-        return EstimatorForest([*self.weights, *other.weights], tree_weight)
+        return type(self)([*self.weights, *other.weights], tree_weight)
 
     def first_tree(self) -> EstimatorForest:
         """Return the first tree alone."""
-        return EstimatorForest(self.weights[:1])
+        return type(self)(self.weights[:1])
 
     def top_k(
         self, features: EstimatorFeatures, search: Search, evaluations: NDArray[np.int64] | None = None
@@ -71,7 +82,7 @@ class EstimatorForest(LabelForest):
             "normalize_siblings": search.normalize_siblings,
         }
 
-        def best(asked: list[_Answers]) -> RowAnswer:
+        def best(asked: list[Answers]) -> RowAnswer:
             def propose(rows: NDArray[np.int64], k: int) -> list[TopAnswer]:
                 searches = [GuidedSearch(a.tree, len(rows), k, **options) for a in asked]
                 return [one.run(a.of_rows(rows)).top_labels() for one, a in zip(searches, asked, strict=True)]
@@ -96,14 +107,14 @@ class EstimatorForest(LabelForest):
         self, features: EstimatorFeatures, rows: NDArray[np.int64], labels: NDArray[np.int32], search: Search
     ) -> NDArray[np.float32]:
         probabilities = np.empty(len(rows), dtype=np.float32)
-        for begin in range(0, len(rows), ROWS_PER_BATCH):
-            some = slice(begin, begin + ROWS_PER_BATCH)
-            asked = [_Answers(nodes, features.X) for nodes in self.weights]
+        for begin in range(0, len(rows), self.rows_per_batch):
+            some = slice(begin, begin + self.rows_per_batch)
+            asked = [Answers(nodes, features.X) for nodes in self.weights]
             probabilities[some] = self._mean(asked, rows[some], labels[some], search)
         return probabilities
 
     def enumerate(self, features: EstimatorFeatures, search: Search) -> Iterator[tuple[int, float]]:
-        asked = [_Answers(nodes, features.X) for nodes in self.weights]
+        asked = [Answers(nodes, features.X) for nodes in self.weights]
         return by_thresholds(lambda wanted: self._all_above(asked, wanted), self.n_labels, search)
 
     def explain(self, *_: Any) -> NoReturn:
@@ -140,16 +151,16 @@ class EstimatorForest(LabelForest):
     def _in_batches(
         self,
         features: EstimatorFeatures,
-        answer: Callable[[list[_Answers]], RowAnswer],
+        answer: Callable[[list[Answers]], RowAnswer],
         evaluations: NDArray[np.int64] | None,
     ) -> RowAnswer:
         """Return the answers for all rows, batch by batch; fill `evaluations` with the number of calls per row."""
         if features.n_rows == 0:
             return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32)
         parts = []
-        for begin in range(0, features.n_rows, ROWS_PER_BATCH):
-            rows = slice(begin, begin + ROWS_PER_BATCH)
-            asked = [_Answers(nodes, features.X[rows]) for nodes in self.weights]
+        for begin in range(0, features.n_rows, self.rows_per_batch):
+            rows = slice(begin, begin + self.rows_per_batch)
+            asked = [Answers(nodes, features.X[rows]) for nodes in self.weights]
             parts.append(answer(asked))
             if evaluations is not None:
                 evaluations[rows] = sum(a.n_asked for a in asked)
@@ -157,7 +168,7 @@ class EstimatorForest(LabelForest):
         indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
         return indptr, np.concatenate(labels), np.concatenate(probabilities)
 
-    def _all_above(self, asked: list[_Answers], search: Search) -> RowAnswer:
+    def _all_above(self, asked: list[Answers], search: Search) -> RowAnswer:
         bound = search.threshold if search.label_threshold is None else search.label_threshold
         siblings, allowed = search.normalize_siblings, search.allowed
         found = [
@@ -168,7 +179,7 @@ class EstimatorForest(LabelForest):
         ]
         return self._mean_of_found(found, asked, search.replace(missing_as_zero=False))
 
-    def _mean_of_found(self, found: list[Any], asked: list[_Answers], search: Search) -> RowAnswer:
+    def _mean_of_found(self, found: list[Any], asked: list[Answers], search: Search) -> RowAnswer:
         """Return the k best labels on average that reach their threshold, among the labels found by any tree."""
         n_rows, n_labels = found[0].shape
         rows = [row_of_each(matrix.indptr) for matrix in found]
@@ -185,7 +196,7 @@ class EstimatorForest(LabelForest):
         return ranked(n_rows, n_labels, pairs, mean, search)
 
     def _mean(
-        self, asked: list[_Answers], rows: NDArray[np.int64], labels: NDArray[Any], search: Search
+        self, asked: list[Answers], rows: NDArray[np.int64], labels: NDArray[Any], search: Search
     ) -> NDArray[np.float32]:
         """Return the mean over the trees for each (row, label); each tree multiplies along the label's path."""
         siblings = search.normalize_siblings
@@ -193,10 +204,10 @@ class EstimatorForest(LabelForest):
         return weighted_mean(parts, self.tree_weight)
 
 
-class _Answers:
+class Answers:
     """A cache of the probabilities that the estimators of a tree gave to some rows."""
 
-    def __init__(self, nodes: NodeEstimators, X: Any) -> None:
+    def __init__(self, nodes: NodeLearners, X: Any) -> None:
         self._nodes = nodes
         self._X = X
         self.tree = nodes.tree

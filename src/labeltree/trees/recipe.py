@@ -77,12 +77,12 @@ class TreeRecipe:
             raise ValueError(
                 f"the given tree has {count_text(self.tree.n_labels, 'label')}, but y has {n_labels}"
             )
-        if self._clusters:
+        if self.clusters:
             check_label_vectors(self.label_vectors, n_labels)
 
     def describe(self, n_labels: int) -> str:
         """Return the title of the progress bar of `grow`."""
-        return f"{'clustering' if self._clusters else 'arranging'} {count_text(n_labels, 'label')}"
+        return f"{'clustering' if self.clusters else 'arranging'} {count_text(n_labels, 'label')}"
 
     def grow(
         self,
@@ -113,7 +113,8 @@ class TreeRecipe:
         )
 
     @property
-    def _clusters(self) -> bool:
+    def clusters(self) -> bool:
+        """Whether labels are grouped by vectors, which need the features of rows."""
         return isinstance(self.tree, str) and BUILDERS[self.tree].clusters
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 import labeltree
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
-from labeltree.rivals.one_vs_rest.checkpoint import Arrays, Checkpoint
 from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.training import column_plan
+from labeltree.training.checkpoint import Arrays, Checkpoint
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, weight_warnings

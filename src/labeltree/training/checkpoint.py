@@ -76,17 +76,17 @@ class Checkpoint:
             write_tensors(file, {**tensors, "run": Tensor.of(self._tag)})
         return self._read(number)
 
-    def read(self, number: int, label: NDArray[np.int32]) -> Arrays | None:
-        """Return the chunk of these labels; None if it is not finished, or damaged, which causes a warning."""
+    def read(self, number: int, label: NDArray[np.int32] | None = None) -> Arrays | None:
+        """Return a chunk, of these labels if given; None if it is not finished, or damaged, which causes a warning."""
         try:
             arrays = self._read(number)
-            if not np.array_equal(arrays["label"], label):
+            if label is not None and not np.array_equal(arrays["label"], label):
                 raise ValueError("it has other labels")
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, OSError) as error:
             warnings.warn(
-                f"checkpoint: {self.directory / _name(number)} is damaged ({error}); its labels are trained again",
+                f"checkpoint: {self.directory / _name(number)} is damaged ({error}); what it had is trained again",
                 UserWarning,
                 stacklevel=2,
             )

@@ -1,0 +1,309 @@
+"""`DeepClassifier`: the base class of classifiers that train a neural network on texts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags
+
+from labeltree.deep.extras import device_named, import_extra
+from labeltree.deep.levels import PositiveNodes
+from labeltree.deep.occlusion import explain_by_occlusion
+from labeltree.deep.text_model import TextModel, check_texts
+from labeltree.deep.tokens import TextTokenizer
+from labeltree.deep.wide_tree import grow_tree
+from labeltree.embedding.node_vectors import CERTAIN_SCORE
+from labeltree.label_tree_estimator import LabelTreeEstimator
+from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.reading import LabelRows, read_labels
+from labeltree.model.model import TrainingRecord
+from labeltree.model.texts import Text
+from labeltree.progress import phases
+from labeltree.text.text_explanation import TextExplanation
+from labeltree.training.checkpoint import Checkpoint
+from labeltree.training.parameters import check_estimator
+from labeltree.training.plan import Run, Trained
+from labeltree.trees import TREE_WORDS, LabelTree
+from labeltree.trees.parameters import TREE_CONSTRAINTS
+from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
+from labeltree.validation import Choice, Constraint, Number, check_same_rows, check_sample_weight, n_threads
+from labeltree.wording import count_text
+
+_Self = TypeVar("_Self", bound="DeepClassifier")
+
+#: At most this many texts are held out to tell when to stop.
+MOST_HELD_OUT = 5_000
+#: The bias that a node starts from is the log-odds of its share of the examples of its parent, but at least this.
+_LOWEST_BIAS = -7.0
+
+CONSTRAINTS: dict[str, Constraint] = {
+    "tree": Choice(("auto", *TREE_WORDS), (LabelTree, TreeSource)),
+    "arity": TREE_CONSTRAINTS["arity"],
+    "max_leaves": TREE_CONSTRAINTS["max_leaves"],
+    "max_tokens": Number(1, 100_000, integer=True),
+    "batch_size": Number(1, 1 << 16, integer=True),
+    "learning_rate": Number(0, 1e3, open_low=True),
+    "node_rate": Number(0, 1e3, open_low=True),
+    "warm_up": Number(0, 1),
+    "candidates": Number(1, 1 << 16, integer=True),
+    "dropout": Number(0, 0.95),
+    "validation": Number(0, 0.5),
+    "patience": Number(1, 1 << 16, integer=True),
+    "average": Number(0, 0.999),
+    "device": Constraint("'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'", lambda value: _is_device(value)),
+    "checkpoint": Constraint(
+        "the path of a directory", lambda value: isinstance(value, str | os.PathLike), optional=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a network is trained on.
+
+    Attributes
+    ----------
+    texts : list
+    labels : LabelRows
+    sample_weight : array of shape (n_texts,), optional
+    label_names : mapping from label to str, optional
+    held_out : array of bool of shape (n_texts,)
+        Which texts tell when to stop; the network is trained on the others.
+    """
+
+    texts: list[Text]
+    labels: LabelRows
+    sample_weight: NDArray[np.float32] | None
+    label_names: Mapping[Any, str] | None
+    held_out: NDArray[np.bool_]
+
+    def digest(self) -> str:
+        """Return a hash of all texts, labels and weights."""
+        found = hashlib.sha256()
+        for text in self.texts:
+            found.update(json.dumps(text, sort_keys=True).encode())
+        weight = np.empty(0) if self.sample_weight is None else self.sample_weight
+        for array in (self.labels.indptr, self.labels.indices, weight, self.held_out):
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+
+class DeepClassifier(LabelTreeEstimator):
+    """The base class of classifiers that train a neural network on texts.
+
+    X is texts, everywhere: a list of strings, or one column of a frame. The class attributes are defaults for
+    classifiers without these parameters.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
+    #: Whether X is texts, rather than rows of features that a vectorizer makes of texts.
+    reads_texts: ClassVar[bool] = True
+
+    # Parameters of trees that these classifiers do not have.
+    max_arity: int | None = None
+    max_depth: int | None = None
+    frequent_share: float = 0.0
+    collapse: int = 1
+    label_vectors: Any = "features"
+    label_vector_prune: float = 0.0
+
+    normalize = False
+    validation: float = 0.0
+    tree: Any
+    device: str
+    checkpoint: Any
+    max_tokens: int
+    n_jobs: int | None
+
+    def fit(
+        self: _Self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        label_names: Mapping[Any, str] | None = None,
+    ) -> _Self:
+        """Train on texts with their labels.
+
+        Parameters
+        ----------
+        X : sequence of str, or a column of a frame
+            The texts. A text may be a mapping of fields, which are joined.
+        y : sequence of collections of labels, sparse or dense 0/1 matrix, or 1-d array
+            The labels of each text. Texts may have no label.
+        sample_weight : array of shape (n_texts,), optional
+            Factor of the loss of each text, 1 by default.
+        label_names : mapping from label to str, optional
+            Readable names of labels, if the labels themselves are not readable and the classifier learns from names.
+        """
+        self.check_parameters()
+        texts, labels = check_texts(X, type(self).__name__), read_labels(y)
+        check_same_rows(len(texts), labels.n_rows)
+        if len(labels.indices) == 0:
+            raise ValueError("y has no label in any row: there is nothing to learn")
+        weight = check_sample_weight(sample_weight, labels.n_rows)
+        lesson = Lesson(texts, labels, weight, label_names, self._held_out(labels.n_rows))
+        with phases(self.verbose) as shown, self._enough_memory():
+            trained = self.train(lesson, Run(n_threads(self.n_jobs), shown))
+        assert trained.reader is not None
+        # Assigned last: if fit fails, an earlier model stays as it was.
+        self._model = TextModel(
+            trained.forest,
+            trained.reader,
+            LabelIndex(labels.classes),
+            labels.kind,
+            labels.counts,
+            labels.n_rows,
+            TrainingRecord(trained.reports, self.kept_parameters(), trained.seconds, trained.facts),
+        )
+        return self
+
+    @abstractmethod
+    def train(self, lesson: Lesson, run: Run) -> Trained:
+        """Train the network; return the forest and the reader of texts."""
+
+    def make_plan(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} trains on texts, without a plan")
+
+    def check_parameters(self, training: bool = True) -> None:
+        check_tree(self.tree)
+        check_estimator(self, self.constraints)
+        if training:
+            import_extra("torch", type(self).__name__)
+            device_named(self.device)
+
+    def link_of(self, loss: str) -> str:
+        return "sigmoid"
+
+    def kept_parameters(self) -> Mapping[str, Any]:
+        return {"normalize": False, "max_tokens": int(self.max_tokens)}
+
+    def stored_parameters(self) -> dict[str, Any]:
+        # Training alone needs them; a device or a directory may be there no longer.
+        return super().stored_parameters() | {"device": "auto", "checkpoint": None}
+
+    def grow(self, lesson: Lesson, seed: int, run: Run) -> LabelTree:
+        """Build a tree for all labels."""
+        recipe = TreeRecipe.of(self)
+        return grow_tree(recipe, lesson.texts, lesson.labels, lesson.sample_weight, seed, run)
+
+    def open_checkpoint(self, lesson: Lesson, seed: int, number: int = 0) -> Checkpoint | None:
+        """Open the checkpoint of the training of one tree, if there is to be one."""
+        if self.checkpoint is None:
+            return None
+        values = {name: value for name, value in self.stored_parameters_of_run().items() if value is not None}
+        run = {"parameters": values, "seed": seed, "data": lesson.digest()}
+        return Checkpoint(os.path.join(os.fspath(self.checkpoint), f"tree-{number}"), run)
+
+    def stored_parameters_of_run(self) -> dict[str, Any]:
+        """Return the parameters that a training depends on, as JSON can have them."""
+        ignored = {"checkpoint", "n_jobs", "verbose", "search", "beam", "normalize_siblings", "random_state"}
+        return {
+            name: value if isinstance(value, bool | int | float | str | None) else str(value)
+            for name, value in self.get_params(deep=False).items()
+            if name not in ignored
+        }
+
+    def explain(  # type: ignore[override] # words are their own names
+        self, x: Text, label: Any, *, n_features: int = 10
+    ) -> TextExplanation:
+        """Explain a label of a text: its path through the tree, and the words without which it is less probable.
+
+        The network is asked for the text without each of its words, or parts of a long text. What a part adds is the
+        difference that its absence makes to the log-odds of the label.
+
+        Parameters
+        ----------
+        x : str
+        label : one of `classes_`
+        n_features : int
+            The maximum number of words in the explanation; `highlights` has all.
+        """
+        return explain_by_occlusion(self, x, label, n_features, self._tokenizer())
+
+    @abstractmethod
+    def _tokenizer(self) -> TextTokenizer:
+        """Return the tokenizer of the trained model."""
+
+    def _held_out(self, n_rows: int) -> NDArray[np.bool_]:
+        n_held_out = min(round(self.validation * n_rows), MOST_HELD_OUT, n_rows - 1)
+        held_out = np.zeros(n_rows, dtype=np.bool_)
+        held_out[np.random.default_rng(self.seeds(1)[0]).permutation(n_rows)[:n_held_out]] = True
+        return held_out
+
+    @contextmanager
+    def _enough_memory(self) -> Iterator[None]:
+        """Say what to lower where memory does not suffice."""
+        torch = import_extra("torch", type(self).__name__)
+        try:
+            yield
+        except (torch.OutOfMemoryError, MemoryError) as error:
+            lower = ", ".join(f"{name} (now {value})" for name, value in self._sizes().items())
+            raise MemoryError(f"the memory does not suffice for this training: lower {lower}") from error
+
+    def _sizes(self) -> dict[str, Any]:
+        """Return the parameters that decide how much memory a training needs."""
+        return {name: getattr(self, name) for name in ("batch_size", "max_tokens", "candidates")}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # as of `Tagger`: cross-validation would refuse lists of labels
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def split_rows(lesson: Lesson, tokens: Any) -> tuple[Any, Any]:
+    """Return the examples to train on, and the held-out ones or None."""
+    from labeltree.deep.training.trainer import DeepExamples
+
+    weight = lesson.sample_weight
+    parts = [
+        DeepExamples(tokens.take(rows), lesson.labels.take(rows), None if weight is None else weight[rows])
+        for rows in (np.flatnonzero(~lesson.held_out), np.flatnonzero(lesson.held_out))
+    ]
+    return parts[0], parts[1] if parts[1].tokens.n_rows > 0 else None
+
+
+def start_bias(tree: LabelTree, labels: LabelRows) -> NDArray[np.float32]:
+    """Return the bias that each node starts from: the log-odds of its share of the examples of its parent."""
+    positives = PositiveNodes.of(tree, labels)
+    counts = np.bincount(positives.nodes, minlength=tree.n_nodes)
+    parent = np.where(tree.parent < 0, labels.n_rows, counts[tree.parent])
+    share = (counts + 0.5) / (parent + 1.0)
+    bias: NDArray[np.float32] = np.clip(np.log(share / (1 - share)), _LOWEST_BIAS, None).astype(np.float32)
+    if counts[0] == labels.n_rows:
+        bias[0] = CERTAIN_SCORE  # every text has a label
+    return bias
+
+
+def seconds_of(started: float, built: float, ended: float) -> dict[str, float]:
+    """Return how long the phases of a training took."""
+    return {"clustering": built - started, "training": ended - built}
+
+
+def plain_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file or directory without the place where it lies; a name on a hub stays as it is."""
+    name = os.fspath(path)
+    return os.path.basename(os.path.normpath(name)) if os.path.exists(name) else name
+
+
+def describe_words(n_texts: int, n_tokens: int) -> str:
+    """Return the title of the progress bar of a training."""
+    return f"training on {count_text(n_texts, 'text')} of {n_tokens / max(n_texts, 1):,.0f} tokens"
+
+
+def _is_device(value: Any) -> bool:
+    if not isinstance(value, str):
+        return False
+    kind, colon, number = value.partition(":")
+    return value in ("auto", "cpu", "mps") or (kind == "cuda" and (not colon or number.isdecimal()))

@@ -1,0 +1,46 @@
+"""Imports of packages that come with an extra, and the choice of a device."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+#: The extra that brings each package.
+_EXTRA = {
+    "torch": "torch",
+    "transformers": "torch",
+    "tokenizers": "torch",
+    "onnxruntime": "onnx",
+    "onnx": "onnx",
+}
+
+
+def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
+    """Import a package; raise an `ImportError` that says how to install it, if that is not possible."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        if error.name is not None and error.name.partition(".")[0] != name.partition(".")[0]:
+            raise  # the package is there, but something that it needs is not
+        extra = extra or _EXTRA[name.partition(".")[0]]
+        raise ImportError(f"{purpose} needs the package {name}: pip install 'labeltree[{extra}]'") from error
+
+
+def device_named(name: str) -> Any:
+    """Return the device of torch for "auto", "cpu", "cuda", "cuda:1" or "mps"; raise `ValueError` if it is missing."""
+    torch = import_extra("torch", "a neural network")
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("cpu")
+    kind, _, number = name.partition(":")
+    missing = None
+    if kind == "cuda":
+        n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if n_devices <= int(number or 0):
+            missing = f"torch sees {n_devices} of them"
+    elif kind == "mps" and not torch.backends.mps.is_available():
+        missing = "torch sees none"
+    if missing is not None:
+        raise ValueError(f"device={name!r} asks for a GPU, but {missing}: use device='cpu' or 'auto'")
+    return torch.device(name)

@@ -1,0 +1,35 @@
+"""`TextModel`: a model that reads texts by itself, without a vectorizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from labeltree.model.forest import Features
+from labeltree.model.model import Model
+from labeltree.model.texts import are_texts, as_texts
+
+
+@dataclass(frozen=True, eq=False)
+class TextModel(Model):
+    """A trained model whose reader turns texts into features."""
+
+    @property
+    def takes_text(self) -> bool:
+        return True
+
+    def text_rows(self, texts: Any) -> Any:
+        """Return the texts, which are X."""
+        return list(texts)
+
+    def read_texts(self, texts: Any) -> Features:
+        return self.reader.read(list(texts))
+
+
+def check_texts(X: Any, owner: str) -> list[Any]:
+    """Return the texts of X; raise `ValueError` if it has rows of numbers."""
+    if not are_texts(X):
+        raise ValueError(
+            f"{owner} reads texts: pass a list of strings or one column of a frame, got {type(X).__name__}"
+        )
+    return list(as_texts(X))

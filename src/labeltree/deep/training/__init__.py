@@ -1,0 +1,1 @@
+"""The training of networks, level by level. These modules import torch."""

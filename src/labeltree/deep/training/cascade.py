@@ -1,0 +1,163 @@
+"""`Cascade`: the way of a batch down the tree, tier by tier, in training and in search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from labeltree.deep.levels import PositiveNodes, TreeLevels
+
+#: Added to the score of a positive node, so that it is among the best.
+_SURELY = 1e4
+
+
+class Network(Protocol):
+    """Encodes texts, and scores nodes."""
+
+    def encode(self, tokens: Tensor, sizes: Tensor) -> Any: ...
+
+    def scores(self, encoded: Any, tier: int, nodes: Tensor | None = None) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class _Front:
+    """The candidates of a tier: their nodes, the log-probabilities of their paths, and whether there is a node."""
+
+    nodes: Tensor
+    path: Tensor
+    is_node: Tensor
+
+
+class Cascade:
+    """A tree on a device.
+
+    Every text is scored by the whole first tier. The candidates of another tier are the children of the best nodes of
+    the tier above; in training also the children of all positive nodes there.
+
+    Parameters
+    ----------
+    levels : TreeLevels
+    beam : int
+        How many nodes of a tier are followed.
+    trains_root : bool
+        Whether some texts have no label, so that the root learns which.
+    device : torch.device
+    """
+
+    def __init__(self, levels: TreeLevels, beam: int, trains_root: bool, device: Any) -> None:
+        self.levels = levels
+        self.beam = beam
+        self.trains_root = trains_root
+        self.begin = levels.begin.tolist()
+        self.child_begin = torch.from_numpy(levels.tree.child_begin.astype("int64")).to(device)
+        self.most_children = [levels.most_children(tier) for tier in range(levels.n_tiers)]
+        self.device = device
+
+    def loss(
+        self,
+        network: Network,
+        encoded: Any,
+        positives: PositiveNodes,
+        weight: Tensor | None,
+        n_tiers: int,
+    ) -> Tensor:
+        """Return the mean over texts of the summed losses of the candidates of the first tiers.
+
+        Parameters
+        ----------
+        network : Network
+        encoded
+            What the network made of the texts.
+        positives : PositiveNodes
+            The positive nodes of the texts.
+        weight : tensor of shape (n_rows,), optional
+            The weight of each text.
+        n_tiers : int
+            How many tiers are trained.
+        """
+        n_rows = len(positives.indptr) - 1
+        rows = torch.from_numpy(positives.row).to(self.device, non_blocking=True)
+        nodes = torch.from_numpy(positives.nodes).to(self.device, non_blocking=True)
+        keys = rows * self.levels.tree.n_nodes + nodes
+        scores = network.scores(encoded, 0).float()
+        target = torch.zeros_like(scores)
+        inside = nodes < self.begin[1]
+        target[rows[inside], nodes[inside]] = 1.0
+        losses = functional.binary_cross_entropy_with_logits(scores, target, reduction="none")
+        # Where the root is negative, only the root learns.
+        below = losses[:, 1:].sum(dim=1) * target[:, 0]
+        total = below + losses[:, 0] if self.trains_root else below
+        front = self._first_front(scores.detach())
+        for tier in range(1, n_tiers):
+            is_positive = _are_in(keys, self._keys(front.nodes))
+            n_parents = max(self.beam, positives.most_in(self.levels, tier - 1))
+            at, front = self._next_front(front, tier, n_parents, is_positive)
+            scores = network.scores(encoded, tier, at).float()
+            wanted = _are_in(keys, self._keys(front.nodes)).float()
+            losses = functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
+            total = total + (losses * front.is_node).sum(dim=1) * target[:, 0]
+            front = _extended(front, scores.detach())
+        if weight is not None:
+            total = total * weight
+        return total.sum() / n_rows
+
+    @torch.no_grad()
+    def best(self, network: Network, encoded: Any, k: int) -> Tensor:
+        """Return the k best labels that this beam finds for each text; -1 where it finds fewer."""
+        label = torch.from_numpy(self.levels.tree.label.astype("int64")).to(self.device)
+        front = self._first_front(network.scores(encoded, 0).float())
+        found_path, found_label = [], []
+        for tier in range(self.levels.n_tiers):
+            if tier > 0:
+                at, front = self._next_front(front, tier, self.beam)
+                front = _extended(front, network.scores(encoded, tier, at).float())
+            is_leaf = self.child_begin[front.nodes] == self.child_begin[front.nodes + 1]
+            path = front.path.masked_fill(~(is_leaf & front.is_node), float("-inf"))
+            path, place = path.topk(min(k, path.shape[1]), dim=1)
+            found_path.append(path)
+            found_label.append(label[front.nodes.gather(1, place)].masked_fill(path.isneginf(), -1))
+        paths, labels = torch.cat(found_path, dim=1), torch.cat(found_label, dim=1)
+        return labels.gather(1, paths.topk(min(k, paths.shape[1]), dim=1).indices)
+
+    def _first_front(self, scores: Tensor) -> _Front:
+        """The children of the root; the root itself, if it is a leaf, stands for the only label."""
+        first = 1 if self.begin[1] > 1 else 0
+        nodes = torch.arange(first, self.begin[1], device=self.device).expand(len(scores), -1)
+        path = functional.logsigmoid(scores[:, first:])
+        return _Front(nodes, path, torch.ones_like(path, dtype=torch.bool))
+
+    def _next_front(
+        self, front: _Front, tier: int, n_parents: int, is_positive: Tensor | None = None
+    ) -> tuple[Tensor, _Front]:
+        """Return the candidates of a tier: their places in it, and the front with the paths of their parents."""
+        is_inner = self.child_begin[front.nodes] < self.child_begin[front.nodes + 1]
+        worth = front.path.masked_fill(~(is_inner & front.is_node), float("-inf"))
+        if is_positive is not None:
+            worth = worth + _SURELY * is_positive
+        worth, place = worth.topk(min(n_parents, worth.shape[1]), dim=1)
+        parents, path = front.nodes.gather(1, place), front.path.gather(1, place)
+        offsets = torch.arange(self.most_children[tier - 1], device=self.device)
+        nodes = self.child_begin[parents].unsqueeze(2) + offsets
+        is_node = (nodes < self.child_begin[parents + 1].unsqueeze(2)) & ~worth.isneginf().unsqueeze(2)
+        nodes = nodes.masked_fill(~is_node, self.begin[tier])
+        path = path.unsqueeze(2).expand(nodes.shape).masked_fill(~is_node, float("-inf"))
+        found = _Front(nodes.flatten(1), path.flatten(1), is_node.flatten(1))
+        return found.nodes - self.begin[tier], found
+
+    def _keys(self, nodes: Tensor) -> Tensor:
+        rows = torch.arange(len(nodes), device=self.device).unsqueeze(1)
+        return rows * self.levels.tree.n_nodes + nodes
+
+
+def _extended(front: _Front, scores: Tensor) -> _Front:
+    return _Front(front.nodes, front.path + functional.logsigmoid(scores), front.is_node)
+
+
+def _are_in(keys: Tensor, wanted: Tensor) -> Tensor:
+    """Return whether each of the wanted is among the keys, which ascend."""
+    at = torch.searchsorted(keys, wanted).clamp(max=max(len(keys) - 1, 0))
+    return keys[at] == wanted if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)

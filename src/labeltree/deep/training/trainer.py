@@ -1,0 +1,262 @@
+"""`Trainer`: the loop over batches, with warm-up, averaged weights, early stop and checkpoints."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from labeltree.deep.levels import PositiveNodes, TreeLevels
+from labeltree.deep.tokens import TokenRows
+from labeltree.deep.training.averaged_weights import PER_EPOCH, AveragedWeights
+from labeltree.deep.training.batches import batches_by_length, prepared, random_batches
+from labeltree.deep.training.cascade import Cascade
+from labeltree.deep.training.row_adam import RowAdam
+from labeltree.deep.training.saved_state import from_arrays, to_arrays
+from labeltree.labels.reading import LabelRows
+from labeltree.metrics import ndcg_at_k
+from labeltree.training.checkpoint import Checkpoint
+
+#: The share of the steps after which all tiers are trained.
+ALL_TIERS = 0.25
+#: A checkpoint is written after each epoch, and after this many seconds.
+CHECKPOINT_SECONDS = 600.0
+#: Gradients are scaled down to this length.
+LONGEST_GRADIENT = 10.0
+#: Called with the number of batches done and of all.
+Report = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    epochs, batch_size : int
+    rate, node_rate : float
+        The largest learning rates of the network, and of the vectors of nodes.
+    decay : float
+        Weight decay of the matrices of the network.
+    warm_up : float
+        The share of the steps in which learning rates rise; then they fall to 0.
+    average : float
+        How much of the moving average of weights stays; 0 for no average.
+    patience : int
+        Stop after as many epochs without a better nDCG@5 on held-out texts.
+    beam : int
+        How many nodes of a tier have candidates below them.
+    seed : int
+    """
+
+    epochs: int
+    batch_size: int
+    rate: float
+    node_rate: float
+    decay: float = 0.0
+    warm_up: float = 0.1
+    average: float = 0.0
+    patience: int = 3
+    beam: int = 10
+    seed: int = 0
+
+    def rate_at(self, step: int, n_steps: int) -> float:
+        """Return the share of the largest learning rate: it rises linearly, and falls along a cosine."""
+        n_rising = max(round(self.warm_up * n_steps), 1)
+        if step < n_rising:
+            return (step + 1) / n_rising
+        return 0.5 + 0.5 * math.cos(math.pi * (step - n_rising) / max(n_steps - n_rising, 1))
+
+
+@dataclass(frozen=True)
+class DeepExamples:
+    """Texts with their labels.
+
+    Attributes
+    ----------
+    tokens : TokenRows
+    labels : LabelRows
+    sample_weight : array of shape (n_rows,), optional
+    """
+
+    tokens: TokenRows
+    labels: LabelRows
+    sample_weight: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class _Batch:
+    tokens: Tensor
+    sizes: Tensor
+    positives: PositiveNodes
+    weight: Tensor | None
+
+
+class Trainer:
+    """Trains a network on texts.
+
+    Parameters
+    ----------
+    network : module
+        With `encode`, `scores`, `groups` and `output.tiers`, on its device.
+    levels : TreeLevels
+    settings : TrainingSettings
+    padding : int
+        The token that fills up texts.
+    device : torch.device
+    """
+
+    def __init__(
+        self, network: Any, levels: TreeLevels, settings: TrainingSettings, padding: int, device: Any
+    ) -> None:
+        self.network = network
+        self.levels = levels
+        self.settings = settings
+        self.padding = padding
+        self.device = device
+        self.averaged = AveragedWeights(network, settings.average)
+        groups = network.groups(settings.rate, settings.node_rate, settings.decay)
+        fused = device.type == "cuda"
+        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=fused)]
+        if levels.n_tiers > 1:
+            self.optimizers.append(RowAdam(list(network.output.tiers)[1:], settings.node_rate))
+        self._rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
+
+    def train(
+        self,
+        examples: DeepExamples,
+        held_out: DeepExamples | None,
+        report: Report,
+        checkpoint: Checkpoint | None = None,
+    ) -> dict[str, int]:
+        """Train the network; return what was counted. It ends with its averaged or its best weights."""
+        settings = self.settings
+        has_empty = bool((np.diff(examples.labels.indptr) == 0).any())
+        cascade = Cascade(self.levels, settings.beam, has_empty, self.device)
+        positives = PositiveNodes.of(self.levels.tree, examples.labels)
+        n_batches = -(-examples.tokens.n_rows // settings.batch_size)
+        n_steps = n_batches * settings.epochs
+        best: dict[str, Tensor] = {}
+        counts: dict[str, Any] = {
+            "step": 0,
+            "n_passes": 0,
+            "reached": -1.0,
+            "best_epoch": 0,
+            "stopped": False,
+        }
+        with _seeded(settings.seed, self.device):
+            if checkpoint is not None and (arrays := checkpoint.read(0)) is not None:
+                best, counts = from_arrays(arrays, self.network, self.optimizers, self.averaged, self.device)
+            written = time.monotonic()
+            while counts["n_passes"] < settings.epochs and not counts["stopped"]:
+                epoch = counts["n_passes"]
+                rng = np.random.default_rng((settings.seed, epoch))
+                order = random_batches(examples.tokens.sizes, settings.batch_size, rng)
+                order = order[counts["step"] - epoch * n_batches :]
+
+                def prepare(rows: NDArray[np.int64]) -> _Batch:
+                    return self._batch(examples, positives, rows)
+
+                self.network.train()
+                for batch in prepared(order, prepare):
+                    self._step(cascade, batch, counts["step"], n_steps, n_batches)
+                    counts["step"] += 1
+                    report(counts["step"], n_steps)
+                    if checkpoint is not None and time.monotonic() > written + CHECKPOINT_SECONDS:
+                        self._write(checkpoint, best, counts)
+                        written = time.monotonic()
+                counts["n_passes"] += 1
+                if held_out is not None:
+                    reached = self._ndcg(cascade, held_out)
+                    if reached > counts["reached"]:
+                        counts |= {"reached": reached, "best_epoch": counts["n_passes"]}
+                        best = {name: value.cpu().clone() for name, value in self._best_weights().items()}
+                    counts["stopped"] = counts["n_passes"] - counts["best_epoch"] >= settings.patience
+                if checkpoint is not None:
+                    self._write(checkpoint, best, counts)
+                    written = time.monotonic()
+        self.network.load_state_dict(best or self._best_weights())
+        self.network.eval()
+        self._check_finite()
+        return {"n_passes": counts["n_passes"], **({"best_epoch": counts["best_epoch"]} if best else {})}
+
+    def _batch(self, examples: DeepExamples, positives: PositiveNodes, rows: NDArray[np.int64]) -> _Batch:
+        weight = None if examples.sample_weight is None else torch.from_numpy(examples.sample_weight[rows])
+        return _Batch(*self._tokens(examples.tokens.take(rows)), positives.take(rows), weight)
+
+    def _tokens(self, rows: TokenRows) -> tuple[Tensor, Tensor]:
+        tokens, sizes = (torch.from_numpy(array) for array in rows.padded(self.padding))
+        return (tokens.pin_memory() if self.device.type == "cuda" else tokens), sizes
+
+    def _step(self, cascade: Cascade, batch: _Batch, step: int, n_steps: int, n_batches: int) -> None:
+        n_tiers = self._n_tiers(step / n_steps)
+        share = self.settings.rate_at(step, n_steps)
+        for optimizer, rates in zip(self.optimizers, self._rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = share * rate
+            optimizer.zero_grad(set_to_none=True)
+        with autocast(self.device):
+            encoded = self.network.encode(batch.tokens.to(self.device, non_blocking=True), batch.sizes)
+        weight = None if batch.weight is None else batch.weight.to(self.device)
+        with autocast(self.device):
+            loss = cascade.loss(self.network, encoded, batch.positives, weight, n_tiers)
+        loss.backward()
+        dense = [w for w in self.network.parameters() if w.grad is not None and not w.grad.is_sparse]
+        nn.utils.clip_grad_norm_(dense, LONGEST_GRADIENT)
+        for optimizer in self.optimizers:
+            optimizer.step()
+        every = max(n_batches // PER_EPOCH, 1)
+        if self.settings.average > 0 and n_tiers == self.levels.n_tiers and step % every == every - 1:
+            self.averaged.add()
+
+    def _n_tiers(self, share: float) -> int:
+        """The number of tiers that are trained after this share of the steps: one after another, then all."""
+        further = self.levels.n_tiers - 1
+        return 1 + min(further, int(further * share / ALL_TIERS))
+
+    def _best_weights(self) -> dict[str, Tensor]:
+        return self.averaged.mean or self.network.state_dict()
+
+    @torch.no_grad()
+    def _ndcg(self, cascade: Cascade, held_out: DeepExamples) -> float:
+        """nDCG@5 of the averaged weights on held-out texts."""
+        found = np.full((held_out.tokens.n_rows, 5), -1, dtype=np.int64)
+        self.network.eval()
+        with self.averaged.in_network(), autocast(self.device):
+            for rows in batches_by_length(held_out.tokens.sizes, self.settings.batch_size):
+                tokens, sizes = self._tokens(held_out.tokens.take(rows))
+                encoded = self.network.encode(tokens.to(self.device), sizes)
+                labels = cascade.best(self.network, encoded, 5).cpu().numpy()
+                found[rows, : labels.shape[1]] = labels
+        has_labels = np.diff(held_out.labels.indptr) > 0
+        if not has_labels.any():
+            return 0.0
+        return float(ndcg_at_k(held_out.labels.matrix()[has_labels], found[has_labels], k=5))
+
+    def _write(self, checkpoint: Checkpoint, best: dict[str, Tensor], counts: dict[str, Any]) -> None:
+        checkpoint.write(0, to_arrays(self.network, self.optimizers, self.averaged, best, counts))
+
+    def _check_finite(self) -> None:
+        if not all(torch.isfinite(weights).all() for weights in self.network.parameters()):
+            raise ValueError("training diverged: weights are no longer finite. Lower learning_rate")
+
+
+def autocast(device: Any) -> Any:
+    """Return a context in which products are computed in bfloat16 on a GPU, and in float32 on a CPU."""
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
+
+
+@contextmanager
+def _seeded(seed: int, device: Any) -> Iterator[None]:
+    """Draw random numbers from a seed of one's own, and leave those of others as they were."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
