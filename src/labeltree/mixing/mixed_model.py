@@ -161,6 +161,11 @@ class _MixedModel(Model):
     """The model of a mix, which reads texts by its members."""
 
     @property
+    def prefers_batches(self) -> bool:
+        assert isinstance(self.reader, MixedReader)
+        return self.reader.prefers_batches
+
+    @property
     def takes_text(self) -> bool:
         assert isinstance(self.reader, MixedReader)
         return self.reader.takes_text

@@ -42,6 +42,11 @@ class MixedReader:
         first = self.members[0].model.text_fields
         return tuple(field for field in first if all(field in m.model.text_fields for m in self.members))
 
+    @property
+    def prefers_batches(self) -> bool:
+        """Whether any member reads batches much faster than row by row."""
+        return any(member.model.prefers_batches for member in self.members)
+
     @cached_property
     def same_features(self) -> bool:
         """Whether a row of features means the same to every member."""

@@ -111,6 +111,11 @@ class Model:
     learns: ClassVar[bool] = False
 
     @property
+    def prefers_batches(self) -> bool:
+        """Whether a batch of rows is read much faster than row by row, so that a server joins requests."""
+        return False
+
+    @property
     def n_features(self) -> int:
         return self.reader.n_features
 

@@ -37,6 +37,7 @@ class GrowingModel:
     """
 
     learns = True
+    prefers_batches = False
     vectorizer = None
 
     def __init__(

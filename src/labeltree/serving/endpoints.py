@@ -80,7 +80,11 @@ async def predict(service: Running, exchange: Current, served: Served, body: sch
     """Return the most probable labels of one or many texts or rows, best first."""
     n_rows = predictions.n_rows(body)
     predictions.check(served, body, n_rows, service.settings.limits)
-    return await service.ask(exchange, served, n_rows, predictions.predict, body, n_labels=n_rows * body.k)
+    texts = predictions.texts_to_join(served, body, n_rows)
+    n_labels = n_rows * body.k
+    return await service.ask(
+        exchange, served, n_rows, predictions.predict, body, n_labels=n_labels, texts=texts
+    )
 
 
 @body_router.post(

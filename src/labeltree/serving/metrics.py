@@ -44,7 +44,7 @@ _IN_FLIGHT, _WORKER_STARTS, _FIRST_ROUTE = range(3)
 _N_STATUSES, _N_BUCKETS = len(STATUSES) + 1, len(BUCKETS) + 1  # with "other" and "+Inf"
 _ROUTE_WIDTH = _N_STATUSES + _N_BUCKETS + 1
 _FIRST_MODEL = _FIRST_ROUTE + len(ROUTES) * _ROUTE_WIDTH
-_ROWS, _MODEL_SECONDS, _LOADED, _FAILED, _INTACT, _DAMAGED, _MODEL_WIDTH = range(7)
+_ROWS, _MODEL_SECONDS, _LOADED, _FAILED, _INTACT, _DAMAGED, _BATCHES, _BATCH_TEXTS, _MODEL_WIDTH = range(9)
 
 _FAMILIES = {
     "labeltree_requests_total": ("counter", "Requests that were answered."),
@@ -52,6 +52,8 @@ _FAMILIES = {
     "labeltree_requests_in_flight": ("gauge", "Requests in progress."),
     "labeltree_rows_total": ("counter", "Rows that were predicted, explained or learned."),
     "labeltree_model_seconds_total": ("counter", "Time spent in the model."),
+    "labeltree_batches_total": ("counter", "Batches of texts that were read for one or several requests."),
+    "labeltree_batch_texts_total": ("counter", "Texts in these batches."),
     "labeltree_reloads_total": ("counter", "Reloads of a model by a worker."),
     "labeltree_verifications_total": (
         "counter",
@@ -122,6 +124,12 @@ class Metrics:
         self._own[first + _ROWS] += n_rows
         self._own[first + _MODEL_SECONDS] += seconds
 
+    def batched(self, model: str, n_texts: int) -> None:
+        """Count a batch of texts that was read for one or several requests."""
+        first = self._models[model]
+        self._own[first + _BATCHES] += 1
+        self._own[first + _BATCH_TEXTS] += n_texts
+
     def reloaded(self, model: str, *, is_loaded: bool) -> None:
         """Count a reload that succeeded or failed."""
         self._own[self._models[model] + (_LOADED if is_loaded else _FAILED)] += 1
@@ -161,6 +169,8 @@ class Metrics:
         for model, first in self._models.items():
             add("labeltree_rows_total", sums[first + _ROWS], model=model)
             add("labeltree_model_seconds_total", sums[first + _MODEL_SECONDS], model=model)
+            add("labeltree_batches_total", sums[first + _BATCHES], model=model)
+            add("labeltree_batch_texts_total", sums[first + _BATCH_TEXTS], model=model)
             add("labeltree_reloads_total", sums[first + _LOADED], model=model, outcome="loaded")
             add("labeltree_reloads_total", sums[first + _FAILED], model=model, outcome="failed")
             add("labeltree_verifications_total", sums[first + _INTACT], model=model, outcome="intact")

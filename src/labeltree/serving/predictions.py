@@ -11,6 +11,7 @@ from labeltree.serving import given_labels, rows
 from labeltree.serving.limits import Limits
 from labeltree.serving.registry import ServedModel
 from labeltree.serving.schemas import Label, PredictRequest
+from labeltree.serving.text_batches import MAX_TEXTS
 
 
 def n_rows(request: PredictRequest) -> int:
@@ -32,10 +33,18 @@ def check(served: ServedModel, request: PredictRequest, n_rows: int, limits: Lim
         limits.check_texts("texts", request.texts)
 
 
-def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | bytes:
+def texts_to_join(served: ServedModel, request: PredictRequest, n_rows: int) -> list[Any] | None:
+    """Return the texts of a request if they should be read together with those of other requests, else None."""
+    if not served.prefers_batches or n_rows > MAX_TEXTS:
+        return None
+    return request.texts or (None if request.text is None else [request.text])
+
+
+def predict(served: ServedModel, request: PredictRequest, X: Any = None) -> dict[str, Any] | bytes:
     """Return the content of a `PredictAnswer`, for several rows as JSON.
 
-    `to_json` holds the GIL until it is done, so each row is written on its own.
+    `X` has the features of the request if they were read before. `to_json` holds the GIL until it is done, so each row
+    is written on its own.
     """
     options: dict[str, Any] = {}
     for field in ("allow", "deny"):
@@ -47,7 +56,8 @@ def predict(served: ServedModel, request: PredictRequest) -> dict[str, Any] | by
     if request.label_weight is not None:
         options["label_weight"] = _weights(served, request.label_weight)
     version = served.version
-    X = _features(served, request)
+    if X is None:
+        X = _features(served, request)
     try:
         top = served.model.predict_topk(X, request.k, threshold=request.threshold, **options)
     except ValueError as error:

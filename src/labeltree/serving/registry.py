@@ -66,6 +66,11 @@ class ServedModel:
     def takes_text(self) -> bool:
         return bool(self.model.model_.takes_text)
 
+    @cached_property
+    def prefers_batches(self) -> bool:
+        """Whether the texts of several requests are read faster together."""
+        return bool(self.model.model_.prefers_batches)
+
     @property
     def labels(self) -> LabelSearch:
         """The labels, for search; those of a model that learns may change."""

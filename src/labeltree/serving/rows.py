@@ -34,10 +34,15 @@ def check_fields(served: ServedModel, texts: Sequence[Any]) -> None:
             raise Refusal(422, f"{place}: expected at least one of the fields {', '.join(fields)}, got none")
 
 
-def of_texts(served: ServedModel, texts: Sequence[Any]) -> Any:
-    """Return X for texts, which may be mappings if the model has fields."""
+def check_texts(served: ServedModel, texts: Sequence[Any]) -> None:
+    """Refuse texts that the model cannot take."""
     check_takes_text(served)
     check_fields(served, texts)
+
+
+def of_texts(served: ServedModel, texts: Sequence[Any]) -> Any:
+    """Return X for texts, which may be mappings if the model has fields."""
+    check_texts(served, texts)
     return served.model.model_.read_texts(texts)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from labeltree.serving.reloading import Reloader
 from labeltree.serving.schemas import Example
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
+from labeltree.serving.text_batches import TextBatches
 from labeltree.serving.verification import Verifier
 
 _Result = TypeVar("_Result")
@@ -72,6 +73,7 @@ class Service:
         self._threads = ModelThreads(settings.limits.in_flight)
         # One thread: what is large holds the GIL for long, and more would take turns with the event loop.
         self._large = ModelThreads(settings.limits.in_flight, 1)
+        self._batches = TextBatches(self._threads, self.metrics)
         self._following: asyncio.Task[None] | None = None
         self.is_ready = False
 
@@ -147,24 +149,33 @@ class Service:
         answer: Callable[..., _Result],
         *arguments: Any,
         n_labels: int = 0,
+        texts: Sequence[Any] | None = None,
     ) -> _Result:
         """Return ``answer(served, *arguments)``, computed on the event loop if that is fast, else in a thread.
 
-        `n_labels` is the maximum number of labels in the answer.
+        `n_labels` is the maximum number of labels in the answer. If there are `texts`, they are read first, together
+        with those of other requests that wait, and `answer` gets their features as one more argument.
         """
         exchange.model, exchange.rows = served.name, n_rows
         if served.is_damaged:
             raise damaged(served.name)
         is_small = n_rows == 1 and exchange.n_bytes <= SMALL_BYTES and not served.learns
+        if (
+            texts is not None
+        ):  # the time without reading says nothing about questions that read their own texts
+            is_small = False
 
         def timed() -> _Result:
             started = time.perf_counter()
             try:
                 return answer(served, *arguments)
             finally:
-                exchange.model_seconds = time.perf_counter() - started
+                exchange.model_seconds += time.perf_counter() - started
 
         try:
+            if texts is not None:
+                features, exchange.model_seconds = await self._batches.read(served, texts)
+                arguments = (*arguments, features)
             if is_small and served.small_seconds is not None and served.small_seconds < SMALL_SECONDS:
                 result = timed()
             else:
