@@ -18,6 +18,10 @@ class TextModel(Model):
     def takes_text(self) -> bool:
         return True
 
+    @property
+    def prefers_batches(self) -> bool:
+        return True
+
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which are X."""
         return list(texts)
