@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ USUAL: dict[str, dict[str, Any]] = {"tate": {"max_tokens": 64}}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
+    logging.basicConfig(level=logging.INFO)
     answer = COMMANDS[options.command](options)
     text = json.dumps(answer, indent=1)
     if options.out is not None:
@@ -215,7 +217,7 @@ def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
     batches = []
     for _ in range(4):
         drawn = [sorted(set(rng.integers(0, tree.n_labels, 5).tolist())) for _ in range(n_rows)]
-        own = read_labels([*drawn, range(tree.n_labels)]).take(np.arange(n_rows))
+        own = read_labels([*drawn, list(range(tree.n_labels))]).take(np.arange(n_rows))
         hidden = torch.randn(n_rows, dimension, device=device, requires_grad=True)
         batches.append((hidden, PositiveNodes.of(tree, own)))
 

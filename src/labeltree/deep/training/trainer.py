@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ from labeltree.deep.training.saved_state import from_arrays, to_arrays
 from labeltree.labels.reading import LabelRows
 from labeltree.metrics import ndcg_at_k
 from labeltree.training.checkpoint import Checkpoint
+
+logger = logging.getLogger(__name__)
 
 #: The share of the steps after which all tiers are trained.
 ALL_TIERS = 0.25
@@ -176,6 +179,7 @@ class Trainer:
                 counts["n_passes"] += 1
                 if held_out is not None:
                     reached = self._ndcg(cascade, held_out)
+                    logger.info("epoch %d of %d: nDCG@5 %.4f", epoch + 1, settings.epochs, reached)
                     if reached > counts["reached"]:
                         counts |= {"reached": reached, "best_epoch": counts["n_passes"]}
                         best = {name: value.cpu().clone() for name, value in self._best_weights().items()}
