@@ -2,6 +2,7 @@
 
 python -m benchmarks.deep quality --data tate --method encoder --encoder DIR --part dev
 python -m benchmarks.deep levels --encoder DIR --labels 131072
+python -m benchmarks.deep output --labels 131072
 python -m benchmarks.deep utilisation --data tate --encoder DIR
 python -m benchmarks.deep latency --data tate --encoder DIR
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -25,7 +27,7 @@ import numpy as np
 from benchmarks import data
 from benchmarks.data_sets import catalogues
 from benchmarks.data_sets.features import Example
-from labeltree import AttentionXMLClassifier, EncoderTreeClassifier, mix
+from labeltree import AttentionXMLClassifier, EncoderTreeClassifier, LabelTree, mix
 from labeltree.datasets import make_extreme
 from labeltree.metrics import precision_at_k
 from labeltree.text import Tagger
@@ -165,7 +167,7 @@ def _texts(X: Any, y: Any, words: list[str]) -> list[Example]:
 
 
 def levels(options: argparse.Namespace) -> dict[str, Any]:
-    """Level by level beside flat: precision, and what the output layer costs in time and memory."""
+    """The precision of a training level by level, beside that of a flat one."""
     train, test = many_labels(options)
     train = [row for row in train if row[0]][: options.limit]
     known = {label for labels, _ in train for label in labels}
@@ -179,10 +181,19 @@ def levels(options: argparse.Namespace) -> dict[str, Any]:
             "seconds": round(time.perf_counter() - started, 1),
             "tree": repr(model.tree_),
             "precision": precisions(model, *columns(test)),
-            **output_cost(model.tree_, options),
         }
         print(name, answer[name], file=sys.stderr, flush=True)
     return answer
+
+
+def output(options: argparse.Namespace) -> dict[str, Any]:
+    """What a step of the output layer costs in time and memory: a wide tree as "auto" makes it, beside a flat one."""
+    n_clusters = 2 ** math.ceil(math.log2(options.labels / 64))
+    parent = np.concatenate([[-1], np.zeros(n_clusters), 1 + np.arange(options.labels) % n_clusters])
+    label = np.concatenate([np.full(1 + n_clusters, -1), np.arange(options.labels)])
+    wide = LabelTree.from_parents(parent.astype(np.int32), label.astype(np.int32))
+    trees = {"levels": wide, "flat": LabelTree.flat(options.labels)}
+    return {name: output_cost(tree, options) for name, tree in trees.items()}
 
 
 def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
@@ -351,6 +362,7 @@ def latency(options: argparse.Namespace) -> dict[str, Any]:
 COMMANDS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "quality": quality,
     "levels": levels,
+    "output": output,
     "utilisation": utilisation,
     "latency": latency,
 }
