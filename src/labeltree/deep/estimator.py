@@ -41,7 +41,7 @@ from labeltree.wording import count_text
 _Self = TypeVar("_Self", bound="DeepClassifier")
 
 #: At most this many texts are held out to tell when to stop.
-MOST_HELD_OUT = 5_000
+MOST_HELD_OUT = 1_000
 #: The bias that a node starts from is the log-odds of its share of the examples of its parent, but at least this.
 _LOWEST_BIAS = -7.0
 

@@ -51,8 +51,8 @@ class TreeLevels:
         return sizes
 
     def most_children(self, tier: int) -> int:
-        """Return the largest number of children of a node of this tier."""
-        first, stop = self.begin[tier : tier + 2]
+        """Return the largest number of children of a node of this tier, other than the root."""
+        first, stop = max(self.begin[tier], 1), self.begin[tier + 1]
         return int(np.diff(self.tree.child_begin[first : stop + 1]).max(initial=0))
 
 

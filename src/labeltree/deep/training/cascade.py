@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -21,6 +22,41 @@ class Network(Protocol):
     def encode(self, tokens: Tensor, sizes: Tensor) -> Any: ...
 
     def scores(self, encoded: Any, tier: int, nodes: Tensor | None = None) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What the texts of a batch are to learn, as tensors.
+
+    Attributes
+    ----------
+    keys : tensor of int64
+        The positive nodes of all texts, as ``row * n_nodes + node``, ascending.
+    first : tensor of int64
+        The positive nodes of the first tier, as ``row * n_nodes_of_tier + node``.
+    n_rows : int
+    n_parents : list of int
+        How many nodes of each tier have candidates below them: the beam, or more if a text has more positives.
+    weight : tensor of shape (n_rows,), optional
+        The weight of each text.
+    """
+
+    keys: Tensor
+    first: Tensor
+    n_rows: int
+    n_parents: list[int]
+    weight: Tensor | None = None
+
+    def to(self, device: Any) -> Targets:
+        """Copy the tensors to a device; the copy goes on while the next work is prepared."""
+        move = partial(_moved, device)
+        weight = None if self.weight is None else move(self.weight)
+        return replace(self, keys=move(self.keys), first=move(self.first), weight=weight)
+
+
+def _moved(device: Any, tensor: Tensor) -> Tensor:
+    pinned = tensor.pin_memory() if device.type == "cuda" else tensor
+    return pinned.to(device, non_blocking=True)
 
 
 @dataclass(frozen=True)
@@ -57,14 +93,20 @@ class Cascade:
         self.most_children = [levels.most_children(tier) for tier in range(levels.n_tiers)]
         self.device = device
 
-    def loss(
-        self,
-        network: Network,
-        encoded: Any,
-        positives: PositiveNodes,
-        weight: Tensor | None,
-        n_tiers: int,
-    ) -> Tensor:
+    def targets(self, positives: PositiveNodes, weight: Tensor | None = None) -> Targets:
+        """Return what texts with these positive nodes are to learn; no device is needed for that."""
+        row, nodes, size = positives.row, positives.nodes, self.begin[1]
+        inside = nodes < size
+        most = [positives.most_in(self.levels, tier) for tier in range(self.levels.n_tiers - 1)]
+        return Targets(
+            torch.from_numpy(row * self.levels.tree.n_nodes + nodes),
+            torch.from_numpy(row[inside] * size + nodes[inside]),
+            len(positives.indptr) - 1,
+            [max(self.beam, n_positives) for n_positives in most],
+            weight,
+        )
+
+    def loss(self, network: Network, encoded: Any, targets: Targets, n_tiers: int) -> Tensor:
         """Return the mean over texts of the summed losses of the candidates of the first tiers.
 
         Parameters
@@ -72,21 +114,15 @@ class Cascade:
         network : Network
         encoded
             What the network made of the texts.
-        positives : PositiveNodes
-            The positive nodes of the texts.
-        weight : tensor of shape (n_rows,), optional
-            The weight of each text.
+        targets : Targets
+            What the texts are to learn, on the device.
         n_tiers : int
             How many tiers are trained.
         """
-        n_rows = len(positives.indptr) - 1
-        rows = torch.from_numpy(positives.row).to(self.device, non_blocking=True)
-        nodes = torch.from_numpy(positives.nodes).to(self.device, non_blocking=True)
-        keys = rows * self.levels.tree.n_nodes + nodes
+        keys = targets.keys
         scores = network.scores(encoded, 0).float()
         target = torch.zeros_like(scores)
-        inside = nodes < self.begin[1]
-        target[rows[inside], nodes[inside]] = 1.0
+        target.view(-1).index_fill_(0, targets.first, 1.0)
         losses = functional.binary_cross_entropy_with_logits(scores, target, reduction="none")
         # Where the root is negative, only the root learns.
         below = losses[:, 1:].sum(dim=1) * target[:, 0]
@@ -94,16 +130,15 @@ class Cascade:
         front = self._first_front(scores.detach())
         for tier in range(1, n_tiers):
             is_positive = _are_in(keys, self._keys(front.nodes))
-            n_parents = max(self.beam, positives.most_in(self.levels, tier - 1))
-            at, front = self._next_front(front, tier, n_parents, is_positive)
+            at, front = self._next_front(front, tier, targets.n_parents[tier - 1], is_positive)
             scores = network.scores(encoded, tier, at).float()
             wanted = _are_in(keys, self._keys(front.nodes)).float()
             losses = functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
             total = total + (losses * front.is_node).sum(dim=1) * target[:, 0]
             front = _extended(front, scores.detach())
-        if weight is not None:
-            total = total * weight
-        return total.sum() / n_rows
+        if targets.weight is not None:
+            total = total * targets.weight
+        return total.sum() / targets.n_rows
 
     @torch.no_grad()
     def best(self, network: Network, encoded: Any, k: int) -> Tensor:

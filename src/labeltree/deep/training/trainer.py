@@ -19,7 +19,7 @@ from labeltree.deep.levels import PositiveNodes, TreeLevels
 from labeltree.deep.tokens import TokenRows
 from labeltree.deep.training.averaged_weights import PER_EPOCH, AveragedWeights
 from labeltree.deep.training.batches import batches_by_length, prepared, random_batches
-from labeltree.deep.training.cascade import Cascade
+from labeltree.deep.training.cascade import Cascade, Targets
 from labeltree.deep.training.row_adam import RowAdam
 from labeltree.deep.training.saved_state import from_arrays, to_arrays
 from labeltree.labels.reading import LabelRows
@@ -99,8 +99,7 @@ class DeepExamples:
 class _Batch:
     tokens: Tensor
     sizes: Tensor
-    positives: PositiveNodes
-    weight: Tensor | None
+    targets: Targets
 
 
 class Trainer:
@@ -166,7 +165,7 @@ class Trainer:
                 order = order[counts["step"] - epoch * n_batches :]
 
                 def prepare(rows: NDArray[np.int64]) -> _Batch:
-                    return self._batch(examples, positives, rows)
+                    return self._batch(cascade, examples, positives, rows)
 
                 self.network.train()
                 for batch in prepared(order, prepare):
@@ -192,13 +191,17 @@ class Trainer:
         self._check_finite()
         return {"n_passes": counts["n_passes"], **({"best_epoch": counts["best_epoch"]} if best else {})}
 
-    def _batch(self, examples: DeepExamples, positives: PositiveNodes, rows: NDArray[np.int64]) -> _Batch:
+    def _batch(
+        self, cascade: Cascade, examples: DeepExamples, positives: PositiveNodes, rows: NDArray[np.int64]
+    ) -> _Batch:
         weight = None if examples.sample_weight is None else torch.from_numpy(examples.sample_weight[rows])
-        return _Batch(*self._tokens(examples.tokens.take(rows)), positives.take(rows), weight)
+        targets = cascade.targets(positives.take(rows), weight).to(self.device)
+        return _Batch(*self._tokens(examples.tokens.take(rows)), targets)
 
     def _tokens(self, rows: TokenRows) -> tuple[Tensor, Tensor]:
         tokens, sizes = (torch.from_numpy(array) for array in rows.padded(self.padding))
-        return (tokens.pin_memory() if self.device.type == "cuda" else tokens), sizes
+        pinned = tokens.pin_memory() if self.device.type == "cuda" else tokens
+        return pinned.to(self.device, non_blocking=True), sizes
 
     def _step(self, cascade: Cascade, batch: _Batch, step: int, n_steps: int, n_batches: int) -> None:
         n_tiers = self._n_tiers(step / n_steps)
@@ -208,10 +211,8 @@ class Trainer:
                 group["lr"] = share * rate
             optimizer.zero_grad(set_to_none=True)
         with autocast(self.device):
-            encoded = self.network.encode(batch.tokens.to(self.device, non_blocking=True), batch.sizes)
-        weight = None if batch.weight is None else batch.weight.to(self.device)
-        with autocast(self.device):
-            loss = cascade.loss(self.network, encoded, batch.positives, weight, n_tiers)
+            encoded = self.network.encode(batch.tokens, batch.sizes)
+            loss = cascade.loss(self.network, encoded, batch.targets, n_tiers)
         loss.backward()
         dense = [w for w in self.network.parameters() if w.grad is not None and not w.grad.is_sparse]
         nn.utils.clip_grad_norm_(dense, LONGEST_GRADIENT)
@@ -237,7 +238,7 @@ class Trainer:
         with self.averaged.in_network(), autocast(self.device):
             for rows in batches_by_length(held_out.tokens.sizes, self.settings.batch_size):
                 tokens, sizes = self._tokens(held_out.tokens.take(rows))
-                encoded = self.network.encode(tokens.to(self.device), sizes)
+                encoded = self.network.encode(tokens, sizes)
                 labels = cascade.best(self.network, encoded, 5).cpu().numpy()
                 found[rows, : labels.shape[1]] = labels
         has_labels = np.diff(held_out.labels.indptr) > 0
