@@ -26,6 +26,21 @@ def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
         raise ImportError(f"{purpose} needs the package {name}: pip install 'labeltree[{extra}]'") from error
 
 
+def require_runtime(name: str) -> None:
+    """Raise an `ImportError` that says what to install, if the network of a model cannot be run by torch, or by onnx."""
+    if name == "onnx":
+        import_extra("onnxruntime", "a model that was exported to ONNX")
+        return
+    try:
+        import_extra("torch", "this model")
+        import_extra("transformers", "this model")
+    except ImportError as error:
+        raise ImportError(
+            f"{error}. Or export the model where torch is installed, with 'labeltree export': the export needs "
+            "'labeltree[onnx]' only"
+        ) from error
+
+
 def device_named(name: str) -> Any:
     """Return the device of torch for "auto", "cpu", "cuda", "cuda:1" or "mps"; raise `ValueError` if it is missing."""
     torch = import_extra("torch", "a neural network")
