@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -194,18 +195,18 @@ def make_body(config: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float32
     except Exception as error:  # whatever a configuration of any kind can make go wrong
         raise ValueError(f"the configuration of the encoder cannot be used: {error}") from error
     check_shapes(shapes, arrays)
-    with _without_random_weights(transformers):
+    with _without_random_weights():
         body = transformers.AutoModel.from_config(made, trust_remote_code=False).float()
     return fill(body, arrays)
 
 
-def _without_random_weights(transformers: Any) -> Any:
+def _without_random_weights() -> Any:
     """Return the context in which a model is made without random weights, which take seconds."""
     try:
-        from transformers.initialization import no_init_weights
+        module = import_module("transformers.initialization")
     except ImportError:  # transformers 4
-        from transformers.modeling_utils import no_init_weights
-    return no_init_weights()
+        module = import_module("transformers.modeling_utils")
+    return module.no_init_weights()
 
 
 class VectorEncoder(Protocol):

@@ -190,7 +190,7 @@ class DeepClassifier(LabelTreeEstimator):
         path : path of a directory
             As for `save`.
         int8 : bool
-            Store the weights of the network as int8: a quarter of the size, faster on most processors, and a little less
+            Store the weights of the network as int8: a quarter of the size, faster on most processors, a little less
             precise.
         """
         from labeltree.deep.onnx_export import export_onnx

@@ -27,7 +27,7 @@ def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
 
 
 def require_runtime(name: str) -> None:
-    """Raise an `ImportError` that says what to install, if the network of a model cannot be run by torch, or by onnx."""
+    """Raise an `ImportError` that says what to install, if "torch" or "onnx" cannot run the network of a model."""
     if name == "onnx":
         import_extra("onnxruntime", "a model that was exported to ONNX")
         return

@@ -117,7 +117,7 @@ def _with_graph(nodes: Any, int8: bool) -> AttentionNodes:
         settings,
         scorer.n_jobs,
     )
-    return replace(nodes, scorer=made)
+    return AttentionNodes(nodes.levels, made, nodes.longest)
 
 
 def _check_torch(is_torch: bool) -> None:
@@ -205,7 +205,7 @@ def _as_array(model: Any) -> NDArray[np.uint8]:
 
 
 def _quantized(graph: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return a graph whose matrices are int8, each with a scale per column; seven bits, which no processor saturates."""
+    """Return a graph whose matrices are int8, with a scale per column; of 7 bits, because some processors saturate."""
     import_extra("onnxruntime", "an export to int8")
     onnx = import_extra("onnx", "an export to ONNX", "torch")
     with tempfile.TemporaryDirectory() as folder, _silence():

@@ -47,7 +47,7 @@ class OnnxGraph:
     """
 
     def __init__(self, graph: NDArray[np.uint8], n_jobs: int | None = None) -> None:
-        check_graph(memoryview(np.ascontiguousarray(graph)))
+        check_graph(np.ascontiguousarray(graph).data)
         self.graph = graph
         self.n_jobs = n_jobs
         self._lock = threading.Lock()

@@ -116,11 +116,11 @@ class OnnxAttention:
         return scores
 
     def _attend(self, hidden: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        weights = vectors @ hidden.transpose(0, 2, 1)
+        weights: Any = vectors @ hidden.transpose(0, 2, 1)
         weights -= weights.max(axis=2, keepdims=True)
         np.exp(weights, out=weights)
         weights /= weights.sum(axis=2, keepdims=True)
-        found = weights @ hidden
+        found: Any = weights @ hidden
         for number, (weight, bias) in enumerate(self.shared):
             found = (np.maximum(found, 0) if number > 0 else found) @ weight.T + bias
         scores: NDArray[np.float32] = found[:, :, 0]

@@ -63,7 +63,7 @@ def _torch_tensors(tree: LabelTree, scorer: Any, weights: str) -> dict[str, Tens
 
 
 def _onnx_tensors(tree: LabelTree, scorer: Any, weights: str) -> dict[str, Tensor]:
-    arrays = {}
+    arrays: dict[str, NDArray[np.float32]] = {}
     for number, (weight, bias) in enumerate(scorer.shared):
         arrays |= {f"{_SHARED}{2 * number}.weight": weight, f"{_SHARED}{2 * number}.bias": bias}
     return {
