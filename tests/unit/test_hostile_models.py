@@ -85,7 +85,7 @@ def ask(model):
     [
         ({"format": "other"}, "not a model of labeltree"),
         (
-            {"format_version": 11},
+            {"format_version": 12},
             "format version 12, but this version of labeltree knows only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11: upgrade",
         ),
         ({"format_version": 4}, "format version 4, but its sections are those of version 1"),
