@@ -6,9 +6,11 @@ import contextlib
 import copy
 import json
 import pickle
+import random
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,15 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from tests.deep.conftest import LABELS, METHODS, TEXTS  # noqa: E402
+from tests.unit.test_model_file_fuzz import (  # noqa: E402
+    Model,
+    change_document,
+    change_header,
+    change_numbers,
+    cut_or_lengthen,
+    flip_bits,
+    overwrite_range,
+)
 
 import labeltree  # noqa: E402
 from labeltree.errors import ModelFileError  # noqa: E402
@@ -466,3 +477,51 @@ def test_a_damaged_file_is_found(own, method):
     file.write_bytes(data)
     with pytest.raises(ModelFileError, match="checksum"):
         load(own, verify=True)
+
+
+class DeepModel(Model):
+    """The files of a saved network, in memory and on disk."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        # It has one tensor, and tests of its own.
+        self.tensor_files = [name for name in self.tensor_files if not name.startswith("tokenizer")]
+
+    def outcome(self, changed: dict[str, bytes], verify: bool = False) -> str:
+        try:
+            self.write(changed)
+            return self.ask(verify)
+        finally:
+            self.write({name: self.files[name] for name in changed})
+
+    def ask(self, verify: bool) -> str:
+        try:
+            model = load(self.directory, verify=verify)
+        except ModelFileError:
+            return "refused"
+        try:
+            probabilities = model.predict_topk(TEXTS[:4], k=3).probabilities
+            assert ((probabilities >= 0) & (probabilities <= 1)).all()
+            model.predict_pairs(TEXTS[:2], [0, 1], [model.classes_[0]] * 2)
+            model.explain(TEXTS[0][:20], model.classes_[-1])
+        except ModelFileError:
+            return "refused when asked"
+        return "answered"
+
+    def with_file(self, name: str, content: bytes) -> dict[str, bytes]:
+        document = json.loads(self.files["model.json"])
+        for entry in entries(document):
+            if entry["name"] == name:
+                entry["bytes"] = len(content)
+        return {name: content, "model.json": json.dumps(document).encode()}
+
+
+@each
+@pytest.mark.parametrize(
+    "damage", [flip_bits, cut_or_lengthen, overwrite_range, change_numbers, change_header, change_document]
+)
+def test_a_damaged_model_is_refused_or_answers(own, method, damage):
+    model, rng = DeepModel(own), random.Random(0)
+    found = Counter(model.outcome(damage(rng, model)) for _ in range(60))
+    assert found["refused"] > 0
+    assert model.outcome({}) == "answered"

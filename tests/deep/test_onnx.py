@@ -7,6 +7,7 @@ import copy
 import json
 import logging
 import pickle
+import random
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,8 @@ pytest.importorskip("onnxruntime")
 
 from tests.command_line import run, run_json  # noqa: E402
 from tests.deep.conftest import LABELS, METHODS, TEXTS  # noqa: E402
-from tests.deep.test_deep_files import FILE, answers, change, rewrite, same  # noqa: E402
+from tests.deep.test_deep_files import FILE, DeepModel, answers, change, rewrite, same  # noqa: E402
+from tests.unit.test_model_file_fuzz import change_document, change_numbers, overwrite_range  # noqa: E402
 
 import labeltree  # noqa: E402
 from labeltree.deep.onnx_graph import OnnxGraph, check_graph  # noqa: E402
@@ -305,4 +307,24 @@ def test_wrong_fields_of_an_export_are_refused(onnx, saved, method, tmp_path):
     )
     change(own, **{name: {"runtime": "onnx", **settings}})
     with pytest.raises(ModelFileError, match="graph"):
+        load(own)
+
+
+@each
+@pytest.mark.parametrize("damage", [overwrite_range, change_numbers, change_document])
+def test_a_damaged_export_is_refused_or_answers_and_prints_nothing(onnx, method, damage, tmp_path, capfd):
+    model = DeepModel(Path(shutil.copytree(onnx[method], tmp_path / "own")))
+    rng = random.Random(1)
+    found = {model.outcome(damage(rng, model)) for _ in range(50)}
+    assert found & {"refused", "refused when asked"}
+    assert model.outcome({}) == "answered"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_jobs", ["many", True, 1.5, [2]])
+@each
+def test_wrong_numbers_of_threads_are_refused(onnx, method, n_jobs, tmp_path):
+    own = Path(shutil.copytree(onnx[method], tmp_path / "own"))
+    change(own, parameters__n_jobs=n_jobs)
+    with pytest.raises(ModelFileError, match="n_jobs"):
         load(own)

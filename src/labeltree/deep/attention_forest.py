@@ -10,11 +10,12 @@ from typing import Any, ClassVar, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.deep.extras import device_named
+from labeltree.deep.extras import NOT_FINITE, device_named
 from labeltree.deep.levels import TreeLevels
 from labeltree.deep.module_arrays import arrays_of, check_shapes, fill
 from labeltree.deep.text_model import check_texts
 from labeltree.deep.tokens import TextTokenizer, TokenRows
+from labeltree.errors import ModelFileError
 from labeltree.exchange import NodeBlocks
 from labeltree.exchange.blocks import first_nodes
 from labeltree.model.explanation import Explanation, FeatureNames, Step
@@ -154,6 +155,8 @@ class AttentionNodes:
             encoded = self._encoded(X, rows[some])
             at = np.searchsorted(rows[some], blocks.row[entries])
             self._score(encoded, at, blocks.node[entries], scores, entries)
+        if np.isnan(scores).any():
+            raise ModelFileError(NOT_FINITE)
         with np.errstate(over="ignore"):
             chances = 1 / (1 + np.exp(-scores))
         return chances.astype(np.float32, copy=False)

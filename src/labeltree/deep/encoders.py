@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.deep.extras import device_named, import_extra
+from labeltree.deep.extras import NOT_FINITE, device_named, import_extra
 from labeltree.deep.module_arrays import arrays_of, check_shapes, fill
 from labeltree.deep.tokens import TokenRows
+from labeltree.errors import ModelFileError
 from labeltree.validation import n_threads
 
 #: Texts that are encoded together.
@@ -292,4 +293,6 @@ def encode(encoder: VectorEncoder, rows: TokenRows, padding: int) -> NDArray[np.
         tokens, sizes = rows.take(some).padded(padding)
         is_token = (np.arange(tokens.shape[1]) < sizes[:, np.newaxis]).astype(np.int64)
         vectors[some] = encoder.vectors(tokens, is_token)
+    if not np.isfinite(vectors).all():
+        raise ModelFileError(NOT_FINITE)
     return vectors

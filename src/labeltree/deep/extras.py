@@ -14,6 +14,12 @@ _EXTRA = {
     "onnx": "onnx",
 }
 
+#: Said of a network that answers with numbers that are none.
+NOT_FINITE = (
+    "the network makes numbers that are not finite: its weights are damaged, or its training has diverged; train with "
+    "a lower learning_rate"
+)
+
 
 def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
     """Import a package; raise an `ImportError` that says how to install it, if that is not possible."""

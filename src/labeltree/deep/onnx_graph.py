@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import NDArray
 
 from labeltree.deep.extras import import_extra
@@ -65,7 +66,7 @@ class OnnxGraph:
 
     def _open(self) -> Any:
         """Return a session with the number of threads that is wanted now."""
-        wanted = n_threads(self.n_jobs)
+        wanted = min(n_threads(self.n_jobs), cpu_count())  # more would wait for each other
         with self._lock:
             if self._session is None or self._session[0] != wanted:
                 self._session = (wanted, _session(self.graph, wanted))
@@ -80,9 +81,11 @@ def _session(graph: NDArray[np.uint8], wanted: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = wanted
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors only
+    options.log_severity_level = 4  # errors are raised, and not printed
     try:
-        return onnxruntime.InferenceSession(graph.tobytes(), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            graph.tobytes(), options, providers=["CPUExecutionProvider"], enable_fallback=0
+        )
     except Exception as error:  # onnxruntime has no common class of errors
         raise ValueError(f"onnxruntime cannot read the graph: {error}") from error
 

@@ -115,6 +115,7 @@ class OnnxAttention:
             scores[own] = self._attend(hidden, self.vectors.rows(wanted)) + self.bias[wanted]
         return scores
 
+    @np.errstate(over="ignore", invalid="ignore")  # the weights of a file may have any numbers
     def _attend(self, hidden: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         weights: Any = vectors @ hidden.transpose(0, 2, 1)
         weights -= weights.max(axis=2, keepdims=True)

@@ -195,6 +195,8 @@ def _open(cls: type[Any], stored: Stored, device: str | None) -> Any:
     if device is not None:
         require_runtime(section.runtime)
     n_jobs = section.batch.parameters.get("n_jobs")
+    if type(n_jobs) is not int:  # checked with the other parameters, when the trees are there
+        n_jobs = None
     nodes = [section.tree(file, device, n_jobs) for file in section.files]
     estimator = section.batch.estimator(cls, [of_tree.tree for of_tree in nodes])
     forest: Any = AttentionForest(nodes)
