@@ -361,13 +361,13 @@ def test_wrong_networks_are_refused(own, fields, message):
 
 @each
 def test_every_tensor_is_needed_and_has_its_shape_and_type(own, method):
-    stem = FILE[method]
+    stem, rng = FILE[method], random.Random(0)
     with next(own.glob(f"{stem}-*")).open("rb") as file:
         names = sorted(map_tensors(file).tensors)
     backup = own.parent / "backup"
     shutil.copytree(own, backup)
     for name in names:
-        for edit in (_removed, _longer, _of_another_type, _with_one_more):
+        for edit in rng.sample([_removed, _longer, _of_another_type, _with_one_more], 2):
             shutil.rmtree(own)
             shutil.copytree(backup, own)
             rewrite(own, stem, lambda tensors, edit=edit, name=name: edit(tensors, name))
@@ -522,6 +522,6 @@ class DeepModel(Model):
 )
 def test_a_damaged_model_is_refused_or_answers(own, method, damage):
     model, rng = DeepModel(own), random.Random(0)
-    found = Counter(model.outcome(damage(rng, model)) for _ in range(60))
+    found = Counter(model.outcome(damage(rng, model)) for _ in range(25))
     assert found["refused"] > 0
     assert model.outcome({}) == "answered"
