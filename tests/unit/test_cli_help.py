@@ -36,6 +36,7 @@ COMMANDS = (
     "name",
     "info",
     "convert",
+    "export",
     "serve",
     "demo",
 )

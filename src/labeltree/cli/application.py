@@ -20,6 +20,7 @@ from labeltree.cli.decide import decide
 from labeltree.cli.demo import demo
 from labeltree.cli.evaluate import evaluate
 from labeltree.cli.explain import explain
+from labeltree.cli.export import export
 from labeltree.cli.help_page import PlainCommand, PlainGroup, long_command, reflowed
 from labeltree.cli.info import info
 from labeltree.cli.learn import learn
@@ -113,7 +114,7 @@ _BASIC = {
 add_train(app)
 for command in (  # in the order of the overview
     *(tune, learn, evaluate, compare, calibrate, decide),
-    *(predict, tag, explain, name, info, convert, serve, demo),
+    *(predict, tag, explain, name, info, convert, export, serve, demo),
 ):
     cls = long_command(_BASIC[command]) if command in _BASIC else PlainCommand
     app.command(help=reflowed(command.__doc__ or ""), cls=cls)(command)

@@ -42,7 +42,9 @@ def info(
         raise typer.BadParameter("names labels in the drawing: add --tree", param_hint="--label-names")
     stored = read_info(model)
     waiting = Waiting.of(model)
-    classifier: Any = load(model, verify=verify)
+    # Verifying looks at the network as well, which may need an extra.
+    options = {"without_network": True} if stored.runtime is not None and not verify else {}
+    classifier: Any = load(model, verify, None, **options)
     drawing = None
     if tree:
         check_has_label_tree(classifier)
@@ -94,6 +96,7 @@ def _to_json(stored: Any, classifier: Any) -> dict[str, Any]:
         if stored.calibration is None
         else classifier.model_.forest.calibration.source,
         **({"rerank": stored.rerank} if stored.rerank else {}),
+        **({"runtime": stored.runtime} if stored.runtime else {}),
         "model_bytes": stored.n_bytes,
         "decision": classifier.decision_.summary(),
         "parameters": _parameters(stored, classifier),
@@ -132,6 +135,8 @@ def _description(stored: Any, classifier: Any, verified: bool, waiting: Any) -> 
         rows.append(("calibrated", classifier.model_.forest.calibration.describe()))
     if stored.rerank:
         rows.append(("reranked", f"{count_text(stored.rerank, 'proposal')} by label classifiers"))
+    if stored.runtime is not None:
+        rows.append(("network", f"run by {'torch' if stored.runtime == 'torch' else 'onnxruntime'}"))
     rows += _tree_rows(trees_to_json(stored, classifier))
     decision = classifier.decision_
     parameters = ", ".join(f"{name}={value}" for name, value in _parameters(stored, classifier).items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NoReturn, Protocol
@@ -10,10 +10,12 @@ from typing import Any, ClassVar, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.deep.extras import device_named
+from labeltree.deep.extras import NOT_FINITE, device_named
 from labeltree.deep.levels import TreeLevels
+from labeltree.deep.module_arrays import arrays_of, check_shapes, fill
 from labeltree.deep.text_model import check_texts
 from labeltree.deep.tokens import TextTokenizer, TokenRows
+from labeltree.errors import ModelFileError
 from labeltree.exchange import NodeBlocks
 from labeltree.exchange.blocks import first_nodes
 from labeltree.model.explanation import Explanation, FeatureNames, Step
@@ -30,6 +32,8 @@ _PRODUCTS = 1 << 26
 
 class AttentionScorer(Protocol):
     """Encodes texts, and scores nodes: by torch, or without."""
+
+    n_jobs: int | None
 
     def encode(self, rows: TokenRows) -> Any:
         """Return what `scores` needs of these texts."""
@@ -48,12 +52,17 @@ class TorchAttention:
         As for `device_named`.
     n_jobs : int, optional
         Number of threads on a CPU.
+    weights : {"float32", "bfloat16", "int8"}
+        The type of the weights in the file that the network was read from.
     """
 
-    def __init__(self, network: Any, device: str = "auto", n_jobs: int | None = None) -> None:
+    def __init__(
+        self, network: Any, device: str = "auto", n_jobs: int | None = None, weights: str = "float32"
+    ) -> None:
         self.device = device_named(device)
         self.network = network.to(self.device).eval()
         self.n_jobs = n_jobs
+        self.weights = weights
 
     def encode(self, rows: TokenRows) -> Any:
         from labeltree.deep.torch_threads import computing
@@ -69,6 +78,49 @@ class TorchAttention:
             wanted = torch.from_numpy(nodes).to(self.device)
             found: NDArray[np.float32] = self.network.scores(encoded, tier, wanted).float().cpu().numpy()
         return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        network = self.network
+        shape = (network.encoder.words.num_embeddings, network.output.sizes, network.settings())
+        return _restored, (*shape, arrays_of(network), self.n_jobs, self.weights)
+
+
+def make_network(
+    n_words: int, sizes: list[int], settings: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float32]]
+) -> Any:
+    """Return a network with these weights; raise `ValueError` if it must have others."""
+    import torch
+
+    from labeltree.deep.networks.attention_network import AttentionNetwork
+
+    with torch.device("meta"):  # shapes alone, without memory
+        network = AttentionNetwork.make(n_words, sizes, **settings)
+    check_shapes(network, arrays)
+    return fill(network, arrays)
+
+
+def _restored(
+    n_words: int,
+    sizes: list[int],
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[np.float32]],
+    n_jobs: int | None,
+    weights: str,
+) -> TorchAttention:
+    """Return a network that was pickled, on the device that is there now."""
+    return TorchAttention(make_network(n_words, sizes, settings, arrays), "auto", n_jobs, weights)
+
+
+def check_scorer(scorer: Any, width: int) -> None:
+    """Encode a text of two words; raise `ValueError` if that fails, or if hidden vectors are not of this width."""
+    try:
+        _, hidden = scorer.encode(TokenRows.of([[0, 0]]))[0]
+    except Exception as error:  # whatever a graph from a file can make go wrong
+        raise ValueError(f"the network does not work: {error}") from error
+    if hidden.shape != (1, 2, width) or hidden.dtype != np.float32:
+        raise ValueError(
+            f"two words must have float32 of shape {(1, 2, width)}, got {hidden.dtype} of {hidden.shape}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +155,8 @@ class AttentionNodes:
             encoded = self._encoded(X, rows[some])
             at = np.searchsorted(rows[some], blocks.row[entries])
             self._score(encoded, at, blocks.node[entries], scores, entries)
+        if np.isnan(scores).any():
+            raise ModelFileError(NOT_FINITE)
         with np.errstate(over="ignore"):
             chances = 1 / (1 + np.exp(-scores))
         return chances.astype(np.float32, copy=False)

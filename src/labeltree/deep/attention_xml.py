@@ -20,6 +20,7 @@ from labeltree.deep.extras import device_named
 from labeltree.deep.levels import TreeLevels
 from labeltree.deep.tokens import TextTokenizer, learn_words
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
+from labeltree.model.model import Model
 from labeltree.training.plan import Run, Trained
 from labeltree.validation import Constraint, Number
 
@@ -239,6 +240,10 @@ class AttentionXMLClassifier(DeepClassifier):
 
     def stored_parameters(self) -> dict[str, Any]:
         return super().stored_parameters() | {"pretrained": None}
+
+    def _networks(self, model: Model) -> list[Any]:
+        forest: Any = model.forest
+        return [nodes.scorer for nodes in forest.weights if nodes.scorer is not None]
 
     def _tokenizer(self) -> TextTokenizer:
         reader = self.model_.reader

@@ -31,6 +31,7 @@ from labeltree.deep.tokens import TextTokenizer
 from labeltree.embedding.node_vectors import NodeVectors
 from labeltree.embedding.vectors import Vectors
 from labeltree.model.linear_forest import LinearForest
+from labeltree.model.model import Model
 from labeltree.training.plan import Run, Trained
 from labeltree.trees import LabelTree
 from labeltree.validation import Choice, Constraint, Flag, Number
@@ -237,6 +238,9 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
 
     def kept_parameters(self) -> Mapping[str, Any]:
         return {**super().kept_parameters(), "encoder": plain_name(self.encoder)}
+
+    def _networks(self, model: Model) -> list[Any]:
+        return [model.reader.encoder] if isinstance(model.reader, EncoderReader) else []
 
     @property
     def _reader(self) -> EncoderReader:

@@ -4,21 +4,53 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.deep.extras import device_named, import_extra
+from labeltree.deep.extras import NOT_FINITE, device_named, import_extra
+from labeltree.deep.module_arrays import arrays_of, check_shapes, fill
 from labeltree.deep.tokens import TokenRows
+from labeltree.errors import ModelFileError
 from labeltree.validation import n_threads
 
 #: Texts that are encoded together.
 ROWS_PER_BATCH = 64
-#: Entries of a configuration that name code, kernels or formats of files: none of them is ever heeded.
+#: The architectures that a classifier can have: encoders of texts, which load nothing else. Others might.
+ARCHITECTURES = (
+    "albert",
+    "bert",
+    "camembert",
+    "convbert",
+    "deberta",
+    "deberta-v2",
+    "distilbert",
+    "electra",
+    "ernie",
+    "eurobert",
+    "gte",
+    "megatron-bert",
+    "mobilebert",
+    "modernbert",
+    "mpnet",
+    "nomic_bert",
+    "nystromformer",
+    "roberta",
+    "roberta-prelayernorm",
+    "roformer",
+    "squeezebert",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+)
+#: Architectures whose positions begin after the number of the padding token.
+_LATE_POSITIONS = ("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl")
+#: Entries of a configuration that name code, kernels, formats of files or answers: none of them is ever heeded.
 _NOT_KEPT = (
     "auto_map",
     "attn_implementation",
@@ -26,6 +58,17 @@ _NOT_KEPT = (
     "torch_dtype",
     "dtype",
     "architectures",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "output_attentions",
+    "output_hidden_states",
+    "problem_type",
+    "reference_compile",
+    "return_dict",
+    "torchscript",
+    "transformers_version",
+    "trust_remote_code",
 )
 #: The file by which a model of sentence-transformers tells its pooling.
 _POOLING_FILE = "1_Pooling/config.json"
@@ -64,8 +107,9 @@ def read_pretrained(name: str | os.PathLike[str]) -> Pretrained:
     transformers = import_extra("transformers", "a pretrained encoder")
     path = os.fspath(name)
     try:
-        body = transformers.AutoModel.from_pretrained(path, trust_remote_code=False, use_safetensors=True)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+        with _without_progress_bars(transformers):
+            body = transformers.AutoModel.from_pretrained(path, trust_remote_code=False, use_safetensors=True)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, trust_remote_code=False)
     except (OSError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]
         raise ValueError(
@@ -74,12 +118,34 @@ def read_pretrained(name: str | os.PathLike[str]) -> Pretrained:
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise ValueError(f"encoder: {path!r} has no fast tokenizer (tokenizer.json), which labeltree needs")
-    if not hasattr(body.config, "hidden_size"):
-        raise ValueError(f"encoder: {path!r} does not tell the dimension of its vectors (hidden_size)")
-    longest = min(
-        int(tokenizer.model_max_length), int(getattr(body.config, "max_position_embeddings", 512) or 512)
-    )
+    if body.config.model_type not in ARCHITECTURES:
+        raise ValueError(
+            f"encoder: {path!r} has the architecture {body.config.model_type!r}, which labeltree does not support: use "
+            f"an encoder of texts, one of {', '.join(ARCHITECTURES)}"
+        )
+    longest = min(int(tokenizer.model_max_length), longest_text(body.config))
     return Pretrained(body.float(), tokenizer.backend_tokenizer.to_str(), _pooling_in(Path(path)), longest)
+
+
+@contextmanager
+def _without_progress_bars(transformers: Any) -> Iterator[None]:
+    """Let transformers show no progress bars of its own for a while."""
+    logging = transformers.utils.logging
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def longest_text(config: Any) -> int:
+    """Return the largest number of tokens that an encoder with this configuration can read."""
+    positions = int(getattr(config, "max_position_embeddings", None) or 512)
+    if config.model_type in _LATE_POSITIONS:
+        positions -= int(config.pad_token_id or 0) + 1
+    return positions
 
 
 def _pooling_in(directory: Path) -> str:
@@ -98,28 +164,56 @@ def configuration(body: Any) -> dict[str, Any]:
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: value
-        for name, value in values.items()
-        if not name.startswith("_") and name not in _NOT_KEPT and name != "transformers_version"
+        name: value for name, value in values.items() if not name.startswith("_") and name not in _NOT_KEPT
     }
 
 
-def empty_body(config: Mapping[str, Any]) -> Any:
-    """Return a model of ``transformers`` with this configuration, its weights not yet set. No code of it is run."""
-    transformers = import_extra("transformers", "a pretrained encoder")
+def make_body(config: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float32]]) -> Any:
+    """Return a model of ``transformers`` with this configuration and these weights. No code of others is run.
+
+    Raises
+    ------
+    ValueError
+        If the configuration cannot be used, or demands other weights.
+    """
+    transformers, torch = (import_extra(name, "a pretrained encoder") for name in ("transformers", "torch"))
     settings = _plain(config)
     kind = settings.pop("model_type", None)
-    if not isinstance(kind, str):
-        raise ValueError("the configuration of the encoder has no model_type")
+    if kind not in ARCHITECTURES:
+        raise ValueError(
+            f"the architecture of the encoder must be one of {', '.join(ARCHITECTURES)}, got {kind!r}"
+        )
+    for name, value in settings.items():
+        # Every layer has weights. A number that is too large would take all the time and memory there is.
+        if "layer" in name and isinstance(value, int) and not 0 <= value <= len(arrays):
+            raise ValueError(
+                f"the configuration of the encoder has {name}={value}, but there are {len(arrays)} tensors"
+            )
     try:
         made = transformers.AutoConfig.for_model(kind, **settings)
-        return transformers.AutoModel.from_config(made, trust_remote_code=False).float()
+        with torch.device("meta"):  # shapes alone, without memory
+            shapes = transformers.AutoModel.from_config(made, trust_remote_code=False)
     except Exception as error:  # whatever a configuration of any kind can make go wrong
-        raise ValueError(f"the configuration of the encoder is not one that can be used: {error}") from None
+        raise ValueError(f"the configuration of the encoder cannot be used: {error}") from error
+    check_shapes(shapes, arrays)
+    with _without_random_weights():
+        body = transformers.AutoModel.from_config(made, trust_remote_code=False).float()
+    return fill(body, arrays)
+
+
+def _without_random_weights() -> Any:
+    """Return the context in which a model is made without random weights, which take seconds."""
+    try:
+        module = import_module("transformers.initialization")
+    except ImportError:  # transformers 4
+        module = import_module("transformers.modeling_utils")
+    return module.no_init_weights()
 
 
 class VectorEncoder(Protocol):
     """Makes a vector of the tokens of each text."""
+
+    n_jobs: int | None
 
     @property
     def dimension(self) -> int: ...
@@ -157,6 +251,38 @@ class TorchEncoder:
             found: NDArray[np.float32] = self.module(*inputs).float().cpu().numpy()
         return found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        body = self.module.body
+        return _restored, (configuration(body), arrays_of(body), self.module.pooling, self.n_jobs)
+
+
+def _restored(
+    config: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float32]], pooling: str, n_jobs: int | None
+) -> TorchEncoder:
+    """Return an encoder that was pickled, on the device that is there now."""
+    return torch_encoder(make_body(config, arrays), pooling, "auto", n_jobs)
+
+
+def torch_encoder(body: Any, pooling: str, device: str, n_jobs: int | None) -> TorchEncoder:
+    """Return an encoder with this body."""
+    from labeltree.deep.networks.encoder_network import PooledEncoder
+
+    return TorchEncoder(PooledEncoder(body, pooling), device, n_jobs)
+
+
+def check_encoder(encoder: VectorEncoder, dimension: int) -> None:
+    """Encode two tokens; raise `ValueError` if that fails, or if the vector is not of this dimension."""
+    two = np.zeros((1, 2), dtype=np.int64)
+    try:
+        found = encoder.vectors(two, two + 1)
+    except Exception as error:  # whatever a network from a file can make go wrong
+        raise ValueError(f"the encoder does not work: {error}") from error
+    if found.shape != (1, dimension) or found.dtype != np.float32:
+        raise ValueError(
+            f"the encoder makes {found.dtype} of shape {found.shape} of one text, but its vector must be float32 of "
+            f"dimension {dimension}"
+        )
+
 
 def encode(encoder: VectorEncoder, rows: TokenRows, padding: int) -> NDArray[np.float32]:
     """Return a vector for each row; rows of similar length are encoded together."""
@@ -167,4 +293,6 @@ def encode(encoder: VectorEncoder, rows: TokenRows, padding: int) -> NDArray[np.
         tokens, sizes = rows.take(some).padded(padding)
         is_token = (np.arange(tokens.shape[1]) < sizes[:, np.newaxis]).astype(np.int64)
         vectors[some] = encoder.vectors(tokens, is_token)
+    if not np.isfinite(vectors).all():
+        raise ModelFileError(NOT_FINITE)
     return vectors

@@ -25,7 +25,7 @@ from labeltree.embedding.node_vectors import CERTAIN_SCORE
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelRows, read_labels
-from labeltree.model.model import TrainingRecord
+from labeltree.model.model import Model, TrainingRecord
 from labeltree.model.texts import Text
 from labeltree.progress import phases
 from labeltree.text.text_explanation import TextExplanation
@@ -166,6 +166,36 @@ class DeepClassifier(LabelTreeEstimator):
             TrainingRecord(trained.reports, self.kept_parameters(), trained.seconds, trained.facts),
         )
         return self
+
+    @property
+    def model_(self) -> Model:
+        """The trained model: its forest, labels, reader and decision. It uses the current parameters."""
+        model = super().model_
+        for network in self._networks(model):
+            network.n_jobs = self.n_jobs
+        return model
+
+    @abstractmethod
+    def _networks(self, model: Model) -> list[Any]:
+        """Return what runs the networks of a trained model."""
+
+    def export_onnx(self, path: str | os.PathLike[str], *, int8: bool = False) -> None:
+        """Write the model to a directory with its network as an ONNX graph.
+
+        The directory is a model like any other. It is opened and answers on the CPU, without torch and transformers: it
+        needs the extra ``onnx``. It cannot be exported again.
+
+        Parameters
+        ----------
+        path : path of a directory
+            As for `save`.
+        int8 : bool
+            Store the weights of the network as int8: a quarter of the size, faster on most processors, a little less
+            precise.
+        """
+        from labeltree.deep.onnx_export import export_onnx
+
+        export_onnx(self, path, int8=int8)
 
     @abstractmethod
     def train(self, lesson: Lesson, run: Run) -> Trained:

@@ -14,6 +14,12 @@ _EXTRA = {
     "onnx": "onnx",
 }
 
+#: Said of a network that answers with numbers that are none.
+NOT_FINITE = (
+    "the network makes numbers that are not finite: its weights are damaged, or its training has diverged; train with "
+    "a lower learning_rate"
+)
+
 
 def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
     """Import a package; raise an `ImportError` that says how to install it, if that is not possible."""
@@ -24,6 +30,21 @@ def import_extra(name: str, purpose: str, extra: str | None = None) -> Any:
             raise  # the package is there, but something that it needs is not
         extra = extra or _EXTRA[name.partition(".")[0]]
         raise ImportError(f"{purpose} needs the package {name}: pip install 'labeltree[{extra}]'") from error
+
+
+def require_runtime(name: str) -> None:
+    """Raise an `ImportError` that says what to install, if "torch" or "onnx" cannot run the network of a model."""
+    if name == "onnx":
+        import_extra("onnxruntime", "a model that was exported to ONNX")
+        return
+    try:
+        import_extra("torch", "this model")
+        import_extra("transformers", "this model")
+    except ImportError as error:
+        raise ImportError(
+            f"{error}. Or export the model where torch is installed, with 'labeltree export': the export needs "
+            "'labeltree[onnx]' only"
+        ) from error
 
 
 def device_named(name: str) -> Any:

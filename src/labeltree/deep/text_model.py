@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 from labeltree.model.forest import Features
 from labeltree.model.model import Model
@@ -28,6 +28,25 @@ class TextModel(Model):
 
     def read_texts(self, texts: Any) -> Features:
         return self.reader.read(list(texts))
+
+
+@dataclass(frozen=True, eq=False)
+class AbsentReader:
+    """Stands for the reader of a model that was opened to be described, without its network.
+
+    Attributes
+    ----------
+    n_features : int
+    """
+
+    n_features: int
+    names: ClassVar[None] = None
+
+    def read(self, X: Any) -> NoReturn:
+        raise ValueError("this model was opened without its network: it can be described, but not asked")
+
+    def read_csr(self, *_: Any) -> NoReturn:
+        self.read(None)
 
 
 def check_texts(X: Any, owner: str) -> list[Any]:

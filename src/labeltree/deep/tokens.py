@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree.deep.extras import import_extra
+from labeltree.errors import ModelFileError
 from labeltree.model.texts import Text
 from labeltree.wording import with_article
 
@@ -94,20 +95,25 @@ class TextTokenizer:
         The JSON of a tokenizer of the package ``tokenizers``.
     max_tokens : int
         Further tokens of a text are left out.
+    n_known : int, optional
+        The number of tokens that the network has vectors for, if the tokenizer is not to be trusted.
     """
 
-    def __init__(self, state: str, max_tokens: int) -> None:
+    def __init__(self, state: str, max_tokens: int, n_known: int | None = None) -> None:
         tokenizers = import_extra("tokenizers", "a neural network over texts")
         try:
             self._tokenizer = tokenizers.Tokenizer.from_str(state)
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(max_tokens)
         except Exception as error:  # the package raises nothing more precise
             raise ValueError(f"the tokenizer cannot be read: {error}") from None
         self.state = state
         self.max_tokens = max_tokens
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_tokens)
+        self.n_known = n_known
         padding = {"[PAD]", "<pad>", "<PAD>"} & self._tokenizer.get_vocab().keys()
         self.padding = int(self._tokenizer.token_to_id(min(padding))) if padding else 0
+        if n_known is not None and self.padding >= n_known:
+            raise ValueError(f"the padding is token {self.padding}, but the network has {n_known} tokens")
 
     @property
     def n_tokens(self) -> int:
@@ -143,7 +149,16 @@ class TextTokenizer:
     def _read(self, texts: list[str]) -> TokenRows:
         if not texts:
             return TokenRows.of([])
-        return TokenRows.of([row.ids for row in self._tokenizer.encode_batch_fast(texts)])
+        # A tokenizer may add more tokens than it leaves out.
+        rows = TokenRows.of([row.ids[: self.max_tokens] for row in self._tokenizer.encode_batch_fast(texts)])
+        if self.n_known is not None and rows.tokens.max(initial=0) >= self.n_known:
+            raise ModelFileError(
+                f"the tokenizer makes a token of the number {rows.tokens.max()}, but the network has {self.n_known}"
+            )
+        return rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TextTokenizer, (self.state, self.max_tokens, self.n_known)
 
 
 def as_string(text: Any, number: int = 0) -> str:

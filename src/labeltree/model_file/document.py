@@ -19,7 +19,7 @@ from labeltree.model_file.waiting import check_nothing_waits
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
-FORMAT_VERSIONS = tuple(range(1, 11))
+FORMAT_VERSIONS = tuple(range(1, 12))
 
 #: The order of the fields, whichever of them a model has; others follow.
 _ORDER = (
@@ -40,6 +40,9 @@ _ORDER = (
     "columns",
     "weights",
     "dimension",
+    "encoder",
+    "network",
+    "max_tokens",
     "joint_blocks",
     "training_report",
     "calibration",
@@ -55,6 +58,9 @@ _FILE_ORDER = (
     "trees",
     "example_trees",
     "embedding",
+    "encoder",
+    "attention",
+    "tokenizer",
     "tree",
     "labels",
     "label_names",

@@ -28,7 +28,7 @@ class ModelInfo:
     all tensor files; `training_report` has an entry per tree; `dense_features` is the range of features that are
     handled as dense ones; `calibration` is the method that it was calibrated by, if it was; `has_label_names` is
     whether labels have readable names; `rerank` is the number of labels that the trees propose for label classifiers to
-    rank, or 0.
+    rank, or 0; `runtime` is what runs the network of a model that has one: "torch" or "onnx".
     """
 
     path: str
@@ -48,6 +48,7 @@ class ModelInfo:
     calibration: str | None = None
     has_label_names: bool = False
     rerank: int = 0
+    runtime: str | None = None
 
 
 def read_info(path: str | os.PathLike[str]) -> ModelInfo:

@@ -42,7 +42,8 @@ def load(
     cls : type, optional
         The class that the model must have, by default any.
     **options
-        Options of the kind of model: `policy` for online trees.
+        Options of the kind of model: `policy` for online trees; `without_network` for networks and mixes, to describe
+        a model where torch or onnxruntime is not installed.
 
     Raises
     ------

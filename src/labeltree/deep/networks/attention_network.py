@@ -91,6 +91,12 @@ class AttentionNetwork(nn.Module):
         scores: Tensor = self.output(encoded, tier, nodes)
         return scores
 
+    def settings(self) -> dict[str, Any]:
+        """Return the arguments of `make` that decide the shapes of the weights, beside words and nodes."""
+        lstm = self.encoder.lstm
+        layers = [step.out_features for step in self.output.shared if isinstance(step, nn.Linear)]
+        return {"dimension": lstm.input_size, "hidden": lstm.hidden_size, "layers": layers[:-1]}
+
     def groups(self, rate: float, node_rate: float, decay: float) -> list[dict[str, Any]]:
         """Return the groups of dense parameters, with their learning rates."""
         nodes = list(self.output.tiers)

@@ -73,6 +73,11 @@ class AttentionLayer(nn.Module):
             steps += [nn.Linear(before, after), nn.ReLU()]
         self.shared = nn.Sequential(*steps, nn.Linear(layers[-1] if layers else width, 1))
 
+    @property
+    def sizes(self) -> list[int]:
+        """The number of nodes of each tier."""
+        return [len(tier) for tier in self.tiers]
+
     def forward(self, encoded: tuple[Tensor, Tensor], tier: int, nodes: Tensor | None = None) -> Tensor:
         """Return the scores of all nodes of a tier, or of these.
 

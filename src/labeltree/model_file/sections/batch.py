@@ -8,7 +8,7 @@ from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelKind
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
-from labeltree.model.model import Model, TrainingRecord
+from labeltree.model.model import Model, Reader, TrainingRecord
 from labeltree.model_file import label_tensors
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
@@ -67,8 +67,19 @@ class Batch:
         """Return the untrained estimator."""
         return parameters.estimator_of(cls, self.parameters, trees)
 
-    def model(self, estimator: Any, forest: Forest, dense_features: tuple[int, int]) -> Model:
-        """Return the model with this forest."""
+    def check_reads_texts(self) -> None:
+        """Raise `ValueError` if there is what only rows of features need."""
+        if self.name_file is not None or self._text.file is not None:
+            raise ValueError("a model that reads texts has neither feature names nor a vectorizer")
+
+    def model(
+        self,
+        estimator: Any,
+        forest: Forest,
+        dense_features: tuple[int, int] = (0, 0),
+        reader: Reader | None = None,
+    ) -> Model:
+        """Return the model with this forest; it reads texts if there is a reader of texts."""
         tensors = self._stored.tensors(self._label_file)
         with blaming(self._label_file.name):
             counts = label_tensors.decode_counts(
@@ -82,9 +93,16 @@ class Batch:
                 names = label_tensors.decode_texts(tensors, self.n_features)
         kept = estimator.kept_parameters()
         owner = type(estimator).__name__
-        return Model(
+        cls: type[Model] = Model
+        if reader is None:
+            reader = FeatureReader(owner, kept["normalize"], self.n_features, names, dense_features)
+        else:
+            from labeltree.deep.text_model import TextModel
+
+            cls = TextModel
+        return cls(
             forest,
-            FeatureReader(owner, kept["normalize"], self.n_features, names, dense_features),
+            reader,
             LabelIndex(classes),
             self.label_kind,
             counts,

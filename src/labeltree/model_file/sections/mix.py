@@ -58,19 +58,24 @@ def _members(stored: Stored) -> tuple[list[Stored], list[float]]:
     return members, weights
 
 
-def read(cls: type[Any], stored: Stored) -> Any:
-    """Return the mix of all members."""
-    from labeltree.model_file.loading import open_model
-
+def read(cls: type[Any], stored: Stored, without_network: bool = False) -> Any:
+    """Return the mix of all members; without their networks, if it is only to be described."""
     members, weights = _members(stored)
     decided, named = decision.take(stored), label_names.take(stored)
     stored.needs(max(VERSION, *(member.version for member in members)))
     stored.finish()
-    mixed = cls([open_model(member) for member in members], weights)
+    mixed = cls([_open(member, without_network) for member in members], weights)
     if decided.is_there:
         mixed.decision_ = decided.read(len(mixed.classes_))
     mixed.label_names_ = named.read(mixed.classes_.tolist())
     return mixed
+
+
+def _open(member: Stored, without_network: bool) -> Any:
+    from labeltree.model_file.loading import open_model, section_in
+
+    has_network = without_network and section_in(member).describe(member).get("runtime") is not None
+    return open_model(member, without_network=True) if has_network else open_model(member)
 
 
 def describe(stored: Stored) -> dict[str, Any]:
@@ -92,5 +97,6 @@ def describe(stored: Stored) -> dict[str, Any]:
         "training_report": [report for entry in described for report in entry["training_report"]],
         "calibration": None,
         "rerank": 0,
+        "runtime": next((entry["runtime"] for entry in described if entry.get("runtime")), None),
         "has_label_names": named.file is not None,
     }
