@@ -55,7 +55,8 @@ def classifier_of(
     given = given | read.keys()
     made = dict(parameters)
     if "tree" in parameters:
-        made["tree"] = tree_parameter(parameters["tree"])
+        if not (kind.reads_texts and parameters["tree"] == "auto"):  # a word of networks alone
+            made["tree"] = tree_parameter(parameters["tree"])
         if isinstance(made["tree"], list) and "n_trees" not in given:
             made["n_trees"] = len(made["tree"])
             given = given | {"n_trees"}

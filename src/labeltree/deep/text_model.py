@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from labeltree.model.forest import Features
 from labeltree.model.model import Model
@@ -13,6 +13,8 @@ from labeltree.model.texts import are_texts, as_texts
 @dataclass(frozen=True, eq=False)
 class TextModel(Model):
     """A trained model whose reader turns texts into features."""
+
+    joins_fields: ClassVar[bool] = True
 
     @property
     def takes_text(self) -> bool:
