@@ -52,7 +52,7 @@ def explain(
     features = None
     if feature_names is not None:
         features = read_feature_names(feature_names, classifier.n_features_in_)
-    elif getattr(classifier.model_, "vectorizer", None) is not None:
+    elif classifier.model_.vectorizer is not None:
         features = classifier.model_.vectorizer.get_feature_names_out().tolist()
     x = _row(data, classifier, row)
     best = classifier.predict_topk(x, 1).labels.tolist()[0][0]

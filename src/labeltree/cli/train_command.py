@@ -38,9 +38,8 @@ class TrainCommand(LongCommand):
             "separator",
             "format",
             "label_names",
-            "mix",
         ),
-        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
+        *("method", "encoder", "mix", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
         *("random_state", "json"),
     )
 

@@ -46,7 +46,8 @@ def explain_text(model: Any, text: Text, label: Any, n_features: int) -> TextExp
     """Explain a label of a text; each step keeps the `n_features` features with the most weight.
 
     A mix of models has the paths of all its members, and the weighted mean of their highlights. Amounts of linear
-    members are parts of scores, those of neural networks are differences of log-odds: both add up in log-odds.
+    members are parts of scores, those of neural networks are differences of log-odds. Both add evidence up on the scale
+    of log-odds, so that they can be averaged.
     """
     members = getattr(model, "members_", None)
     if members is None:
