@@ -84,7 +84,7 @@ def test_rare_labels_stay() -> None:
 
 def test_questions(tagger: Tagger, tmp_path: Path) -> None:
     text = NEW_TEXTS[0]
-    assert tagger.predict([text])[0] == sorted(NEW_LABELS[0])
+    assert sorted(tagger.predict([text])[0]) == sorted(NEW_LABELS[0])
     assert tagger.predict_proba([text]).shape == (1, 5)
     explanation = tagger.explain("A sailor, a boat", "sea")
     assert len(explanation.paths) == 4
@@ -144,7 +144,9 @@ def test_sample_weights_count() -> None:
 
 
 def test_another_second_model() -> None:
-    letters = Tagger(OneVsRestClassifier(random_state=0), TextVectorizer(analyzer="char_wb", ngram_range=(2, 3)))
+    letters = Tagger(
+        OneVsRestClassifier(random_state=0), TextVectorizer(analyzer="char_wb", ngram_range=(2, 3))
+    )
     tagger = Tagger(LabelTreeClassifier(random_state=0), mix=letters).fit(TEXTS, LABELS)
     second, main = tagger.classifier_.members_
     assert (type(second), type(main)) == (OneVsRestClassifier, LabelTreeClassifier)

@@ -15,7 +15,6 @@ from labeltree.cli.parameters import options_of, set_options, text_options
 from labeltree.cli.train import DEFAULT_METHOD, train
 from labeltree.kinds import METHODS, Kind
 
-
 #: Options of networks that are seldom changed, and options of vectorizers.
 _NOT_BASIC_FOR_NETWORKS = (
     *("ngram_range", "pooling", "node_rate", "warm_up", "candidates", "average", "search", "beam", "verbose"),
@@ -39,7 +38,7 @@ class TrainCommand(LongCommand):
             "format",
             "label_names",
         ),
-        *("method", "encoder", "mix", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
+        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
         *("random_state", "json"),
     )
 
@@ -78,7 +77,10 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
     options = [*options_of(kind.estimator, kind.panels), *texts]
     set_options(command, signature.replace(parameters=own), options)
     own_names = [name for names in kind.panels.values() for name in names]
-    basic: tuple[str, ...] = (*TrainCommand.basic, *(own_names if kind.method != DEFAULT_METHOD else ()))
+    basic: tuple[str, ...] = (
+        *TrainCommand.basic,
+        *(("mix", *own_names) if kind.method != DEFAULT_METHOD else ()),
+    )
     if kind.reads_texts:
         basic = tuple(name for name in basic if name not in _NOT_BASIC_FOR_NETWORKS)
     shape = type("TrainCommand", (TrainCommand,), {"basic": tuple(dict.fromkeys(basic))})

@@ -101,7 +101,9 @@ class MixOptions:
             if given:
                 raise typer.BadParameter(f"does not go with --mix: leave out {flag}", param_hint=flag)
         if not 0 < holdout < 1:
-            raise typer.BadParameter(f"expected a share between 0 and 1, got {holdout:g}", param_hint="--holdout")
+            raise typer.BadParameter(
+                f"expected a share between 0 and 1, got {holdout:g}", param_hint="--holdout"
+            )
         return cls(mix, holdout)
 
     def shares(self, tagger: Tagger) -> dict[str, float]:
@@ -131,7 +133,9 @@ def check_texts_are_vectorized(method: str, text_options: Collection[str], data:
     given = [option_name(name) for name in sorted(text_options)]
     if data.n_features is not None:
         given.append("--n-features")
-    given += [f"--text {column}" for column in data.text if column not in (data.fields or {})]  # with a weight
+    given += [
+        f"--text {column}" for column in data.text if column not in (data.fields or {})
+    ]  # with a weight
     if given:
         raise typer.BadParameter(
             f"is for the linear model of --mix linear, but --method {method} alone reads texts as they are",

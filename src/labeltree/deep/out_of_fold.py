@@ -29,8 +29,8 @@ def out_of_fold_vectors(
     """Return a vector of each text, by an encoder that was trained on the other folds.
 
     Vectors that an encoder makes of the texts that it was trained on know their labels too well: a model that learns
-    from them trusts them too much. Train on these vectors instead, and predict with those of one encoder that is trained
-    on all texts. The encoder is trained once for each fold.
+    from them trusts them too much. Train on these vectors instead, and predict with those of one encoder that is
+    trained on all texts. The encoder is trained once for each fold.
 
     Parameters
     ----------

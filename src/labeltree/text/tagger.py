@@ -29,6 +29,9 @@ from labeltree.wording import with_article
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
 
+#: The parameters that both models of a mix have in common.
+_OF_EVERY_RUN = ("n_jobs", "random_state", "verbose")
+
 
 class Tag(NamedTuple):
     """A label of a text, and its probability."""
@@ -41,8 +44,8 @@ class Tagger(Estimator):
     """Tags texts with a few labels out of very many.
 
     A vectorizer and a classifier in one, which are trained together and saved together. All methods of the classifier
-    take texts as X: a list or tuple of strings, an array, or a column of pandas, polars or Arrow. A neural network, such
-    as that of ``Tagger(encoder=…)``, reads texts without a vectorizer.
+    take texts as X: a list or tuple of strings, an array, or a column of pandas, polars or Arrow. A neural network,
+    such as that of ``Tagger(encoder=…)``, reads texts without a vectorizer.
 
     Parameters
     ----------
@@ -141,8 +144,8 @@ class Tagger(Estimator):
         """Return the second model of the mix, untrained."""
         if isinstance(self.mix, Tagger):
             return self.mix._main_learner()
-        alike = {name: getattr(self.classifier, name, None) for name in ("n_jobs", "random_state")}
-        linear = LabelTreeClassifier(n_trees=3, verbose=getattr(self.classifier, "verbose", 0), **alike)
+        linear = LabelTreeClassifier(n_trees=3)
+        linear.set_params(**{name: getattr(self.classifier, name) for name in _OF_EVERY_RUN})
         vectorizer = TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
         return TextLearner(linear, vectorizer.set_params(use_idf=True, norm="l2"))
 
@@ -387,7 +390,9 @@ class Tagger(Estimator):
             its members have.
         """
         if weights is not None and hasattr(self._trained(), "members_"):
-            raise ValueError("weights: the members of a mix are stored with the types of weights that they have")
+            raise ValueError(
+                "weights: the members of a mix are stored with the types of weights that they have"
+            )
         self._trained().save(path, **({} if weights is None else {"weights": weights}))
 
     @classmethod
