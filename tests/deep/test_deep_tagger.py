@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ def test_loading(mixed: Tagger, deep: Tagger, tmp_path: Path) -> None:
 class Recorder(EncoderTreeClassifier):
     """An encoder that notes what it was trained on and asked for."""
 
-    seen: list[tuple[list[str], list[str]]] = []
+    seen: ClassVar[list[tuple[list[str], list[str]]]] = []
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Any:
         self._texts = list(X)

@@ -57,6 +57,10 @@ def classifier_of(
     parameters = {**parameters, **{name: value for name, value in read.items() if name not in given}}
     given = given | read.keys()
     made = dict(parameters)
+    if made.get("encoder") == "":
+        raise typer.BadParameter(
+            "expected the directory of a pretrained encoder, or its name on the hub", param_hint="--encoder"
+        )
     if "tree" in parameters:
         if not (kind.reads_texts and parameters["tree"] == "auto"):  # a word of networks alone
             made["tree"] = tree_parameter(parameters["tree"])
