@@ -7,8 +7,8 @@ Give the directory of another encoder, and your own JSON lines, as arguments:
 
     python examples/mixed_tagger.py --encoder path/of/encoder --data texts.jsonl
 
-By default it trains on 600 artworks of the Tate's catalogue, with their most frequent subjects. This takes about a
-minute on a CPU. Use a GPU for more than some thousand texts.
+By default it trains on 400 artworks of the Tate's catalogue, with their most frequent subjects. This takes a few
+minutes on a CPU. Use a GPU for more than some thousand texts.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from labeltree.metrics import precision_at_k
 from labeltree.serving import Client
 from labeltree.text import Tagger
 
-N_TEXTS, N_SUBJECTS, PORT = 600, 50, 8765
+N_TEXTS, N_SUBJECTS, PORT = 400, 50, 8765
 
 
 def write_tate(path: Path) -> None:
@@ -55,7 +55,7 @@ def train(data: Path, encoder: Path, model: Path) -> None:
     rows = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
     texts, labels = [row["text"] for row in rows], [tuple(row["labels"]) for row in rows]
     first = len(texts) // 10
-    network = EncoderTreeClassifier(max_tokens=48, epochs=4, batch_size=16, n_jobs=-1, random_state=0)
+    network = EncoderTreeClassifier(max_tokens=32, epochs=4, batch_size=16, n_jobs=-1, random_state=0)
     tagger = Tagger(network, encoder=encoder, mix="linear")
     started = time.perf_counter()
     tagger.fit(texts[first:], labels[first:])
