@@ -25,6 +25,7 @@ from labeltree.labels.reading import read_labels
 from labeltree.metrics import precision_at_k
 from labeltree.text import Tagger, TextVectorizer
 from labeltree.training.hold_out import set_aside
+from labeltree.tuning import tune
 
 TEXTS, LABELS = labelled_texts(200)
 NEW_TEXTS, NEW_LABELS = labelled_texts(50, seed=1)
@@ -205,6 +206,11 @@ def test_parameters_of_an_encoder_are_kept_as_they_are() -> None:
     assert tagger.vectorizer is None
     assert tagger.set_params(encoder="another", classifier__epochs=3).get_params()["encoder"] == "another"
     assert clone(tagger).get_params()["classifier__epochs"] == 3
+
+
+def test_a_mix_is_not_tuned() -> None:
+    with pytest.raises(ValueError, match="leave out mix"):
+        tune(TEXTS, LABELS, budget=1, estimator=Tagger(mix="linear"))
 
 
 def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
