@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
@@ -24,6 +24,9 @@ _Self = TypeVar("_Self", bound="Estimator")
 
 class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
     """The base class of all classifiers: it has parameters and, after training, a model."""
+
+    #: Whether answers are probabilities, which can be averaged with those of other models.
+    can_be_mixed: ClassVar[bool] = True
 
     normalize: bool
     random_state: Any
@@ -124,7 +127,8 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         """Turns texts into X, if the model was trained on texts."""
         vectorizer = self.model_.vectorizer
         if vectorizer is None:
-            raise AttributeError(f"this {type(self).__name__} was not trained on texts")
+            how = "reads texts without a vectorizer" if self.model_.takes_text else "was not trained on texts"
+            raise AttributeError(f"this {type(self).__name__} {how}")
         return vectorizer
 
     @vectorizer_.setter

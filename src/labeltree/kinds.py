@@ -63,6 +63,8 @@ class Kind:
         The class methods that make it with the settings of published systems: the words for ``--preset``.
     text : dict
         The parameters of `TextVectorizer` that suit it best, where they are not the defaults.
+    reads_texts : bool
+        Whether it is trained on texts as they are, without a vectorizer.
     """
 
     estimator: str
@@ -74,6 +76,7 @@ class Kind:
     help: str = ""
     presets: tuple[str, ...] = ()
     text: Mapping[str, Any] = field(default_factory=dict)
+    reads_texts: bool = False
 
     def load(self) -> type[Any]:
         """Import the estimator."""
@@ -268,6 +271,7 @@ KINDS = (
         },
         "AttentionXML: a BiLSTM over words, and an attention vector for each node of a shallow label tree. For texts; "
         "needs the extra torch, and a GPU for more than some thousand texts.",
+        reads_texts=True,
     ),
     Kind(
         "EncoderTreeClassifier",
@@ -284,6 +288,7 @@ KINDS = (
         },
         "A pretrained encoder of texts, fine-tuned with a label tree as its output layer. For texts; needs --encoder "
         "and the extra torch.",
+        reads_texts=True,
     ),
     Kind("MixedModel", "labeltree.mixing.mixed_model", "mix", 7, help="Several models that answer as one."),
 )

@@ -37,6 +37,9 @@ IN_PYTHON_ONLY = {"node_estimator"}
 COMMON = {"model", "method", "parameters", "json", "help", "format", "n-features", "n-labels"}
 
 every_method = pytest.mark.parametrize("method", METHODS)
+#: Those that take rows of numbers; `tests/deep` trains the others.
+OF_NUMBERS = [method for method, kind in METHODS.items() if not kind.reads_texts]
+every_method_of_numbers = pytest.mark.parametrize("method", OF_NUMBERS)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def in_words(text: str) -> str:
     return " ".join(text.replace("│", " ").split())
 
 
-@pytest.fixture(scope="module", params=METHODS)
+@pytest.fixture(scope="module", params=OF_NUMBERS)
 def trained(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     method: str = request.param
     path = tmp_path_factory.mktemp("models") / method
@@ -116,7 +119,8 @@ def test_help_shows_the_options_of_the_method_and_no_others(method: str) -> None
     assert {name for name in own if len(name) < 14} <= shown | {"node-estimator"}
     assert not shown & others
     assert METHODS[method].help.split(":")[0] in in_words(page)
-    assert f"labeltree train train.txt --model tags.labeltree --method {method}" in in_words(page) or (
+    data = "texts.jsonl" if METHODS[method].reads_texts else "train.txt"
+    assert f"labeltree train {data} --model tags.labeltree --method {method}" in in_words(page) or (
         method == "label-tree"
     )
     assert run("train", f"--method={method}", "--help-all").stdout == page
@@ -151,12 +155,20 @@ def test_help_without_a_method_names_all_of_them() -> None:
             "--preset",
             "--preset is an option of label-tree and extremetext and fasttext, not of softmax",
         ),
-        ("one-vs-rest", "--tree", "label-tree and softmax and extremetext, not of one-vs-rest"),
+        (
+            "one-vs-rest",
+            "--tree",
+            "label-tree and softmax and extremetext and attentionxml and encoder, not of one-vs-rest",
+        ),
         ("fastxml", "--weights", "of label-tree and softmax and one-vs-rest, not of fastxml"),
         ("pfastrexml", "--leaf", "No such option"),
-        ("fasttext", "--dropout", "--dropout is an option of extremetext, not of fasttext"),
-        ("fastxml", "--pretrained", "--pretrained is an option of extremetext and fasttext, not of fastxml"),
-        ("extremetext", "--n-trees", "and pfastrexml, not of extremetext"),
+        (
+            "fasttext",
+            "--dropout",
+            "--dropout is an option of extremetext and attentionxml and encoder, not of fasttext",
+        ),
+        ("fastxml", "--pretrained", "extremetext and fasttext and attentionxml, not of fastxml"),
+        ("extremetext", "--n-trees", "and pfastrexml and attentionxml, not of extremetext"),
         ("extremetext", "--weights", "of label-tree and softmax and one-vs-rest, not of extremetext"),
     ],
 )
@@ -168,7 +180,7 @@ def test_options_of_other_methods_are_refused_by_name(
     assert not (tmp_path / "m").exists()
 
 
-@every_method
+@every_method_of_numbers
 def test_json(method: str, data: Path, tmp_path: Path) -> None:
     report = run_json("train", data, "--model", tmp_path / "model", *quick(method))
     assert (report["rows"], report["features"], report["labels"]) == (200, N_FEATURES, N_LABELS)
@@ -182,7 +194,7 @@ def test_json(method: str, data: Path, tmp_path: Path) -> None:
     assert report["trees"] == run_json("info", tmp_path / "model")["trees"]
 
 
-@every_method
+@every_method_of_numbers
 def test_texts(method: str, tmp_path: Path) -> None:
     texts = [("a boat at sea", ["sea", "boat"]), ("a cat", ["cat"]), ("a boat", ["boat"])] * 5
     lines = [json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in texts]
@@ -200,7 +212,7 @@ def test_texts(method: str, tmp_path: Path) -> None:
     assert run_json("evaluate", tmp_path / "model", tmp_path / "texts.jsonl")["metrics"]["P@1"] > 0.9
 
 
-@every_method
+@every_method_of_numbers
 def test_parameters_from_a_file(method: str, data: Path, tmp_path: Path) -> None:
     file = tmp_path / "parameters.json"
     file.write_text(json.dumps({**QUICK[method], "random_state": 5}))

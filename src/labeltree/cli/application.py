@@ -51,11 +51,14 @@ class Commands(PlainGroup):
             # Python flushes standard output when it ends, and must not fail then.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
-        except MemoryError:
+        except MemoryError as error:
             if ctx.params["debug"]:
                 raise
+            # A training that raises it anew says what to lower.
+            told = _in_one_line(error) if error.__cause__ is not None else ""
             print_error(
-                "there is not enough memory: use fewer rows or features, or parameters for a smaller model"
+                told
+                or "there is not enough memory: use fewer rows or features, or parameters for a smaller model"
             )
             raise typer.Exit(FAILED) from None
         except (KeyboardInterrupt, ValueError, OSError, ImportError) as error:

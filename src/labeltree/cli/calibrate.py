@@ -121,7 +121,10 @@ def _check_can_be_calibrated(classifier: Any) -> None:
             param_hint="MODEL",
         )
     if not can_be_calibrated(classifier):
-        raise typer.BadParameter(f"{name} has no calibration", param_hint="MODEL")
+        hint = (
+            ": calibrate its members in Python before you mix them" if hasattr(classifier, "members_") else ""
+        )
+        raise typer.BadParameter(f"{name} has no calibration{hint}", param_hint="MODEL")
 
 
 def _measured(

@@ -272,6 +272,10 @@ class DataFile:
             raise DataFormatError(
                 f"expected {expected}, as the model has learned, got {found}", source_name(self.path)
             )
+        if reads_whole_texts(model) and not _takes_rows(model):
+            raise DataFormatError(
+                "expected texts, as the model has learned, got rows of numbers", source_name(self.path)
+            )
         if reads_whole_texts(model) and first_row == 0:
             print_warning(
                 f"the model was trained on texts, but {source_name(self.path)} has rows of numbers: they are read as "
@@ -302,6 +306,12 @@ def _fields_of(model: Any) -> Collection[str]:
     """Return the fields of the texts of a model, with their weights unless it is a mix."""
     vectorizer = getattr(model.model_, "vectorizer", None)
     return vectorizer.fields or () if vectorizer is not None else model.model_.text_fields
+
+
+def _takes_rows(model: Any) -> bool:
+    """Return whether rows of features mean anything to a model of texts: not to a network, nor to most mixes."""
+    trained = model.model_
+    return trained.vectorizer is not None or bool(getattr(trained.reader, "same_features", False))
 
 
 def _has_named_features(model: Any) -> bool:

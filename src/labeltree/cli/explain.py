@@ -33,7 +33,8 @@ def explain(
     """Explain why a row gets a label: the path through the tree, and the features that count most.
 
     The probability of a label is the product of the probabilities along its path. The score of a node is the sum of
-    value times weight over the features of the row: the largest terms are shown.
+    value times weight over the features of the row: the largest terms are shown. For a neural network they are the
+    words without which the label is less probable.
 
     [bold]Examples[/bold]
 
@@ -44,6 +45,7 @@ def explain(
     from labeltree.cli.console import print_json, printable, standard_output, titled
     from labeltree.cli.label_names import LabelNames, read_feature_names
     from labeltree.cli.trained_model import open_model
+    from labeltree.text.text_explanation import explain_text
 
     classifier = open_model(model)
     names = LabelNames(classifier, label_names)
@@ -55,7 +57,10 @@ def explain(
     x = _row(data, classifier, row)
     best = classifier.predict_topk(x, 1).labels.tolist()[0][0]
     chosen = best if label is None else _known(classifier, label, names)
-    explanation = classifier.explain(x, chosen, n_features=top, feature_names=features)
+    if isinstance(x, list) and not classifier.model_.learns:  # a text for a network or a mix
+        explanation = explain_text(classifier, x[0], chosen, top)
+    else:
+        explanation = classifier.explain(x, chosen, n_features=top, feature_names=features)
     if json:
         print_json(
             {

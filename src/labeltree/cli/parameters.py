@@ -84,6 +84,8 @@ _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "max_df": {"type": str, "parser": _count_or_share, "metavar": "NUMBER"},
     "sublinear_tf": {"has_no": True},  # to exclude it from a search
     "checkpoint": {"type": str | None, "metavar": "DIR"},
+    "encoder": {"type": str, "metavar": "DIR|NAME"},
+    "device": {"type": str, "metavar": "DEVICE", "note": "Here: auto, cpu, cuda, cuda:N or mps."},
     "pretrained": {"type": str | None, "metavar": "FILE", "note": "Here: a file, for texts only."},
     "n_jobs": {"default": -1},
     "random_state": {
@@ -190,14 +192,14 @@ def options_of(
 
 
 def text_options(
-    *, optional: bool = False, defaults: Mapping[str, Any] | None = None
+    *, optional: bool = False, defaults: Mapping[str, Any] | None = None, panel: str = "Texts"
 ) -> list[inspect.Parameter]:
     """Return options for turning texts into features; `n_features` and `fields` are options of the data.
 
-    `defaults` replace those of `TextVectorizer`.
+    `defaults` replace those of `TextVectorizer`. `panel` is their heading.
     """
     names = classifier_parameters("TextVectorizer").keys() - {"n_features", "fields", "n_jobs"}
-    options = options_of("TextVectorizer", {"Texts": tuple(names)}, optional=optional)
+    options = options_of("TextVectorizer", {panel: tuple(names)}, optional=optional)
     others = defaults or {}
     return [option.replace(default=others.get(option.name, option.default)) for option in options]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labeltree.errors import ModelFileError
+from labeltree.kinds import kind_named
 from labeltree.model_file.directory import DOCUMENT_NAME, check_replaceable, read_document
 from labeltree.model_file.waiting import check_nothing_waits
 from labeltree.wording import count_text, with_article
@@ -32,10 +33,19 @@ def check_may_replace(
             f" that has learned {count_text(n_examples, 'example')}" if isinstance(n_examples, int) else ""
         )
         fault = f"has a model of another kind, {with_article(str(found))}{learned}"
-    elif are_texts is not None and are_texts != ("text" in fields):
+    elif are_texts is not None and are_texts != _reads_texts(fields):
         fault = f"has a model of {'numbers' if are_texts else 'texts'}"
     else:
         return
     raise ModelFileError(
         f"{directory} {fault}; nothing was written: choose another directory, or add --overwrite to replace the model"
     )
+
+
+def _reads_texts(fields: dict[str, Any]) -> bool:
+    """Return whether a model was trained on texts: with a vectorizer, as a network, or as a mix of such models."""
+    members = fields.get("members")
+    if isinstance(members, list):
+        return all(isinstance(member, dict) and _reads_texts(member) for member in members)
+    kind = kind_named(str(fields.get("estimator")))
+    return "text" in fields or (kind is not None and kind.reads_texts)

@@ -24,6 +24,7 @@ from labeltree.kinds import METHODS
 from labeltree.wording import count_text
 
 DEFAULT_METHOD = "label-tree"
+DEFAULT_HOLDOUT = 0.1
 PRESETS = tuple(preset for kind in METHODS.values() for preset in kind.presets)
 
 
@@ -74,6 +75,20 @@ def train(
         ),
     ] = None,
     language: options.Language = "en",
+    mix: Annotated[
+        Literal["linear"] | None,
+        option(
+            "Also train a linear label tree on the words of the texts, and answer with the weighted mean of both "
+            "models: linear. For texts; often better than either model."
+        ),
+    ] = None,
+    holdout: Annotated[
+        float,
+        option(
+            "With --mix: share of the texts that are held out to choose the weights, at most 5,000 texts.",
+            metavar="SHARE",
+        ),
+    ] = DEFAULT_HOLDOUT,
     preset: Annotated[
         Literal[PRESETS] | None,  # type: ignore[valid-type] # as above
         option(
@@ -137,7 +152,14 @@ def train(
     from labeltree.cli.streamed_rows import StreamedRows, open_streamed_rows
     from labeltree.cli.training_rows import read_training_rows, read_validation_rows
     from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
-    from labeltree.cli.untrained_model import classifier_of, read_parameters_of, vectorizer_of
+    from labeltree.cli.untrained_model import (
+        MixOptions,
+        check_texts_are_vectorized,
+        classifier_of,
+        mixed_tagger,
+        read_parameters_of,
+        vectorizer_of,
+    )
     from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
     from labeltree.text.tokenizers import allow_import, is_import_path
@@ -148,6 +170,7 @@ def train(
             f"--method {method} has the presets {', '.join(kind.presets)}, got {preset}",
             param_hint="--preset",
         )
+    mixing = MixOptions.of(context, mix, holdout, tune, stream)
     given = {name for name in parameters if is_given(context, name)}
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     given_for_texts = given & text_parameters.keys()
@@ -155,6 +178,8 @@ def train(
         allow_import(text_parameters["tokenizer"])  # whoever types a name trusts it, also in a file
     read = read_parameters_of(kind, parameters_file)
     vectorizer, for_texts = vectorizer_of(text_parameters, given_for_texts, read.pop("text", {}), data)
+    if kind.reads_texts and mixing is None:
+        check_texts_are_vectorized(method, for_texts, data)
     classifier, parameters = classifier_of(kind, parameters, given - given_for_texts, preset, read)
     fixed = {name: (parameters | text_parameters)[name] for name in given}
     check_tuning_options(context, tune, preset, classifier, fixed, metric)
@@ -163,16 +188,22 @@ def train(
     if tree is not None:
         told["tree"] = tree if isinstance(tree, str) else parameters["tree"]
     name_file = None if label_names is None else NameFile.read(label_names, language)
-    check_may_replace(model, kind.estimator, overwrite)
+    estimator = kind.estimator if mixing is None else "MixedModel"
+    check_may_replace(model, estimator, overwrite)
     stopwatch = Stopwatch()
     with stopwatch.phase("reading"):
         rows: Any = (
             open_streamed_rows(data, buffer_rows, for_texts)
             if stream
-            else read_training_rows(data, for_texts)
+            else read_training_rows(
+                data,
+                for_texts,
+                only_texts="--mix" if mixing else f"--method {method}" if kind.reads_texts else None,
+                as_fields=not kind.reads_texts or mixing is not None,
+            )
         )
         valid_rows = None if valid is None else read_validation_rows(data.alike(valid), rows)
-    check_may_replace(model, kind.estimator, overwrite, rows.are_texts)
+    check_may_replace(model, estimator, overwrite, rows.are_texts)
     # A wrong file is refused before hours of training.
     names = None if name_file is None else name_file.names_of(rows.labels)
     found = None
@@ -195,12 +226,16 @@ def train(
             )
         classifier.set_params(**searched_only(found.parameters))
         vectorizer.set_params(**searched_only(found.text_parameters or {}))
-    if rows.are_texts:
+    if mixing is not None:
+        classifier = mixed_tagger(classifier, vectorizer, mixing)
+    elif rows.are_texts and not kind.reads_texts:
         with stopwatch.phase("vectorizing"):
             rows = rows.vectorized(vectorizer)
-    if tree is not None and rows.vectorizer is None and not isinstance(rows, StreamedRows):
+    if tree is not None and not rows.are_texts and not isinstance(rows, StreamedRows):
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
-    rows.fit(classifier)
+    if kind.reads_texts and names is None:
+        names = label_names_in(tree, rows.labels)
+    rows.fit(classifier, **({"label_names": names} if kind.reads_texts else {}))
     labels = classifier.classes_.tolist()
     classifier.label_names_ = label_names_in(tree, labels) if names is None else names
     stopwatch.seconds |= classifier.fit_seconds_
@@ -213,14 +248,15 @@ def train(
                 "model": str(model),
                 "model_bytes": directory_bytes(model),
                 "method": method,
-                "estimator": kind.estimator,
+                "estimator": estimator,
                 "weights": stored.weights,
                 "data": data.path,
                 "rows": classifier.n_samples_fit_,
                 "features": classifier.n_features_in_,
                 "labels": n_labels,
                 "label_names": len(classifier.label_names_ or ()),
-                "parameters": {**classifier.get_params(), **told},
+                "parameters": {**getattr(classifier, "classifier", classifier).get_params(), **told},
+                **({} if mixing is None else {"mix": mixing.to_json(classifier)}),
                 "tuning": None if found is None else search_to_json(found),
                 "C": getattr(classifier, "C_", None),
                 "trees": trees_to_json(stored, classifier),
@@ -244,11 +280,13 @@ def train(
     if getattr(classifier, "C_scores_", None) is not None:
         by_level = ", ".join(f"{value:g}" for value in classifier.C_)
         console.print(f"C chosen: {by_level} (for each level, from the root down)")
-    named = "" if method == DEFAULT_METHOD else f"{kind.estimator}, "
+    if mixing is not None:
+        console.print(mixing.describe(classifier))
+    named = "" if estimator == METHODS[DEFAULT_METHOD].estimator else f"{estimator}, "
     n_weights = sum(tree.n_weights for tree in stored.trees)
     size = bytes_text(directory_bytes(model))
     console.print(titled(model, f": {named}{size}, {n_weights:,} weights as {stored.weights}"))
-    if rows.vectorizer is None:
+    if not rows.are_texts:
         print_next(f"labeltree evaluate {model} TEST_DATA")
     else:
         print_next(f'labeltree tag {model} "some text"')

@@ -15,6 +15,12 @@ from labeltree.cli.parameters import options_of, set_options, text_options
 from labeltree.cli.train import DEFAULT_METHOD, train
 from labeltree.kinds import METHODS, Kind
 
+#: Options of networks that are seldom changed, and options of vectorizers.
+_NOT_BASIC_FOR_NETWORKS = (
+    *("ngram_range", "pooling", "node_rate", "warm_up", "candidates", "average", "search", "beam", "verbose"),
+    *("normalize_siblings", "arity", "max_leaves", "shared", "word_dropout", "min_count", "patience"),
+)
+
 
 class TrainCommand(LongCommand):
     """The options of `train` depend on the method: they are chosen before the command line is parsed."""
@@ -66,10 +72,17 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
 
     signature = inspect.signature(reading)
     own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
-    options = [*options_of(kind.estimator, kind.panels), *text_options(defaults=kind.text)]
+    panel = "Texts: words of the linear model of --mix linear" if kind.reads_texts else "Texts"
+    texts = text_options(defaults=kind.text, panel=panel)
+    options = [*options_of(kind.estimator, kind.panels), *texts]
     set_options(command, signature.replace(parameters=own), options)
     own_names = [name for names in kind.panels.values() for name in names]
-    basic = (*TrainCommand.basic, *(own_names if kind.method != DEFAULT_METHOD else ()))
+    basic: tuple[str, ...] = (
+        *TrainCommand.basic,
+        *(("mix", *own_names) if kind.method != DEFAULT_METHOD else ()),
+    )
+    if kind.reads_texts:
+        basic = tuple(name for name in basic if name not in _NOT_BASIC_FOR_NETWORKS)
     shape = type("TrainCommand", (TrainCommand,), {"basic": tuple(dict.fromkeys(basic))})
     app.command("train", cls=shape, help=_help_page(kind))(command)
 
@@ -80,6 +93,8 @@ def _has_option(kind: Kind, name: str) -> bool:
         return bool(kind.presets)
     if name in ("tune", "valid", "metric"):
         return kind.method == DEFAULT_METHOD
+    if name in ("mix", "holdout"):
+        return kind.estimator != "PfastreXMLClassifier"  # its scores are no probabilities
     if name == "weights":
         return kind.section == "linear_trees"
     if name in ("stream", "buffer_rows"):
@@ -116,4 +131,9 @@ def _help_page(kind: Kind) -> str:
         return reflowed("\n\n".join([page, title, *methods]))
     summary = page.partition("\n\n")[0]
     example = f"    labeltree train train.txt --model tags.labeltree --method {kind.method}"
+    if kind.reads_texts:
+        encoder = " --encoder DIR" if "encoder" in next(iter(kind.panels.values())) else ""
+        example = f"    labeltree train texts.jsonl --model tags.labeltree --method {kind.method}{encoder}"
+        example += f"\n{example} --mix linear"
+        summary = "Train a neural network on labelled texts and save it."
     return reflowed("\n\n".join([f"{summary} {kind.help}", "[bold]Examples[/bold]", example]))

@@ -44,10 +44,10 @@ class TrainingRows:
         """The labels, as a classifier that is trained on these rows will have them."""
         return label_order({*chain(*self.y)}) if self.are_texts else list(range(self.y.shape[1]))
 
-    def fit(self, classifier: Any) -> None:
-        """Train a classifier, which then reads texts as these were read."""
+    def fit(self, classifier: Any, label_names: Any = None) -> None:
+        """Train a classifier, which then reads texts as these were read; networks may learn from names of labels."""
         if self.vectorizer is None:
-            classifier.fit(self.X, self.y)
+            classifier.fit(self.X, self.y, **({} if label_names is None else {"label_names": label_names}))
         else:
             classifier.fit(self.X, self.y, **classifier.fit_arguments(self.vectorizer))
             classifier.vectorizer_ = self.vectorizer
@@ -60,19 +60,37 @@ class TrainingRows:
 
     def describe(self, n_labels: int, seconds: float) -> str:
         """Return the number of rows, features and labels in one line."""
-        n_rows, n_features = self.X.shape
-        n_pairs = int(self.y.nnz) if self.vectorizer is None else sum(map(len, self.y))
+        n_rows = len(self.X) if isinstance(self.X, list) else self.X.shape[0]
+        features = "" if isinstance(self.X, list) else f"{count_text(self.X.shape[1], 'feature')}, "
+        n_pairs = sum(map(len, self.y)) if self.are_texts else int(self.y.nnz)
         return (
-            f"{count_text(n_rows, 'row' if self.vectorizer is None else 'text')}, {count_text(n_features, 'feature')}, "
+            f"{count_text(n_rows, 'text' if self.are_texts else 'row')}, {features}"
             f"{count_text(n_labels, 'label')} ({n_pairs / n_rows:.1f} per row), read in {seconds_text(seconds)}"
         )
 
 
-def read_training_rows(source: DataFile, text_options: Collection[str] = ()) -> TrainingRows:
-    """Read a file of rows or of texts; `text_options` are the options for texts that were given."""
+def read_training_rows(
+    source: DataFile,
+    text_options: Collection[str] = (),
+    *,
+    only_texts: str | None = None,
+    as_fields: bool = True,
+) -> TrainingRows:
+    """Read a file of rows or of texts; `text_options` are the options for texts that were given.
+
+    `only_texts` is the option that refuses rows of numbers. Unless `as_fields`, the columns of a text are joined.
+    """
+    from labeltree.data.sources import source_name
+
     with source.recognised() as file:
+        if only_texts is not None and file.has_numbers:
+            raise ValueError(
+                f"{source_name(file.path)}: {only_texts} expects texts, got rows of numbers ({file.format})"
+            )
         check_options_for(file, text_options)
-        return TrainingRows(*file.read(), file.first_label) if file.has_numbers else _read_texts(file)
+        if file.has_numbers:
+            return TrainingRows(*file.read(), file.first_label)
+        return _read_texts(file, as_fields)
 
 
 def check_options_for(file: DataFile, text_options: Collection[str]) -> None:
@@ -86,12 +104,12 @@ def check_options_for(file: DataFile, text_options: Collection[str]) -> None:
         raise typer.BadParameter("the labels of texts are names: leave out --one-based and --n-labels")
 
 
-def _read_texts(source: DataFile) -> TrainingRows:
+def _read_texts(source: DataFile, as_fields: bool = True) -> TrainingRows:
     from labeltree.data.sources import source_name
 
     texts: list[Any] = []
     labels: list[tuple[Any, ...]] = []
-    for X, y in source.stream(whole_texts=True, fields=source.fields or ()):
+    for X, y in source.stream(whole_texts=True, fields=(as_fields and source.fields) or ()):
         texts += X
         labels += map(tuple, y)
     if not texts:

@@ -42,7 +42,7 @@ class AttentionXMLClassifier(DeepClassifier):
     ----------
     n_trees : int
         Number of trees, each with a network of its own, whose probabilities are averaged.
-    tree : {"auto", "flat", "kmeans", …}, LabelTree or taxonomy
+    tree : str, LabelTree or taxonomy
         "auto" is flat for up to 20,000 labels, and else a wide tree of two levels of clusters at most. Other words are
         those of `LabelTreeClassifier`.
     arity : int

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 
 from labeltree import _native
+from labeltree.deep.encoder_place import check_encoder_place
 from labeltree.deep.encoders import Pretrained, TorchEncoder, VectorEncoder, encode, read_pretrained
 from labeltree.deep.estimator import (
     CONSTRAINTS,
@@ -59,7 +60,7 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     encoder : str or path
         The directory of a pretrained encoder, or its name on the hub, such as "sentence-transformers/all-MiniLM-L6-v2".
         Code of a repository is never run.
-    tree : {"auto", "flat", "kmeans", …}, LabelTree or taxonomy
+    tree : str, LabelTree or taxonomy
         "auto" is flat for up to 20,000 labels, and else a wide tree of two levels of clusters at most. Other words are
         those of `LabelTreeClassifier`.
     arity : int
@@ -158,6 +159,11 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    def check_parameters(self, training: bool = True) -> None:
+        super().check_parameters(training)
+        if training:
+            check_encoder_place(self.encoder)
 
     def train(self, lesson: Lesson, run: Run) -> Trained:
         from labeltree.deep.networks.encoder_network import EncoderNetwork, PooledEncoder

@@ -270,6 +270,12 @@ class DeepClassifier(LabelTreeEstimator):
         held_out[np.random.default_rng(self.seeds(1)[0]).permutation(n_rows)[:n_held_out]] = True
         return held_out
 
+    def _for_some_rows(self: _Self) -> _Self:
+        copied = super()._for_some_rows()
+        if self.checkpoint is not None:
+            copied.checkpoint = os.path.join(os.fspath(self.checkpoint), "some-texts")
+        return copied
+
     @contextmanager
     def _enough_memory(self) -> Iterator[None]:
         """Say what to lower where memory does not suffice."""

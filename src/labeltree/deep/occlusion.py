@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,7 +29,7 @@ def explain_by_occlusion(
     Parameters
     ----------
     classifier : trained classifier
-    text : str
+    text : str or mapping of fields
     label : one of its labels
     n_features : int
         The maximum number of words in the explanation.
@@ -37,7 +40,8 @@ def explain_by_occlusion(
     whole = as_string(text)
     model, search = classifier.model_, classifier.make_search()
     position = int(model.label_index.positions([label])[0])
-    spans = _merged(tokenizer.spans(whole))
+    fields = _fields(text)
+    spans = _merged(tokenizer.spans(whole), [begin for begin, _ in fields])
     without = [whole[:begin] + whole[end:] for begin, end in spans]
     features = model.read_texts([whole, *without])
     rows = np.arange(len(without) + 1)
@@ -50,18 +54,37 @@ def explain_by_occlusion(
     # The whole network decides about every node: parts of the text belong to the label, the last node of a path.
     paths = [[*path[:-1], replace(path[-1], contributions=contributions)] for path in found.paths]
     highlights = [
-        Highlight(begin, end, float(amount)) for (begin, end), amount in zip(spans, amounts, strict=True)
+        _highlight(begin, end, float(amount), fields)
+        for (begin, end), amount in zip(spans, amounts, strict=True)
     ]
     return TextExplanation(label, found.probability, paths, highlights)
 
 
-def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the parts of a text: its words, or runs of words if there are many."""
-    n_words = -(-len(spans) // MOST_PARTS)
-    return [
-        (spans[at][0], spans[min(at + n_words, len(spans)) - 1][1])
-        for at in range(0, len(spans), max(n_words, 1))
-    ]
+def _fields(text: Text) -> list[tuple[int, str | None]]:
+    """Return where each field begins in the string that `as_string` makes of a text, and its name."""
+    if isinstance(text, str):
+        return [(0, None)]
+    given = [(name, value) for name, value in text.items() if value]
+    begins = accumulate((len(value) + 1 for _, value in given), initial=0)
+    return [(begin, name) for begin, (name, _) in zip(begins, given, strict=False)]
+
+
+def _highlight(begin: int, end: int, amount: float, fields: list[tuple[int, str | None]]) -> Highlight:
+    """Return a part of the whole string as a part of its field."""
+    first, name = fields[bisect_right(fields, begin, key=itemgetter(0)) - 1]
+    return Highlight(begin - first, end - first, amount, name)
+
+
+def _merged(spans: list[tuple[int, int]], begins: list[int]) -> list[tuple[int, int]]:
+    """Return the parts of a text: its words, or runs of words of a field if there are many."""
+    n_words = max(-(-len(spans) // MOST_PARTS), 1)
+    parts = []
+    for _, run in groupby(spans, key=lambda span: bisect_right(begins, span[0])):
+        words = list(run)
+        for at in range(0, len(words), n_words):
+            some = words[at : at + n_words]
+            parts.append((some[0][0], some[-1][1]))
+    return parts
 
 
 def _log_odds(probability: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ from labeltree.model.texts import are_texts, as_texts
 class TextModel(Model):
     """A trained model whose reader turns texts into features."""
 
+    joins_fields: ClassVar[bool] = True
+
     @property
     def takes_text(self) -> bool:
         return True

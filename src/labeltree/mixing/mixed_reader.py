@@ -38,9 +38,9 @@ class MixedReader:
 
     @property
     def text_fields(self) -> tuple[str, ...]:
-        """The fields that a text may have, which every member must know."""
-        first = self.members[0].model.text_fields
-        return tuple(field for field in first if all(field in m.model.text_fields for m in self.members))
+        """The fields that a text may have, which every member must know; neural networks read any fields."""
+        known = [member.model.text_fields for member in self.members if not member.model.joins_fields]
+        return tuple(field for field in known[0] if all(field in other for other in known)) if known else ()
 
     @property
     def prefers_batches(self) -> bool:

@@ -109,6 +109,8 @@ class Model:
 
     #: Whether the model can learn more examples.
     learns: ClassVar[bool] = False
+    #: Whether the model reads the fields of a text as one text, whatever they are called.
+    joins_fields: ClassVar[bool] = False
 
     @property
     def prefers_batches(self) -> bool:

@@ -19,12 +19,18 @@ from labeltree.model.block_weights import BlockWeights
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
 from labeltree.model.texts import Text, as_texts
+from labeltree.text.mixture import Mixture
+from labeltree.text.tagger_checks import ENCODER, check_classifier, check_mix, check_vectorizer
 from labeltree.text.text_explanation import TextExplanation, explain_text
+from labeltree.text.text_learner import TextLearner, reads_texts
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.trees import LabelTree
 from labeltree.wording import with_article
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
+
+#: The parameters that both models of a mix have in common.
+_OF_EVERY_RUN = ("n_jobs", "random_state", "verbose")
 
 
 class Tag(NamedTuple):
@@ -38,22 +44,37 @@ class Tagger(Estimator):
     """Tags texts with a few labels out of very many.
 
     A vectorizer and a classifier in one, which are trained together and saved together. All methods of the classifier
-    take texts as X: a list or tuple of strings, an array, or a column of pandas, polars or Arrow.
+    take texts as X: a list or tuple of strings, an array, or a column of pandas, polars or Arrow. A neural network,
+    such as that of ``Tagger(encoder=…)``, reads texts without a vectorizer.
 
     Parameters
     ----------
     classifier : classifier of this library, optional
         Any classifier of this library except online ones. By default `LabelTreeClassifier()`.
     vectorizer : TextVectorizer, optional
-        By default `TextVectorizer()`: words, weighted by tf-idf; with `method`, what suits the method.
+        By default `TextVectorizer()`: words, weighted by tf-idf; with `method`, what suits the method. A classifier
+        that reads texts by itself has none: with `mix`, it is then the vectorizer of the linear model.
     method : str, optional
         The name of a method of ``labeltree train --method``, such as "extremetext", instead of a classifier. Its
         classifier has the default parameters.
+    encoder : str or path, optional
+        Fine-tune this pretrained encoder: a directory, or a name on the hub. The classifier is then an
+        `EncoderTreeClassifier`.
+    mix : {"linear"} or Tagger, optional
+        Train a second model on the same labels, and answer with the weighted mean of both, which is often better than
+        either. "linear" is a `LabelTreeClassifier` of 3 trees over the same words, weighted by tf-idf. Pass another
+        tagger for other parameters. The weights with the largest nDCG@5 on held-out texts are chosen.
+    holdout : float
+        With `mix`: share of the texts that are held out to choose the weights, at most 5,000 texts. The second model is
+        then trained again on all texts.
+    refit : bool
+        With `mix`: train the classifier again on all texts too. It takes twice the time.
 
     Attributes
     ----------
     classifier_, vectorizer_
-        The trained classifier and vectorizer.
+        The trained classifier and vectorizer. With `mix`, the classifier is a `labeltree.MixedModel`, whose `members_`
+        are the second model and the classifier, in this order.
     classes_ : array of shape (n_labels,)
         The labels.
     decision_, label_counts_, trees_, calibration_, fit_seconds_ and others
@@ -85,44 +106,64 @@ class Tagger(Estimator):
         vectorizer: TextVectorizer | None = None,
         *,
         method: str | None = None,
+        encoder: str | os.PathLike[str] | None = None,
+        mix: str | Tagger | None = None,
+        holdout: float = 0.1,
+        refit: bool = False,
     ) -> None:
-        kind = METHODS.get(method or "label-tree")
+        kind = METHODS.get(method or ("label-tree" if encoder is None else ENCODER))
         self.method = method
+        self.encoder = encoder
+        self.mix = mix
+        self.holdout = holdout
+        self.refit = refit
         # Not None: a grid search sets parameters of both, such as classifier__C. An unknown method is refused later.
         if classifier is None:
             classifier = LabelTreeClassifier() if kind is None else kind.load()()
         self.classifier = classifier
-        if vectorizer is None:
+        if vectorizer is None and not reads_texts(classifier):
             vectorizer = TextVectorizer(**({} if kind is None else kind.text))
         self.vectorizer = vectorizer
 
     def check_parameters(self, training: bool = True) -> None:
-        classifier, vectorizer = self.classifier, self.vectorizer
-        if self.method is not None:
-            if not isinstance(self.method, str) or self.method not in METHODS:
-                raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
-            expected = METHODS[self.method].load()
-            if not isinstance(classifier, expected):
-                raise ValueError(
-                    f"method={self.method!r} trains {with_article(expected.__name__)}, got also classifier="
-                    f"{type(classifier).__name__}(): leave out one of them"
-                )
-        if not isinstance(classifier, Estimator) or isinstance(classifier, Tagger) or _learns(classifier):
-            raise ValueError(
-                "classifier must be one of this library's that is trained on matrices, such as "
-                f"LabelTreeClassifier(); got {type(classifier).__name__}"
-            )
-        if not isinstance(vectorizer, TextVectorizer):
-            raise ValueError(
-                f"vectorizer must be a labeltree.text.TextVectorizer, which can be saved, got "
-                f"{with_article(type(vectorizer).__name__)}; TextVectorizer has the parameters of "
-                "scikit-learn's TfidfVectorizer. To "
-                "train on the features of another vectorizer, fit a classifier on them"
-            )
-        classifier.check_parameters(training)
-        vectorizer.check_parameters()
+        check_classifier(self)
+        self._main_learner().classifier.check_parameters(training)
+        check_vectorizer(self)
+        check_mix(self)
+        if isinstance(self.mix, Tagger):
+            self.mix.check_parameters(training)
 
-    def fit(self: _Tagger, texts: Iterable[Text], labels: Any, sample_weight: Any = None) -> _Tagger:
+    def _main_learner(self) -> TextLearner:
+        """Return the classifier with its encoder and its vectorizer, untrained."""
+        classifier = self.classifier
+        if self.encoder is not None:
+            classifier = clone(classifier).set_params(encoder=self.encoder)
+        return TextLearner(classifier, None if reads_texts(classifier) else self.vectorizer)
+
+    def _linear_learner(self) -> TextLearner:
+        """Return the second model of the mix, untrained."""
+        if isinstance(self.mix, Tagger):
+            return self.mix._main_learner()
+        linear = LabelTreeClassifier(n_trees=3)
+        linear.set_params(**{name: getattr(self.classifier, name) for name in _OF_EVERY_RUN})
+        vectorizer = TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
+        return TextLearner(linear, vectorizer.set_params(use_idf=True, norm="l2"))
+
+    def _learner(self) -> TextLearner | Mixture:
+        if self.mix is None:
+            return self._main_learner()
+        return Mixture(
+            self._linear_learner(), self._main_learner(), self.holdout, self.refit, self.random_state
+        )
+
+    def fit(
+        self: _Tagger,
+        texts: Iterable[Text],
+        labels: Any,
+        sample_weight: Any = None,
+        *,
+        label_names: Mapping[Any, str] | None = None,
+    ) -> _Tagger:
         """Train on texts with their labels.
 
         Parameters
@@ -133,12 +174,15 @@ class Tagger(Estimator):
             text, is also accepted, as in `LabelTreeClassifier.fit`.
         sample_weight : array of shape (n_texts,), optional
             The weight of each text, 1 by default.
+        label_names : mapping from label to str, optional
+            Readable names of labels: `label_names_` of the trained tagger, and what the `name_vectors` of an encoder
+            are made of.
         """
         self.check_parameters()
-        classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
-        X = vectorizer.fit_transform(as_texts(texts))
-        classifier.fit(X, labels, sample_weight, **classifier.fit_arguments(vectorizer))
-        classifier.vectorizer_ = vectorizer
+        given = list(as_texts(texts))
+        classifier = self._learner().fit(given, labels, sample_weight, label_names=label_names)
+        if label_names is not None:
+            classifier.label_names_ = label_names
         self.classifier_ = classifier
         return self
 
@@ -170,6 +214,8 @@ class Tagger(Estimator):
             raise ValueError(
                 f"{type(self.classifier).__name__} cannot be trained on a stream: use Tagger(method='extremetext')"
             )
+        if self.mix is not None:
+            raise ValueError("a mix needs held-out texts, and cannot be trained on a stream: leave out mix")
         check_stream(open_texts, buffer_rows)
         classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
         vectorizer.fit(text for texts, _ in open_texts() for text in as_texts(texts))
@@ -295,7 +341,9 @@ class Tagger(Estimator):
         """Return a method that only some classifiers have."""
         found = getattr(self._trained(), method, None)
         if found is None:
-            raise AttributeError(f"{with_article(type(self.classifier_).__name__)} has no method {method!r}")
+            name = with_article(type(self.classifier_).__name__)
+            hint = ": ask its members_ before you mix them" if hasattr(self.classifier_, "members_") else ""
+            raise AttributeError(f"{name} has no method {method!r}{hint}")
         return found
 
     if not TYPE_CHECKING:  # a type checker then finds misspelt names
@@ -303,6 +351,8 @@ class Tagger(Estimator):
         def __getattr__(self, name: str) -> Any:
             if not name.endswith("_") or name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if name == "vectorizer_" and hasattr(self._trained(), "members_"):
+                raise AttributeError("this tagger is a mix: its members_ have vectorizers, if they need them")
             return getattr(self._trained(), name)
 
     # -- parameters and files --------------------------------------------------------------------------------------
@@ -311,6 +361,11 @@ class Tagger(Estimator):
     def random_state(self) -> Any:
         """The seed of the classifier; `fit_for` draws held-out texts by it."""
         return self.classifier.random_state
+
+    def _for_some_rows(self: _Tagger) -> _Tagger:
+        copied: _Tagger = clone(self)
+        copied.classifier = self.classifier._for_some_rows()
+        return copied
 
     def __sklearn_is_fitted__(self) -> bool:
         return "classifier_" in vars(self)
@@ -331,13 +386,18 @@ class Tagger(Estimator):
         path : path of a directory
             Made if it does not exist. A directory that holds anything but a model is refused.
         weights : {"float32", "bfloat16", "int8"}, optional
-            The type of the stored weights of label trees, as in `LabelTreeClassifier.save`.
+            The type of the stored weights of label trees, as in `LabelTreeClassifier.save`. A mix keeps the types that
+            its members have.
         """
+        if weights is not None and hasattr(self._trained(), "members_"):
+            raise ValueError(
+                "weights: the members of a mix are stored with the types of weights that they have"
+            )
         self._trained().save(path, **({} if weights is None else {"weights": weights}))
 
     @classmethod
     def load(cls: type[_Tagger], path: str | os.PathLike[str], *, verify: bool = False) -> _Tagger:
-        """Open a saved tagger.
+        """Open a saved tagger, or a mix of models that read texts.
 
         Raises
         ------
@@ -348,18 +408,22 @@ class Tagger(Estimator):
         from labeltree.model_file import load
 
         classifier: Any = load(path, verify)
-        if classifier.model_.vectorizer is None:
-            fault = (
-                "is a mix of models"
-                if classifier.model_.takes_text
-                else "was trained on numbers, not on texts"
-            )
+        if not classifier.model_.takes_text or classifier.model_.learns:
+            fault = "goes on learning" if classifier.model_.learns else "was trained on numbers, not on texts"
             name = type(classifier).__name__
             raise ModelFileError(f"{path}: this model {fault}; open it with {name}.load")
-        tagger = cls(clone(classifier), clone(classifier.vectorizer_))
+        tagger = cls._untrained_like(classifier)
         tagger.classifier_ = classifier
         return tagger
 
-
-def _learns(classifier: Any) -> bool:
-    return hasattr(classifier, "partial_fit")
+    @classmethod
+    def _untrained_like(cls: type[_Tagger], classifier: Any) -> _Tagger:
+        """Return a tagger with the parameters of a trained classifier."""
+        members = getattr(classifier, "members_", None)
+        if members is None:
+            return cls(clone(classifier), clone(classifier.model_.vectorizer, safe=False))
+        if len(members) == 2:
+            second, tagger = (cls._untrained_like(member) for member in members)
+            tagger.mix = second
+            return tagger
+        return cls(classifier, None)  # it can be asked, but `fit` refuses it

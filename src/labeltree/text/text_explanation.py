@@ -11,6 +11,7 @@ import numpy as np
 
 from labeltree.model.explanation import Explanation, LabelStep, Step
 from labeltree.model.texts import Text
+from labeltree.text.text_learner import reads_texts
 from labeltree.text.vectorizer import TextVectorizer
 
 
@@ -35,6 +36,7 @@ class TextExplanation(Explanation):
 
     `highlights` are in the order of the fields and of their texts, and may overlap. An amount is the sum over the
     nodes of the path, averaged over the trees: a positive amount is evidence for the label, a negative one against it.
+    An amount of a neural network is the difference that the part makes to the log-odds of the label.
     """
 
     highlights: Sequence[Highlight] = ()
@@ -43,7 +45,9 @@ class TextExplanation(Explanation):
 def explain_text(model: Any, text: Text, label: Any, n_features: int) -> TextExplanation:
     """Explain a label of a text; each step keeps the `n_features` features with the most weight.
 
-    A mix of models has the paths of all its members, and the weighted mean of their highlights.
+    A mix of models has the paths of all its members, and the weighted mean of their highlights. Amounts of linear
+    members are parts of scores, those of neural networks are differences of log-odds. Both add evidence up on the scale
+    of log-odds, so that they can be averaged.
     """
     members = getattr(model, "members_", None)
     if members is None:
@@ -69,6 +73,9 @@ def _ordered(highlights: list[Highlight]) -> list[Highlight]:
 
 
 def _explain_alone(model: Any, text: Text, label: Any, n_features: int) -> TextExplanation:
+    if reads_texts(model):
+        explanation: TextExplanation = model.explain(text, label, n_features=n_features)
+        return explanation
     vectorizer: TextVectorizer = model.vectorizer_
     x = vectorizer.transform([text])
     pieces = vectorizer.features.pieces(text)

@@ -171,6 +171,8 @@ def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> f
 def _split(X: Any, estimator: Any, space: SearchSpace) -> tuple[Any, Any, SearchSpace]:
     """Return copies of the classifier and of the vectorizer (None for rows of numbers), and the space for them."""
     if isinstance(estimator, Tagger):
+        if estimator.mix is not None:
+            raise ValueError("tune searches parameters of one model, got a Tagger with mix: leave out mix")
         classifier, vectorizer = copy(estimator.classifier), copy(estimator.vectorizer)
     else:
         classifier = LabelTreeClassifier() if estimator is None else copy(estimator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -223,6 +223,8 @@ class PfastreXMLClassifier(FastXMLClassifier):
     >>> labels
     array([['dog', 'pet']], dtype=object)
     """
+
+    can_be_mixed: ClassVar[bool] = False
 
     _: KW_ONLY
     propensity_A: float = 0.55
