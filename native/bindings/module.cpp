@@ -1,6 +1,7 @@
 #include "bindings/bindings.h"
 
 NB_MODULE(_native, m) {
+  nanobind::set_leak_warnings(false);  // torch and other packages keep objects alive until Python is gone
   m.doc() = "The compiled kernel of labeltree. Private: everything public is re-exported by the package.";
   // A type is bound before the functions that take it.
   labeltree::bind_progress(m);

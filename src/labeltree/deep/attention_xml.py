@@ -137,8 +137,8 @@ class AttentionXMLClassifier(DeepClassifier):
     pretrained: Any = None
     hidden: int = 256
     shared: int = 256
-    epochs: int = 15
-    batch_size: int = 64
+    epochs: int = 13
+    batch_size: int = 128
     learning_rate: float = 2e-3
     node_rate: float = 2e-3
     warm_up: float = 0.1

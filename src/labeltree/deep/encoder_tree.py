@@ -140,7 +140,7 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     max_leaves: int = 64
     pooling: str = "auto"
     max_tokens: int = 128
-    epochs: int = 10
+    epochs: int = 12
     batch_size: int = 128
     learning_rate: float = 2e-4
     node_rate: float = 4e-3

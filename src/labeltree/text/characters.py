@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import re
 import unicodedata
 from collections.abc import Callable
@@ -47,10 +46,6 @@ def character_table(lowercase: bool, strip_accents: str | None) -> _native.Chara
         np.array([ord(character) for character in changed], dtype=np.int32),
         *pack_terms(list(changed.values())),
     )
-
-
-# torch keeps caches alive when Python ends, and nanobind would then report the tables as leaks.
-atexit.register(character_table.cache_clear)
 
 
 def normalized(text: str, lowercase: bool, strip_accents: str | None) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+if not torch.sparse.check_sparse_tensor_invariants.is_enabled():
+    torch.sparse.check_sparse_tensor_invariants.disable()  # as by default, but torch warns unless it is told
+
 #: The vectors of candidates are gathered for as many rows at a time as have this many numbers.
 GATHERED = 1 << 24
 

@@ -177,7 +177,10 @@ class Cascade:
         parents, path = front.nodes.gather(1, place), front.path.gather(1, place)
         offsets = torch.arange(self.most_children[tier - 1], device=self.device)
         nodes = self.child_begin[parents].unsqueeze(2) + offsets
-        is_node = (nodes < self.child_begin[parents + 1].unsqueeze(2)) & ~worth.isneginf().unsqueeze(2)
+        # A text follows as many nodes as the beam is wide, and more only if they are positive.
+        in_beam = torch.arange(worth.shape[1], device=self.device) < self.beam
+        followed = (in_beam & ~worth.isneginf()) | (worth > _SURELY / 2)
+        is_node = (nodes < self.child_begin[parents + 1].unsqueeze(2)) & followed.unsqueeze(2)
         nodes = nodes.masked_fill(~is_node, self.begin[tier])
         path = path.unsqueeze(2).expand(nodes.shape).masked_fill(~is_node, float("-inf"))
         found = _Front(nodes.flatten(1), path.flatten(1), is_node.flatten(1))

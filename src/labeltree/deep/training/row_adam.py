@@ -48,8 +48,10 @@ class RowAdam(torch.optim.Optimizer):
         gradient = vectors.grad.coalesce()
         rows, values = gradient.indices()[0], gradient.values()
         beta = group["beta"]
-        moment = state["moment"][rows].lerp_(values.square().mean(dim=1), 1 - beta)
+        # No copy of the gradient is made: it may be as large as the vectors.
+        square = torch.linalg.vector_norm(values, dim=1).square_().div_(values.shape[1])
+        moment = state["moment"][rows].lerp_(square, 1 - beta)
         visits = state["visits"][rows] + 1
         state["moment"][rows], state["visits"][rows] = moment, visits
         scale = (moment / (1 - beta**visits)).sqrt_().add_(group["epsilon"])
-        vectors.index_add_(0, rows, values / scale.unsqueeze(1), alpha=-group["lr"])
+        vectors.index_add_(0, rows, values.div_(scale.unsqueeze(1)), alpha=-group["lr"])
