@@ -19,7 +19,7 @@ torch: Any = pytest.importorskip("torch")
 
 from labeltree import AttentionXMLClassifier, EncoderTreeClassifier, LabelTree  # noqa: E402
 from labeltree.deep.tokens import TextTokenizer, TokenRows, learn_words  # noqa: E402
-from labeltree.deep.training.batches import prepared, random_batches  # noqa: E402
+from labeltree.deep.training.batches import random_batches  # noqa: E402
 from labeltree.metrics import precision_at_k  # noqa: E402
 
 TEXTS, LABELS = labelled_texts(120)
@@ -279,11 +279,3 @@ def test_batches_have_every_row_once_and_rows_of_similar_length() -> None:
     assert spread < 10
     rows = TokenRows.of([[1, 2], [], [3]])
     assert rows.take(np.array([2, 0, 1])).padded(9)[0].tolist() == [[3, 9], [1, 2], [9, 9]]
-
-
-def test_an_error_in_a_prepared_batch_is_raised() -> None:
-    def prepare(_: Any) -> Any:
-        raise ValueError("no such row")
-
-    with pytest.raises(ValueError, match="no such row"):
-        list(prepared([np.array([0])], prepare))

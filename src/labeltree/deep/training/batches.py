@@ -1,20 +1,12 @@
-"""Batches of texts of similar length, prepared while the one before is computed."""
+"""Batches of texts of similar length."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-_T = TypeVar("_T")
-
 #: As many batches are drawn at random, and sorted by length, at a time.
 _SORTED = 50
-#: As many batches are prepared ahead.
-_AHEAD = 4
 
 
 def random_batches(
@@ -34,15 +26,3 @@ def batches_by_length(sizes: NDArray[np.int64], batch_size: int) -> list[NDArray
     """Return the rows of batches of similar length, the longest first: what does not fit in memory fails at once."""
     order = np.argsort(-sizes, kind="stable")
     return [order[begin : begin + batch_size] for begin in range(0, len(order), batch_size)]
-
-
-def prepared(items: Iterable[NDArray[np.int64]], prepare: Callable[[NDArray[np.int64]], _T]) -> Iterator[_T]:
-    """Yield ``prepare(item)`` for each item; a thread prepares the next ones meanwhile."""
-    with ThreadPoolExecutor(1, thread_name_prefix="labeltree: batches") as thread:
-        waiting = []
-        for item in items:
-            waiting.append(thread.submit(prepare, item))
-            if len(waiting) > _AHEAD:
-                yield waiting.pop(0).result()
-        while waiting:
-            yield waiting.pop(0).result()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -48,15 +47,9 @@ class Targets:
     weight: Tensor | None = None
 
     def to(self, device: Any) -> Targets:
-        """Copy the tensors to a device; the copy goes on while the next work is prepared."""
-        move = partial(_moved, device)
-        weight = None if self.weight is None else move(self.weight)
-        return replace(self, keys=move(self.keys), first=move(self.first), weight=weight)
-
-
-def _moved(device: Any, tensor: Tensor) -> Tensor:
-    pinned = tensor.pin_memory() if device.type == "cuda" else tensor
-    return pinned.to(device, non_blocking=True)
+        """Copy the tensors to a device."""
+        weight = None if self.weight is None else self.weight.to(device)
+        return replace(self, keys=self.keys.to(device), first=self.first.to(device), weight=weight)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from labeltree.deep.levels import PositiveNodes, TreeLevels
 from labeltree.deep.tokens import TokenRows
 from labeltree.deep.training.averaged_weights import PER_EPOCH, AveragedWeights
-from labeltree.deep.training.batches import batches_by_length, prepared, random_batches
+from labeltree.deep.training.batches import batches_by_length, random_batches
 from labeltree.deep.training.cascade import Cascade, Targets
 from labeltree.deep.training.row_adam import RowAdam
 from labeltree.deep.training.saved_state import from_arrays, to_arrays
@@ -124,10 +124,12 @@ class Trainer:
         self.settings = settings
         self.padding = padding
         self.device = device
+        self._weights = list(network.parameters())
         self.averaged = AveragedWeights(network, settings.average)
         groups = network.groups(settings.rate, settings.node_rate, settings.decay)
-        fused = device.type == "cuda"
-        self.optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=fused)]
+        self.optimizers: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW(groups, fused=device.type in ("cuda", "cpu"))
+        ]
         if levels.n_tiers > 1:
             self.optimizers.append(RowAdam(list(network.output.tiers)[1:], settings.node_rate))
         self._rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
@@ -163,12 +165,9 @@ class Trainer:
                 rng = np.random.default_rng((settings.seed, epoch))
                 order = random_batches(examples.tokens.sizes, settings.batch_size, rng)
                 order = order[counts["step"] - epoch * n_batches :]
-
-                def prepare(rows: NDArray[np.int64]) -> _Batch:
-                    return self._batch(cascade, examples, positives, rows)
-
                 self.network.train()
-                for batch in prepared(order, prepare):
+                for rows in order:
+                    batch = self._batch(cascade, examples, positives, rows)
                     self._step(cascade, batch, counts["step"], n_steps, n_batches)
                     counts["step"] += 1
                     report(counts["step"], n_steps)
@@ -200,8 +199,7 @@ class Trainer:
 
     def _tokens(self, rows: TokenRows) -> tuple[Tensor, Tensor]:
         tokens, sizes = (torch.from_numpy(array) for array in rows.padded(self.padding))
-        pinned = tokens.pin_memory() if self.device.type == "cuda" else tokens
-        return pinned.to(self.device, non_blocking=True), sizes
+        return tokens.to(self.device), sizes
 
     def _step(self, cascade: Cascade, batch: _Batch, step: int, n_steps: int, n_batches: int) -> None:
         n_tiers = self._n_tiers(step / n_steps)
@@ -214,7 +212,7 @@ class Trainer:
             encoded = self.network.encode(batch.tokens, batch.sizes)
             loss = cascade.loss(self.network, encoded, batch.targets, n_tiers)
         loss.backward()
-        dense = [w for w in self.network.parameters() if w.grad is not None and not w.grad.is_sparse]
+        dense = [w for w in self._weights if w.grad is not None and not w.grad.is_sparse]
         nn.utils.clip_grad_norm_(dense, LONGEST_GRADIENT)
         for optimizer in self.optimizers:
             optimizer.step()
