@@ -18,8 +18,8 @@ from tests.labelled_texts import labelled_texts
 torch: Any = pytest.importorskip("torch")
 
 from labeltree import AttentionXMLClassifier, EncoderTreeClassifier, LabelTree  # noqa: E402
+from labeltree.deep.batches import random_batches  # noqa: E402
 from labeltree.deep.tokens import TextTokenizer, TokenRows, learn_words  # noqa: E402
-from labeltree.deep.training.batches import random_batches  # noqa: E402
 from labeltree.metrics import precision_at_k  # noqa: E402
 
 TEXTS, LABELS = labelled_texts(120)
@@ -89,6 +89,15 @@ def test_training_stops_early_and_keeps_the_best_epoch() -> None:
     (report,) = model.training_report_
     assert report["n_passes"] == min(report["best_epoch"] + 2, 40)
     assert report["n_passes"] < 40
+
+
+def test_training_does_not_stop_before_all_levels_are_trained() -> None:
+    settings = {**SMALL, "validation": 0.2, "learning_rate": 1e-6, "node_rate": 1e-6}
+    model = AttentionXMLClassifier(epochs=24, patience=2, tree=TREE, **settings).fit(TEXTS, LABELS)
+    (report,) = model.training_report_
+    # A quarter of the epochs brings in level after level; the next one is the first that counts.
+    assert report["best_epoch"] >= 7
+    assert report["n_passes"] == report["best_epoch"] + 2
 
 
 def test_texts_of_weight_0_do_not_count() -> None:
@@ -186,6 +195,11 @@ def test_a_killed_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None
     assert_same(AttentionXMLClassifier(**settings).fit(TEXTS, LABELS), resumed)
 
 
+def test_a_checkpoint_needs_a_seed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a checkpoint needs an integer random_state"):
+        AttentionXMLClassifier(checkpoint=tmp_path).fit(TEXTS, LABELS)
+
+
 def test_the_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
     small = {**SMALL, "epochs": 1, "checkpoint": tmp_path}
     AttentionXMLClassifier(**small).fit(TEXTS[:20], LABELS[:20])
@@ -193,6 +207,8 @@ def test_the_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         AttentionXMLClassifier(**{**small, "hidden": 9}).fit(TEXTS[:20], LABELS[:20])
     with pytest.raises(ValueError, match="belongs to another run, with another data"):
         AttentionXMLClassifier(**small).fit(TEXTS[:21], LABELS[:21])
+    with pytest.raises(ValueError, match="belongs to another run, with another tree"):
+        AttentionXMLClassifier(tree="huffman", **small).fit(TEXTS[:20], LABELS[:20])
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------
@@ -240,7 +256,7 @@ def test_memory_that_does_not_suffice_says_what_to_lower(monkeypatch: pytest.Mon
 
 
 def test_no_encoder_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="encoder"):
+    with pytest.raises(ValueError, match=r"has no config\.json"):
         EncoderTreeClassifier(tmp_path, device="cpu").fit(["a"], [["b"]])
 
 

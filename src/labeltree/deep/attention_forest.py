@@ -22,7 +22,6 @@ from labeltree.model.explanation import Explanation, FeatureNames, Step
 from labeltree.model.forest import Search
 from labeltree.node_estimators.forest import Answers, EstimatorForest
 from labeltree.trees import LabelTree
-from labeltree.validation import n_threads
 
 #: Texts that are encoded together, and kept while the search goes down the tree.
 ROWS_PER_BATCH = 64
@@ -65,16 +64,16 @@ class TorchAttention:
         self.weights = weights
 
     def encode(self, rows: TokenRows) -> Any:
-        from labeltree.deep.torch_threads import computing
+        from labeltree.deep.torch_context import computing
 
-        with computing(self.device, n_threads(self.n_jobs)) as torch:
+        with computing(self.device, self.n_jobs) as torch:
             tokens, sizes = (torch.from_numpy(array) for array in rows.padded(0))
             return self.network.encode(tokens.to(self.device), sizes)
 
     def scores(self, encoded: Any, tier: int, nodes: NDArray[np.int64]) -> NDArray[np.float32]:
-        from labeltree.deep.torch_threads import computing
+        from labeltree.deep.torch_context import computing
 
-        with computing(self.device, n_threads(self.n_jobs)) as torch:
+        with computing(self.device, self.n_jobs) as torch:
             wanted = torch.from_numpy(nodes).to(self.device)
             found: NDArray[np.float32] = self.network.scores(encoded, tier, wanted).float().cpu().numpy()
         return found
@@ -163,11 +162,11 @@ class AttentionNodes:
 
     def _encoded(self, X: TokenRows, rows: NDArray[np.int64]) -> Any:
         """Encode some rows; the rows of the last call are kept, because a search asks for them at every level."""
-        key = (id(self), rows.tobytes())
-        last = X.kept.get(id(self))
-        if last is None or last[0] != key:
-            X.kept[id(self)] = last = (key, self.scorer.encode(X.take(rows)))
-        return last[1]
+        wanted, (known, encoded) = rows.tobytes(), X.kept.get(self, (None, None))
+        if wanted != known:
+            encoded = self.scorer.encode(X.take(rows))
+            X.kept[self] = (wanted, encoded)
+        return encoded
 
     def _score(
         self,

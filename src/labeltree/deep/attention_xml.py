@@ -12,11 +12,8 @@ from labeltree.deep.estimator import (
     CONSTRAINTS,
     DeepClassifier,
     Lesson,
-    describe_words,
-    split_rows,
     start_bias,
 )
-from labeltree.deep.extras import device_named
 from labeltree.deep.levels import TreeLevels
 from labeltree.deep.tokens import TextTokenizer, learn_words
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
@@ -72,7 +69,8 @@ class AttentionXMLClassifier(DeepClassifier):
     warm_up : float
         Share of the steps in which the learning rates rise; then they fall to 0.
     candidates : int
-        Number of clusters whose labels a text also trains, beside the true ones; for trees of several levels.
+        Number of clusters whose labels a text trains: the true ones, and the most probable others up to this number.
+        For trees of several levels.
     word_dropout, dropout : float
         Share of the numbers that are left out in training after the vectors of words, and after the BiLSTM.
     validation : float
@@ -82,11 +80,11 @@ class AttentionXMLClassifier(DeepClassifier):
     average : float
         Predict by a moving average of the weights, of which this much stays at each of ten updates per epoch; 0 for
         none.
-    device : {"auto", "cpu", "cuda", "cuda:N", "mps"}
-        Where to train and to answer.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where to train, and to answer afterwards. A model that was loaded answers on a GPU if there is one.
     checkpoint : path of a directory, optional
         Where to keep the state of the training, after each epoch and every ten minutes. The same training that was
-        killed goes on from there.
+        killed resumes from there. Needs an integer `random_state`.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level.
     beam : int
@@ -167,7 +165,8 @@ class AttentionXMLClassifier(DeepClassifier):
             started = time.perf_counter()
             levels = TreeLevels.of(self.grow(lesson, seed, tree_run))
             built = time.perf_counter()
-            network, counted = self._train_tree(lesson, tokenizer, tokens, levels, seed, number, tree_run)
+            network = self._network(levels, lesson, tokenizer, seed)
+            counted = self.train_network(network, levels, lesson, tokenizer, tokens, seed, tree_run, number)
             scorer = TorchAttention(network, self.device, self.n_jobs)
             nodes.append(AttentionNodes(levels, scorer, int(self.max_tokens)))
             reports.append(counted)
@@ -175,36 +174,14 @@ class AttentionXMLClassifier(DeepClassifier):
             seconds["training"] += time.perf_counter() - built
         return Trained(AttentionForest(nodes), reports, seconds, reader=TokenReader(tokenizer))
 
-    def _train_tree(
-        self,
-        lesson: Lesson,
-        tokenizer: TextTokenizer,
-        tokens: Any,
-        levels: TreeLevels,
-        seed: int,
-        number: int,
-        run: Run,
-    ) -> tuple[Any, dict[str, int]]:
+    def _network(self, levels: TreeLevels, lesson: Lesson, tokenizer: TextTokenizer, seed: int) -> Any:
+        """Return a network with random weights."""
         import torch
 
         from labeltree.deep.networks.attention_network import AttentionNetwork
-        from labeltree.deep.torch_threads import with_threads
-        from labeltree.deep.training.trainer import Trainer, TrainingSettings
+        from labeltree.deep.torch_context import seeded
 
-        device, checkpoint = device_named(self.device), self.open_checkpoint(lesson, seed, number)
-        settings = TrainingSettings(
-            epochs=int(self.epochs),
-            batch_size=int(self.batch_size),
-            rate=float(self.learning_rate),
-            node_rate=float(self.node_rate),
-            warm_up=float(self.warm_up),
-            average=float(self.average),
-            patience=int(self.patience),
-            beam=int(self.candidates),
-            seed=seed,
-        )
-        with with_threads(run.n_threads), torch.random.fork_rng([]):
-            torch.manual_seed(seed)
+        with seeded(seed, torch.device("cpu")):
             network = AttentionNetwork.make(
                 tokenizer.n_tokens,
                 levels.sizes,
@@ -214,12 +191,8 @@ class AttentionXMLClassifier(DeepClassifier):
                 word_dropout=float(self.word_dropout),
                 dropout=float(self.dropout),
             )
-            self._start(network, levels, lesson, tokenizer)
-            trainer = Trainer(network.to(device), levels, settings, tokenizer.padding, device)
-            title = describe_words(tokens.n_rows, len(tokens.tokens))
-            report = run.phases.follow(run.prefix + title)
-            counted = trainer.train(*split_rows(lesson, tokens), report, checkpoint)
-        return network, counted
+        self._start(network, levels, lesson, tokenizer)
+        return network
 
     def _start(self, network: Any, levels: TreeLevels, lesson: Lesson, tokenizer: TextTokenizer) -> None:
         """Set the biases that nodes start from, and the vectors of words that have one."""

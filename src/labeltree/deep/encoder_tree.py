@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Mapping
@@ -19,10 +20,7 @@ from labeltree.deep.estimator import (
     CONSTRAINTS,
     DeepClassifier,
     Lesson,
-    describe_words,
     plain_name,
-    seconds_of,
-    split_rows,
     start_bias,
 )
 from labeltree.deep.extras import device_named
@@ -37,6 +35,10 @@ from labeltree.training.plan import Run, Trained
 from labeltree.trees import LabelTree
 from labeltree.validation import Choice, Constraint, Flag, Number
 
+logger = logging.getLogger(__name__)
+
+#: The weight decay of the matrices of the encoder.
+_DECAY = 0.01
 #: The length of the vectors of nodes that start from names of labels.
 _NAME_LENGTH = 1.0
 
@@ -80,7 +82,8 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     warm_up : float
         Share of the steps in which the learning rates rise; then they fall to 0.
     candidates : int
-        Number of clusters whose labels a text also trains, beside the true ones; for trees of several levels.
+        Number of clusters whose labels a text trains: the true ones, and the most probable others up to this number.
+        For trees of several levels.
     dropout : float
         Share of the numbers of the vector of a text that are left out in training.
     name_vectors : bool
@@ -92,11 +95,11 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     average : float
         Predict by a moving average of the weights, of which this much stays at each of ten updates per epoch; 0 for
         none.
-    device : {"auto", "cpu", "cuda", "cuda:N", "mps"}
-        Where to train and to answer.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where to train, and to answer afterwards. A model that was loaded answers on a GPU if there is one.
     checkpoint : path of a directory, optional
         Where to keep the state of the training, after each epoch and every ten minutes. The same training that was
-        killed goes on from there.
+        killed resumes from there. Needs an integer `random_state`.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level.
     beam : int
@@ -168,47 +171,29 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     def train(self, lesson: Lesson, run: Run) -> Trained:
         from labeltree.deep.networks.encoder_network import EncoderNetwork, PooledEncoder
         from labeltree.deep.networks.output_layers import NodeVectorLayer
-        from labeltree.deep.torch_threads import with_threads
-        from labeltree.deep.training.trainer import Trainer, TrainingSettings
+        from labeltree.deep.torch_context import seeded
 
         started = time.perf_counter()
-        seed = self.seeds(1)[0]
-        pretrained = read_pretrained(self.encoder)
+        seed, device = self.seeds(1)[0], device_named(self.device)
+        with seeded(seed, device):  # weights that the files do not have are drawn
+            pretrained = read_pretrained(self.encoder)
+        if pretrained.longest < self.max_tokens:
+            logger.warning("the encoder reads %d tokens of a text, fewer than max_tokens", pretrained.longest)
         tokenizer = TextTokenizer(pretrained.tokenizer, min(self.max_tokens, pretrained.longest))
         tokens = tokenizer.read(lesson.texts)
-        tree = self.grow(lesson, seed, run)
+        levels = TreeLevels.of(self.grow(lesson, seed, run))
         built = time.perf_counter()
-        checkpoint = self.open_checkpoint(lesson, seed)
-        levels, device = TreeLevels.of(tree), device_named(self.device)
         pooled = PooledEncoder(pretrained.body, self._pooling(pretrained))
         network = EncoderNetwork(pooled, NodeVectorLayer(levels.sizes, pooled.dimension), self.dropout)
-        with with_threads(run.n_threads):
-            self._start(network, tree, lesson, tokenizer)
-            settings = self._settings(TrainingSettings, seed)
-            trainer = Trainer(network.to(device), levels, settings, tokenizer.padding, device)
-            title = describe_words(tokens.n_rows, len(tokens.tokens))
-            report = run.phases.follow(run.prefix + title)
-            counted = trainer.train(*split_rows(lesson, tokens), report, checkpoint)
+        self._start(network, levels.tree, lesson, tokenizer)
+        counted = self.train_network(network, levels, lesson, tokenizer, tokens, seed, run, decay=_DECAY)
         nodes = np.concatenate([tier.detach().float().cpu().numpy() for tier in network.output.tiers])
         bias = np.ascontiguousarray(nodes[:, -1])
-        vectors = NodeVectors(tree, Vectors(np.ascontiguousarray(nodes[:, :-1])), bias)
+        vectors = NodeVectors(levels.tree, Vectors(np.ascontiguousarray(nodes[:, :-1])), bias)
         reader = EncoderReader(tokenizer, TorchEncoder(pooled, self.device, self.n_jobs))
         forest = LinearForest([vectors], pooled.dimension, "sigmoid")  # type: ignore[list-item]
-        return Trained(forest, [counted], seconds_of(started, built, time.perf_counter()), reader=reader)
-
-    def _settings(self, make: Any, seed: int) -> Any:
-        return make(
-            epochs=int(self.epochs),
-            batch_size=int(self.batch_size),
-            rate=float(self.learning_rate),
-            node_rate=float(self.node_rate),
-            decay=0.01,
-            warm_up=float(self.warm_up),
-            average=float(self.average),
-            patience=int(self.patience),
-            beam=int(self.candidates),
-            seed=seed,
-        )
+        seconds = {"clustering": built - started, "training": time.perf_counter() - built}
+        return Trained(forest, [counted], seconds, reader=reader)
 
     def _pooling(self, pretrained: Pretrained) -> str:
         return pretrained.pooling if self.pooling == "auto" else self.pooling
@@ -271,6 +256,8 @@ class EncoderReader:
     tokenizer: TextTokenizer
     encoder: VectorEncoder
     names: ClassVar[None] = None
+    #: The encoder reads a batch faster than its texts one by one.
+    prefers_batches: ClassVar[bool] = True
 
     @property
     def n_features(self) -> int:

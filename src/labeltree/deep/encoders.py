@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.deep.batches import batches_by_length
 from labeltree.deep.extras import NOT_FINITE, device_named, import_extra
 from labeltree.deep.module_arrays import arrays_of, check_shapes, fill
 from labeltree.deep.tokens import TokenRows
 from labeltree.errors import ModelFileError
-from labeltree.validation import n_threads
 
 #: Texts that are encoded together.
 ROWS_PER_BATCH = 64
@@ -70,6 +70,8 @@ _NOT_KEPT = (
     "transformers_version",
     "trust_remote_code",
 )
+#: A tokenizer of fewer tokens is one that transformers makes where there is none.
+FEWEST_TOKENS = 20
 #: The file by which a model of sentence-transformers tells its pooling.
 _POOLING_FILE = "1_Pooling/config.json"
 
@@ -105,37 +107,65 @@ def read_pretrained(name: str | os.PathLike[str]) -> Pretrained:
         If there is none, or it has no fast tokenizer.
     """
     transformers = import_extra("transformers", "a pretrained encoder")
-    path = os.fspath(name)
+    path, known = os.fspath(name), {"trust_remote_code": False}
     try:
-        with _without_progress_bars(transformers):
-            body = transformers.AutoModel.from_pretrained(path, trust_remote_code=False, use_safetensors=True)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-    except (OSError, ValueError) as error:
+        with _quiet(transformers):
+            said = transformers.AutoConfig.from_pretrained(path, **known)
+            _check_architecture(path, said.model_type)
+            # Made anew of plain numbers and words: what might name code or kernels is gone before weights are read.
+            settings = _plain(said.to_dict())
+            config = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
+            body, report = transformers.AutoModel.from_pretrained(
+                path, config=config, use_safetensors=True, dtype="float32", output_loading_info=True, **known
+            )
+            _check_weights(path, report["missing_keys"])
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, config=config, **known)
+            pooling = _pooling_of(transformers, path)
+    except Exception as error:  # whatever the files of an encoder can make go wrong
+        if isinstance(error, ValueError) and str(error).startswith("encoder:"):
+            raise
         first = str(error).strip().partition("\n")[0]
         raise ValueError(
             f"encoder: {path!r} is neither a directory with a pretrained encoder (config.json, model.safetensors, "
             f"tokenizer.json) nor a name on the hub that can be reached: {first}"
         ) from error
-    if not getattr(tokenizer, "is_fast", False):
+    if not getattr(tokenizer, "is_fast", False) or len(tokenizer) < FEWEST_TOKENS:
         raise ValueError(f"encoder: {path!r} has no fast tokenizer (tokenizer.json), which labeltree needs")
-    if body.config.model_type not in ARCHITECTURES:
+    longest = longest_text(body.config)
+    if isinstance(tokenizer.model_max_length, int) and tokenizer.model_max_length > 2:
+        longest = min(longest, tokenizer.model_max_length)
+    return Pretrained(body.float(), tokenizer.backend_tokenizer.to_str(), pooling, longest)
+
+
+def _check_weights(path: str, missing: Collection[str]) -> None:
+    """Raise `ValueError` if weights are missing; a pooler is not used, and often left out."""
+    lost = sorted(name for name in missing if "pooler" not in name)
+    if lost:
         raise ValueError(
-            f"encoder: {path!r} has the architecture {body.config.model_type!r}, which labeltree does not support: use "
-            f"an encoder of texts, one of {', '.join(ARCHITECTURES)}"
+            f"encoder: {path!r} has no weights for {lost[0]}{f' and {len(lost) - 1} more' if lost[1:] else ''}: "
+            "model.safetensors is damaged, or belongs to another config.json"
         )
-    longest = min(int(tokenizer.model_max_length), longest_text(body.config))
-    return Pretrained(body.float(), tokenizer.backend_tokenizer.to_str(), _pooling_in(Path(path)), longest)
+
+
+def _check_architecture(path: str, kind: str) -> None:
+    if kind not in ARCHITECTURES:
+        raise ValueError(
+            f"encoder: {path!r} has the architecture {kind!r}, which labeltree does not support: use an encoder of "
+            f"texts, one of {', '.join(ARCHITECTURES)}"
+        )
 
 
 @contextmanager
-def _without_progress_bars(transformers: Any) -> Iterator[None]:
-    """Let transformers show no progress bars of its own for a while."""
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Let transformers show no progress bars and no reports of its own for a while."""
     logging = transformers.utils.logging
-    shown = logging.is_progress_bar_enabled()
+    shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()
     try:
         yield
     finally:
+        logging.set_verbosity(verbosity)
         if shown:
             logging.enable_progress_bar()
 
@@ -148,10 +178,15 @@ def longest_text(config: Any) -> int:
     return positions
 
 
-def _pooling_in(directory: Path) -> str:
-    """The pooling of a model of sentence-transformers."""
+def _pooling_of(transformers: Any, path: str) -> str:
+    """The pooling of a model of sentence-transformers, in a directory or on the hub; the mean if it says nothing."""
     try:
-        settings = json.loads((directory / _POOLING_FILE).read_text(encoding="utf-8"))
+        file = transformers.utils.hub.cached_file(
+            path, _POOLING_FILE, _raise_exceptions_for_missing_entries=False
+        )
+        if file is None:
+            return "mean"
+        settings = json.loads(Path(file).read_text(encoding="utf-8"))
         return "first" if settings.get("pooling_mode_cls_token") else "mean"
     except (OSError, ValueError, AttributeError):
         return "mean"
@@ -244,9 +279,9 @@ class TorchEncoder:
         return int(self.module.dimension)
 
     def vectors(self, tokens: NDArray[np.int64], is_token: NDArray[np.int64]) -> NDArray[np.float32]:
-        from labeltree.deep.torch_threads import computing
+        from labeltree.deep.torch_context import computing
 
-        with computing(self.device, n_threads(self.n_jobs)) as torch:
+        with computing(self.device, self.n_jobs) as torch:
             inputs = [torch.from_numpy(array).to(self.device) for array in (tokens, is_token)]
             found: NDArray[np.float32] = self.module(*inputs).float().cpu().numpy()
         return found
@@ -287,9 +322,7 @@ def check_encoder(encoder: VectorEncoder, dimension: int) -> None:
 def encode(encoder: VectorEncoder, rows: TokenRows, padding: int) -> NDArray[np.float32]:
     """Return a vector for each row; rows of similar length are encoded together."""
     vectors = np.empty((rows.n_rows, encoder.dimension), dtype=np.float32)
-    order = np.argsort(-rows.sizes, kind="stable")
-    for begin in range(0, rows.n_rows, ROWS_PER_BATCH):
-        some = order[begin : begin + ROWS_PER_BATCH]
+    for some in batches_by_length(rows.sizes, ROWS_PER_BATCH):
         tokens, sizes = rows.take(some).padded(padding)
         is_token = (np.arange(tokens.shape[1]) < sizes[:, np.newaxis]).astype(np.int64)
         vectors[some] = encoder.vectors(tokens, is_token)

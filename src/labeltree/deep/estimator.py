@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
@@ -16,14 +17,16 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from labeltree.deep.extras import device_named, import_extra
-from labeltree.deep.levels import PositiveNodes
+from labeltree.deep.levels import PositiveNodes, TreeLevels
+from labeltree.deep.module_arrays import arrays_of
 from labeltree.deep.occlusion import explain_by_occlusion
 from labeltree.deep.text_model import TextModel, check_texts
-from labeltree.deep.tokens import TextTokenizer
+from labeltree.deep.tokens import TextTokenizer, TokenRows
 from labeltree.deep.wide_tree import grow_tree
 from labeltree.embedding.node_vectors import CERTAIN_SCORE
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.label_index import LabelIndex
+from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelRows, read_labels
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.model.texts import Text
@@ -59,7 +62,7 @@ CONSTRAINTS: dict[str, Constraint] = {
     "validation": Number(0, 0.5),
     "patience": Number(1, 1 << 16, integer=True),
     "average": Number(0, 0.999),
-    "device": Constraint("'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'", lambda value: _is_device(value)),
+    "device": Constraint("'auto', 'cpu', 'cuda' or 'cuda:N'", lambda value: _is_device(value)),
     "checkpoint": Constraint(
         "the path of a directory", lambda value: isinstance(value, str | os.PathLike), optional=True
     ),
@@ -88,13 +91,12 @@ class Lesson:
 
     def digest(self) -> str:
         """Return a hash of all texts, labels and weights."""
-        found = hashlib.sha256()
-        for text in self.texts:
-            found.update(json.dumps(text, sort_keys=True).encode())
+        lines = [json.dumps(text, sort_keys=True) for text in self.texts] + [
+            repr(self.labels.classes.tolist())
+        ]
         weight = np.empty(0) if self.sample_weight is None else self.sample_weight
-        for array in (self.labels.indptr, self.labels.indices, weight, self.held_out):
-            found.update(np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()
+        told = np.frombuffer("\n".join(lines).encode(errors="surrogatepass"), dtype=np.uint8)
+        return _digest(told, self.labels.indptr, self.labels.indices, weight, self.held_out)
 
 
 class DeepClassifier(LabelTreeEstimator):
@@ -122,6 +124,14 @@ class DeepClassifier(LabelTreeEstimator):
     device: str
     checkpoint: Any
     max_tokens: int
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    node_rate: float
+    warm_up: float
+    average: float
+    patience: int
+    candidates: int
     n_jobs: int | None
 
     def fit(
@@ -151,6 +161,7 @@ class DeepClassifier(LabelTreeEstimator):
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
         weight = check_sample_weight(sample_weight, labels.n_rows)
+        label_names = check_label_names(label_names, labels.classes.tolist())
         lesson = Lesson(texts, labels, weight, label_names, self._held_out(labels.n_rows))
         with phases(self.verbose) as shown, self._enough_memory():
             trained = self.train(lesson, Run(n_threads(self.n_jobs), shown))
@@ -210,6 +221,11 @@ class DeepClassifier(LabelTreeEstimator):
         if training:
             import_extra("torch", type(self).__name__)
             device_named(self.device)
+            if self.checkpoint is not None and not isinstance(self.random_state, Integral):
+                raise ValueError(
+                    "a checkpoint needs an integer random_state, so that the training can be repeated; got "
+                    f"random_state={self.random_state!r}"
+                )
 
     def link_of(self, loss: str) -> str:
         return "sigmoid"
@@ -226,22 +242,59 @@ class DeepClassifier(LabelTreeEstimator):
         recipe = TreeRecipe.of(self)
         return grow_tree(recipe, lesson.texts, lesson.labels, lesson.sample_weight, seed, run)
 
-    def open_checkpoint(self, lesson: Lesson, seed: int, number: int = 0) -> Checkpoint | None:
-        """Open the checkpoint of the training of one tree, if there is to be one."""
-        if self.checkpoint is None:
-            return None
-        values = {name: value for name, value in self.stored_parameters_of_run().items() if value is not None}
-        run = {"parameters": values, "seed": seed, "data": lesson.digest()}
-        return Checkpoint(os.path.join(os.fspath(self.checkpoint), f"tree-{number}"), run)
+    def train_network(
+        self,
+        network: Any,
+        levels: TreeLevels,
+        lesson: Lesson,
+        tokenizer: TextTokenizer,
+        tokens: TokenRows,
+        seed: int,
+        run: Run,
+        number: int = 0,
+        *,
+        decay: float = 0.0,
+    ) -> dict[str, int]:
+        """Train a network for one tree; return what was counted."""
+        from labeltree.deep.torch_context import with_threads
+        from labeltree.deep.training.trainer import Trainer, TrainingSettings
 
-    def stored_parameters_of_run(self) -> dict[str, Any]:
-        """Return the parameters that a training depends on, as JSON can have them."""
-        ignored = {"checkpoint", "n_jobs", "verbose", "search", "beam", "normalize_siblings", "random_state"}
-        return {
-            name: value if isinstance(value, bool | int | float | str | None) else str(value)
-            for name, value in self.get_params(deep=False).items()
-            if name not in ignored
-        }
+        settings = TrainingSettings(
+            epochs=int(self.epochs),
+            batch_size=int(self.batch_size),
+            rate=float(self.learning_rate),
+            node_rate=float(self.node_rate),
+            decay=decay,
+            warm_up=float(self.warm_up),
+            average=float(self.average),
+            patience=int(self.patience),
+            beam=int(self.candidates),
+            seed=seed,
+        )
+        checkpoint = None
+        if self.checkpoint is not None:
+            started = {
+                "parameters": self._run_parameters(),
+                "seed": seed,
+                "data": lesson.digest(),
+                "network": _digest(*arrays_of(network).values()),
+                "tree": _digest(levels.tree.child_begin, levels.tree.label),
+            }
+            if os.path.isfile(self.checkpoint):
+                raise ValueError(f"checkpoint: {self.checkpoint} is not a directory; choose another name")
+            checkpoint = Checkpoint(os.path.join(os.fspath(self.checkpoint), f"tree-{number}"), started)
+        device, mean = device_named(self.device), len(tokens.tokens) / max(tokens.n_rows, 1)
+        title = f"training on {count_text(tokens.n_rows, 'text')} of {mean:,.0f} tokens"
+        with with_threads(self.n_jobs):
+            trainer = Trainer(network.to(device), levels, settings, tokenizer.padding, device)
+            report = run.phases.follow(run.prefix + title)
+            return trainer.train(*_split_rows(lesson, tokens), report, checkpoint)
+
+    def _run_parameters(self) -> dict[str, Any]:
+        """Return the parameters that a training depends on; the tree and the first weights are known otherwise."""
+        ignored = {"checkpoint", "device", "n_jobs", "verbose", "search", "beam", "normalize_siblings"}
+        ignored |= {"random_state", "tree", "encoder", "pretrained"}
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in ignored}
 
     def explain(  # type: ignore[override] # words are their own names
         self, x: Text, label: Any, *, n_features: int = 10
@@ -279,10 +332,13 @@ class DeepClassifier(LabelTreeEstimator):
     @contextmanager
     def _enough_memory(self) -> Iterator[None]:
         """Say what to lower where memory does not suffice."""
-        torch = import_extra("torch", type(self).__name__)
         try:
             yield
-        except (torch.OutOfMemoryError, MemoryError) as error:
+        except (RuntimeError, MemoryError) as error:
+            # On a GPU torch has an error of its own; on a CPU it says so in words.
+            told = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
+            if not told and not isinstance(error, MemoryError):
+                raise
             lower = ", ".join(f"{name} (now {value})" for name, value in self._sizes().items())
             raise MemoryError(f"the memory does not suffice for this training: lower {lower}") from error
 
@@ -298,7 +354,7 @@ class DeepClassifier(LabelTreeEstimator):
         return tags
 
 
-def split_rows(lesson: Lesson, tokens: Any) -> tuple[Any, Any]:
+def _split_rows(lesson: Lesson, tokens: Any) -> tuple[Any, Any]:
     """Return the examples to train on, and the held-out ones or None."""
     from labeltree.deep.training.trainer import DeepExamples
 
@@ -322,24 +378,22 @@ def start_bias(tree: LabelTree, labels: LabelRows) -> NDArray[np.float32]:
     return bias
 
 
-def seconds_of(started: float, built: float, ended: float) -> dict[str, float]:
-    """Return how long the phases of a training took."""
-    return {"clustering": built - started, "training": ended - built}
-
-
 def plain_name(path: str | os.PathLike[str]) -> str:
     """Return the name of a file or directory without the place where it lies; a name on a hub stays as it is."""
     name = os.fspath(path)
     return os.path.basename(os.path.normpath(name)) if os.path.exists(name) else name
 
 
-def describe_words(n_texts: int, n_tokens: int) -> str:
-    """Return the title of the progress bar of a training."""
-    return f"training on {count_text(n_texts, 'text')} of {n_tokens / max(n_texts, 1):,.0f} tokens"
+def _digest(*arrays: NDArray[Any]) -> str:
+    """Return a hash of arrays."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
 
 
 def _is_device(value: Any) -> bool:
     if not isinstance(value, str):
         return False
     kind, colon, number = value.partition(":")
-    return value in ("auto", "cpu", "mps") or (kind == "cuda" and (not colon or number.isdecimal()))
+    return value in ("auto", "cpu") or (kind == "cuda" and (not colon or number.isdecimal()))

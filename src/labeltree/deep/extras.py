@@ -9,12 +9,13 @@ from typing import Any
 _EXTRA = {
     "torch": "torch",
     "transformers": "torch",
-    "tokenizers": "torch",
+    "onnx": "torch",
+    "onnxscript": "torch",
     "onnxruntime": "onnx",
-    "onnx": "onnx",
+    "tokenizers": "onnx",
 }
 
-#: Said of a network that answers with numbers that are none.
+#: Said of a network that answers with NaN or infinity.
 NOT_FINITE = (
     "the network makes numbers that are not finite: its weights are damaged, or its training has diverged; train with "
     "a lower learning_rate"
@@ -36,6 +37,7 @@ def require_runtime(name: str) -> None:
     """Raise an `ImportError` that says what to install, if "torch" or "onnx" cannot run the network of a model."""
     if name == "onnx":
         import_extra("onnxruntime", "a model that was exported to ONNX")
+        import_extra("tokenizers", "a model that was exported to ONNX")
         return
     try:
         import_extra("torch", "this model")
@@ -48,20 +50,16 @@ def require_runtime(name: str) -> None:
 
 
 def device_named(name: str) -> Any:
-    """Return the device of torch for "auto", "cpu", "cuda", "cuda:1" or "mps"; raise `ValueError` if it is missing."""
+    """Return the device of torch for "auto", "cpu", "cuda" or "cuda:1"; raise `ValueError` if it is missing."""
     torch = import_extra("torch", "a neural network")
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("cpu")
     kind, _, number = name.partition(":")
-    missing = None
-    if kind == "cuda":
-        n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
-        if n_devices <= int(number or 0):
-            missing = f"torch sees {n_devices} of them"
-    elif kind == "mps" and not torch.backends.mps.is_available():
-        missing = "torch sees none"
-    if missing is not None:
-        raise ValueError(f"device={name!r} asks for a GPU, but {missing}: use device='cpu' or 'auto'")
+    n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if kind == "cuda" and n_devices <= int(number or 0):
+        raise ValueError(
+            f"device={name!r} asks for a GPU, but torch sees {n_devices} of them: use device='cpu' or 'auto'"
+        )
     return torch.device(name)

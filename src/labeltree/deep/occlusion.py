@@ -41,7 +41,10 @@ def explain_by_occlusion(
     model, search = classifier.model_, classifier.make_search()
     position = int(model.label_index.positions([label])[0])
     fields = _fields(text)
-    spans = _merged(tokenizer.spans(whole), [begin for begin, _ in fields])
+    words = tokenizer.spans(whole)
+    spans = _merged(words, [begin for begin, _ in fields])
+    # What comes after the tokens that are read is left out: a long text is not read again for each of its parts.
+    whole = whole[: words[-1][1]] if words else whole
     without = [whole[:begin] + whole[end:] for begin, end in spans]
     features = model.read_texts([whole, *without])
     rows = np.arange(len(without) + 1)

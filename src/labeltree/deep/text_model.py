@@ -22,7 +22,7 @@ class TextModel(Model):
 
     @property
     def prefers_batches(self) -> bool:
-        return True
+        return bool(getattr(self.reader, "prefers_batches", False))
 
     def text_rows(self, texts: Any) -> Any:
         """Return the texts, which are X."""

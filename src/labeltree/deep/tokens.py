@@ -164,10 +164,22 @@ class TextTokenizer:
 def as_string(text: Any, number: int = 0) -> str:
     """Return a text as one string: the fields of a mapping are joined; raise `ValueError` for anything else."""
     if isinstance(text, str):
-        return text
+        return _readable(text, number)
     if isinstance(text, Mapping) and all(value is None or isinstance(value, str) for value in text.values()):
-        return "\n".join(value for value in text.values() if value)
+        return _readable("\n".join(value for value in text.values() if value), number)
     raise ValueError(f"text {number} must be a string, got {with_article(type(text).__name__)}")
+
+
+def _readable(text: str, number: int) -> str:
+    """Return a text; raise `ValueError` if it has half of a character, which no tokenizer reads."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"text {number} has half of a character (a lone surrogate) at position {error.start}: was a file read as "
+            "the wrong encoding?"
+        ) from None
+    return text
 
 
 def learn_words(texts: Iterable[Text], max_words: int, min_count: int) -> str:

@@ -12,6 +12,7 @@ from labeltree.mixing import MixedModel, mix
 from labeltree.model.model import TrainingRecord
 from labeltree.text.text_learner import TextLearner
 from labeltree.training.hold_out import set_aside
+from labeltree.validation import check_same_rows, check_sample_weight
 
 #: More held-out texts do not tell the weights better.
 MOST_HELD_OUT = 5_000
@@ -54,6 +55,8 @@ class Mixture:
         """Train on texts; return the mix. The linear model is its first member, and knows all texts."""
         started = time.perf_counter()
         rows = read_labels(labels)
+        check_same_rows(len(texts), rows.n_rows)
+        sample_weight = check_sample_weight(sample_weight, rows.n_rows)
         share = min(self.holdout, MOST_HELD_OUT / max(rows.n_rows, 1))
         rest, aside = set_aside(texts, rows, sample_weight, share, self.random_state)
         linear = self.linear.fit(*rest, label_names=label_names)

@@ -35,11 +35,6 @@ class WordEncoder(nn.Module):
         self.lstm = nn.LSTM(dimension, hidden, batch_first=True, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Return the hidden vectors of texts of the same length: shape (n_rows, n_words, 2 * hidden)."""
-        hidden: Tensor = self.lstm(self.word_dropout(self.words(tokens)))[0]
-        return hidden
-
     def read(self, tokens: Tensor, sizes: Tensor) -> Tensor:
         """Return the hidden vectors of texts that are filled up to the same length, `sizes` on the CPU."""
         vectors = self.word_dropout(self.words(tokens))
@@ -81,7 +76,7 @@ class AttentionNetwork(nn.Module):
 
     def encode(self, tokens: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
         """Return the hidden vectors of words, and where there are words."""
-        # A text without words is one unknown word, so that there is something to attend to.
+        # A text without words is one word of padding, so that there is something to attend to.
         sizes = sizes.clamp(min=1)
         is_word = torch.arange(tokens.shape[1], device=tokens.device) < sizes.to(tokens.device).unsqueeze(1)
         return self.encoder.read(tokens, sizes), is_word

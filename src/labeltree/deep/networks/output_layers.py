@@ -86,7 +86,8 @@ class AttentionLayer(nn.Module):
         encoded : pair of tensors
             The hidden vectors of words, shape (n_rows, n_words, width), and whether there is a word, (n_rows, n_words).
         tier : int
-        nodes : tensor of int64 of shape (n_rows, n_candidates), optional
+        nodes : tensor of int64 of shape (n_rows, n_candidates) or (n_candidates,), optional
+            The candidates of each row, or the same for all rows.
         """
         hidden, is_word = encoded
         vectors = self.tiers[tier]

@@ -48,8 +48,10 @@ class RowAdam(torch.optim.Optimizer):
         gradient = vectors.grad.coalesce()
         rows, values = gradient.indices()[0], gradient.values()
         beta = group["beta"]
-        # No copy of the gradient is made: it may be as large as the vectors.
         square = torch.linalg.vector_norm(values, dim=1).square_().div_(values.shape[1])
+        # Candidates that only fill up a row have no gradient: that is no visit.
+        seen = square > 0
+        rows, values, square = rows[seen], values[seen], square[seen]
         moment = state["moment"][rows].lerp_(square, 1 - beta)
         visits = state["visits"][rows] + 1
         state["moment"][rows], state["visits"][rows] = moment, visits

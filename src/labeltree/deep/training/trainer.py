@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from labeltree.deep.batches import batches_by_length, random_batches
 from labeltree.deep.levels import PositiveNodes, TreeLevels
 from labeltree.deep.tokens import TokenRows
+from labeltree.deep.torch_context import autocast, seeded
 from labeltree.deep.training.averaged_weights import PER_EPOCH, AveragedWeights
-from labeltree.deep.training.batches import batches_by_length, random_batches
 from labeltree.deep.training.cascade import Cascade, Targets
 from labeltree.deep.training.row_adam import RowAdam
 from labeltree.deep.training.saved_state import from_arrays, to_arrays
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 ALL_TIERS = 0.25
 #: A checkpoint is written after each epoch, and after this many seconds.
 CHECKPOINT_SECONDS = 600.0
-#: Gradients are scaled down to this length.
+#: Dense gradients are together scaled down to this length.
 LONGEST_GRADIENT = 10.0
 #: Called with the number of batches done and of all.
 Report = Callable[[int, int | None], None]
@@ -102,6 +102,17 @@ class _Batch:
     targets: Targets
 
 
+@dataclass
+class _Done:
+    """How far a training is."""
+
+    step: int = 0
+    n_passes: int = 0
+    reached: float = -1.0
+    best_epoch: int = 0
+    stopped: bool = False
+
+
 class Trainer:
     """Trains a network on texts.
 
@@ -125,6 +136,7 @@ class Trainer:
         self.padding = padding
         self.device = device
         self._weights = list(network.parameters())
+        self._best: dict[str, Tensor] = {}
         self.averaged = AveragedWeights(network, settings.average)
         groups = network.groups(settings.rate, settings.node_rate, settings.decay)
         self.optimizers: list[torch.optim.Optimizer] = [
@@ -142,53 +154,61 @@ class Trainer:
         checkpoint: Checkpoint | None = None,
     ) -> dict[str, int]:
         """Train the network; return what was counted. It ends with its averaged or its best weights."""
-        settings = self.settings
         has_empty = bool((np.diff(examples.labels.indptr) == 0).any())
-        cascade = Cascade(self.levels, settings.beam, has_empty, self.device)
+        cascade = Cascade(self.levels, self.settings.beam, has_empty, self.device)
         positives = PositiveNodes.of(self.levels.tree, examples.labels)
-        n_batches = -(-examples.tokens.n_rows // settings.batch_size)
-        n_steps = n_batches * settings.epochs
-        best: dict[str, Tensor] = {}
-        counts: dict[str, Any] = {
-            "step": 0,
-            "n_passes": 0,
-            "reached": -1.0,
-            "best_epoch": 0,
-            "stopped": False,
-        }
-        with _seeded(settings.seed, self.device):
+        done = _Done()
+        with seeded(self.settings.seed, self.device):
             if checkpoint is not None and (arrays := checkpoint.read(0)) is not None:
-                best, counts = from_arrays(arrays, self.network, self.optimizers, self.averaged, self.device)
-            written = time.monotonic()
-            while counts["n_passes"] < settings.epochs and not counts["stopped"]:
-                epoch = counts["n_passes"]
-                rng = np.random.default_rng((settings.seed, epoch))
-                order = random_batches(examples.tokens.sizes, settings.batch_size, rng)
-                order = order[counts["step"] - epoch * n_batches :]
-                self.network.train()
-                for rows in order:
-                    batch = self._batch(cascade, examples, positives, rows)
-                    self._step(cascade, batch, counts["step"], n_steps, n_batches)
-                    counts["step"] += 1
-                    report(counts["step"], n_steps)
-                    if checkpoint is not None and time.monotonic() > written + CHECKPOINT_SECONDS:
-                        self._write(checkpoint, best, counts)
-                        written = time.monotonic()
-                counts["n_passes"] += 1
+                state = (self.network, self.optimizers, self.averaged, self.device)
+                self._best, counts = from_arrays(arrays, *state)
+                done = _Done(**counts)
+            while done.n_passes < self.settings.epochs and not done.stopped:
+                self._epoch(cascade, examples, positives, done, report, checkpoint)
                 if held_out is not None:
-                    reached = self._ndcg(cascade, held_out)
-                    logger.info("epoch %d of %d: nDCG@5 %.4f", epoch + 1, settings.epochs, reached)
-                    if reached > counts["reached"]:
-                        counts |= {"reached": reached, "best_epoch": counts["n_passes"]}
-                        best = {name: value.cpu().clone() for name, value in self._best_weights().items()}
-                    counts["stopped"] = counts["n_passes"] - counts["best_epoch"] >= settings.patience
+                    self._judge(cascade, held_out, done)
                 if checkpoint is not None:
-                    self._write(checkpoint, best, counts)
-                    written = time.monotonic()
-        self.network.load_state_dict(best or self._best_weights())
+                    self._write(checkpoint, done)
+        self.network.load_state_dict(self._best or self._final_weights())
         self.network.eval()
         self._check_finite()
-        return {"n_passes": counts["n_passes"], **({"best_epoch": counts["best_epoch"]} if best else {})}
+        return {"n_passes": done.n_passes, **({"best_epoch": done.best_epoch} if self._best else {})}
+
+    def _epoch(
+        self,
+        cascade: Cascade,
+        examples: DeepExamples,
+        positives: PositiveNodes,
+        done: _Done,
+        report: Report,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        """Train on all texts once, or on the rest of them if a checkpoint was written in between."""
+        settings, written = self.settings, time.monotonic()
+        rng = np.random.default_rng((settings.seed, done.n_passes))
+        order = random_batches(examples.tokens.sizes, settings.batch_size, rng)
+        n_batches, n_steps = len(order), len(order) * settings.epochs
+        self.network.train()
+        for rows in order[done.step - done.n_passes * n_batches :]:
+            batch = self._batch(cascade, examples, positives, rows)
+            self._step(cascade, batch, done.step, n_steps, n_batches)
+            done.step += 1
+            report(done.step, n_steps)
+            if checkpoint is not None and time.monotonic() > written + CHECKPOINT_SECONDS:
+                self._write(checkpoint, done)
+                written = time.monotonic()
+        done.n_passes += 1
+
+    def _judge(self, cascade: Cascade, held_out: DeepExamples, done: _Done) -> None:
+        """Keep the best weights by nDCG@5 on held-out texts; tell when to stop, once all tiers are trained."""
+        if self._n_tiers((done.n_passes - 1) / self.settings.epochs) < self.levels.n_tiers:
+            return
+        reached = self._ndcg(cascade, held_out)
+        logger.info("epoch %d of %d: nDCG@5 %.4f", done.n_passes, self.settings.epochs, reached)
+        if reached > done.reached:
+            done.reached, done.best_epoch = reached, done.n_passes
+            self._best = {name: value.cpu().clone() for name, value in self._final_weights().items()}
+        done.stopped = done.n_passes - done.best_epoch >= self.settings.patience
 
     def _batch(
         self, cascade: Cascade, examples: DeepExamples, positives: PositiveNodes, rows: NDArray[np.int64]
@@ -225,7 +245,7 @@ class Trainer:
         further = self.levels.n_tiers - 1
         return 1 + min(further, int(further * share / ALL_TIERS))
 
-    def _best_weights(self) -> dict[str, Tensor]:
+    def _final_weights(self) -> dict[str, Tensor]:
         return self.averaged.mean or self.network.state_dict()
 
     @torch.no_grad()
@@ -244,22 +264,10 @@ class Trainer:
             return 0.0
         return float(ndcg_at_k(held_out.labels.matrix()[has_labels], found[has_labels], k=5))
 
-    def _write(self, checkpoint: Checkpoint, best: dict[str, Tensor], counts: dict[str, Any]) -> None:
-        checkpoint.write(0, to_arrays(self.network, self.optimizers, self.averaged, best, counts))
+    def _write(self, checkpoint: Checkpoint, done: _Done) -> None:
+        state = (self.network, self.optimizers, self.averaged, self._best, asdict(done), self.device)
+        checkpoint.write(0, to_arrays(*state))
 
     def _check_finite(self) -> None:
         if not all(torch.isfinite(weights).all() for weights in self.network.parameters()):
             raise ValueError("training diverged: weights are no longer finite. Lower learning_rate")
-
-
-def autocast(device: Any) -> Any:
-    """Return a context in which products are computed in bfloat16 on a GPU, and in float32 on a CPU."""
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
-
-
-@contextmanager
-def _seeded(seed: int, device: Any) -> Iterator[None]:
-    """Draw random numbers from a seed of one's own, and leave those of others as they were."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield
