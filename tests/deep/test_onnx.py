@@ -174,6 +174,13 @@ def test_threads_follow_the_parameter(onnx, method, monkeypatch):
     np.testing.assert_allclose(before[1], after[1], rtol=1e-4)
 
 
+def test_a_graph_has_no_paths_of_the_machine_that_made_it(onnx, int8):
+    for path in (onnx["encoder"], int8["encoder"]):
+        graph = load(path).model_.reader.encoder.graph.tobytes()
+        assert b".py" not in graph
+        assert b"stack_trace" not in graph
+
+
 @pytest.mark.parametrize("int8", [False, True])
 def test_a_graph_that_answers_otherwise_is_not_written(trained, monkeypatch, int8, tmp_path):
     """One with another vector for each token but the first one."""

@@ -144,7 +144,22 @@ def encoder_graph(module: Any) -> NDArray[np.uint8]:
             opset_version=_OPSET,
             verbose=False,
         )
-        return _as_array(program.model_proto)
+        return _as_array(_without_remarks(program.model_proto))
+
+
+def _without_remarks(model: Any) -> Any:
+    """Remove what the exporter notes about its work: most of a small graph, and paths of files on this machine."""
+    parts = [model.graph, *model.functions]
+    nodes = [node for part in parts for node in part.node]
+    values = [
+        *model.graph.input,
+        *model.graph.output,
+        *(value for part in parts for value in part.value_info),
+    ]
+    for noted in (*parts, *nodes, *values):
+        noted.ClearField("metadata_props")
+        noted.ClearField("doc_string")
+    return model
 
 
 def word_graph(arrays: dict[str, NDArray[np.float32]]) -> NDArray[np.uint8]:
