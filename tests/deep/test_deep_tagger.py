@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.deep.tiny_encoder import make_tiny_encoder
 from tests.labelled_texts import labelled_texts
 
 from labeltree import AttentionXMLClassifier, EncoderTreeClassifier, LabelTreeClassifier, mix
@@ -30,22 +29,17 @@ QUICK: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_tiny_encoder(tmp_path_factory.mktemp("encoders") / "tiny")
+def deep(tiny_encoder: Path) -> Tagger:
+    return Tagger(EncoderTreeClassifier(**QUICK), encoder=tiny_encoder).fit(TEXTS, LABELS)
 
 
 @pytest.fixture(scope="module")
-def deep(encoder: Path) -> Tagger:
-    return Tagger(EncoderTreeClassifier(**QUICK), encoder=encoder).fit(TEXTS, LABELS)
+def mixed(tiny_encoder: Path) -> Tagger:
+    return Tagger(EncoderTreeClassifier(**QUICK), encoder=tiny_encoder, mix="linear").fit(TEXTS, LABELS)
 
 
-@pytest.fixture(scope="module")
-def mixed(encoder: Path) -> Tagger:
-    return Tagger(EncoderTreeClassifier(**QUICK), encoder=encoder, mix="linear").fit(TEXTS, LABELS)
-
-
-def test_texts_reach_the_network_as_they_are(encoder: Path, deep: Tagger) -> None:
-    alone = EncoderTreeClassifier(encoder, **QUICK).fit(TEXTS, LABELS)
+def test_texts_reach_the_network_as_they_are(tiny_encoder: Path, deep: Tagger) -> None:
+    alone = EncoderTreeClassifier(tiny_encoder, **QUICK).fit(TEXTS, LABELS)
     np.testing.assert_array_equal(
         deep.predict_topk(NEW_TEXTS, 3).probabilities, alone.predict_topk(NEW_TEXTS, 3).probabilities
     )
@@ -54,17 +48,17 @@ def test_texts_reach_the_network_as_they_are(encoder: Path, deep: Tagger) -> Non
         _ = deep.vectorizer_
 
 
-def test_the_method_needs_no_classifier(encoder: Path) -> None:
+def test_the_method_needs_no_classifier(tiny_encoder: Path) -> None:
     tagger = Tagger(method="attentionxml").set_params(
         classifier__epochs=1, classifier__hidden=4, classifier__dimension=8, classifier__shared=4
     )
     assert len(tagger.fit(TEXTS, LABELS).tag("A boat", k=3)) == 3
-    tagger = Tagger(encoder=str(encoder)).set_params(classifier__epochs=1)
+    tagger = Tagger(encoder=str(tiny_encoder)).set_params(classifier__epochs=1)
     assert len(tagger.fit(TEXTS, LABELS).tag("A boat", k=3)) == 3
 
 
-def test_a_vectorizer_needs_a_mix(encoder: Path) -> None:
-    tagger = Tagger(vectorizer=TextVectorizer(min_df=2), encoder=encoder)
+def test_a_vectorizer_needs_a_mix(tiny_encoder: Path) -> None:
+    tagger = Tagger(vectorizer=TextVectorizer(min_df=2), encoder=tiny_encoder)
     with pytest.raises(
         ValueError, match="reads texts without a vectorizer, got also a TextVectorizer: leave it"
     ):
@@ -104,10 +98,12 @@ def test_members_are_explained_together(mixed: Tagger) -> None:
     assert len(whole.paths) == 4
 
 
-def test_fields(encoder: Path) -> None:
+def test_fields(tiny_encoder: Path) -> None:
     fields = TextVectorizer(fields={"title": 1.0, "text": 1.0})
     texts = [{"title": text[:9], "text": text} for text in TEXTS]
-    tagger = Tagger(EncoderTreeClassifier(**QUICK), fields, encoder=encoder, mix="linear").fit(texts, LABELS)
+    tagger = Tagger(EncoderTreeClassifier(**QUICK), fields, encoder=tiny_encoder, mix="linear").fit(
+        texts, LABELS
+    )
     assert tagger.model_.text_fields == ("title", "text")
     text = {"title": "A boat", "text": "the cat and the boat"}
     explanation = tagger.explain(text, "sea")
@@ -116,16 +112,16 @@ def test_fields(encoder: Path) -> None:
     assert parts == words
 
 
-def test_fit_for_and_checkpoints(encoder: Path, tmp_path: Path) -> None:
+def test_fit_for_and_checkpoints(tiny_encoder: Path, tmp_path: Path) -> None:
     quick = EncoderTreeClassifier(epochs=1, random_state=0, checkpoint=tmp_path / "checkpoint")
-    tagger = Tagger(quick, encoder=encoder, mix="linear", refit=True)
+    tagger = Tagger(quick, encoder=tiny_encoder, mix="linear", refit=True)
     assert tagger.fit_for("micro_f1", TEXTS, LABELS).decision_.metric == "micro_f1"
     found = {path.name for path in (tmp_path / "checkpoint").iterdir()}
     assert found == {"tree-0", "all-texts", "some-texts"}
 
 
-def test_names_of_labels_are_learned(encoder: Path) -> None:
-    classifier = EncoderTreeClassifier(encoder, epochs=1, name_vectors=True, random_state=0)
+def test_names_of_labels_are_learned(tiny_encoder: Path) -> None:
+    classifier = EncoderTreeClassifier(tiny_encoder, epochs=1, name_vectors=True, random_state=0)
     named, plain = (
         Tagger(classifier).fit(TEXTS, LABELS, label_names=names) for names in ({"sea": "boat harbour"}, None)
     )
@@ -134,7 +130,6 @@ def test_names_of_labels_are_learned(encoder: Path) -> None:
 
 
 def test_loading(mixed: Tagger, deep: Tagger, tmp_path: Path) -> None:
-    pytest.importorskip("labeltree.model_file.sections.encoder")
     for name, tagger in {"mixed": mixed, "deep": deep}.items():
         tagger.save(tmp_path / name)
         opened = Tagger.load(tmp_path / name)
@@ -157,10 +152,10 @@ class Recorder(EncoderTreeClassifier):
         return super().transform(X)
 
 
-def test_vectors_out_of_fold(encoder: Path) -> None:
+def test_vectors_out_of_fold(tiny_encoder: Path) -> None:
     Recorder.seen.clear()
     texts = [f"{text} {number}" for number, text in enumerate(TEXTS)]
-    recorder = Recorder(encoder, epochs=1, random_state=0)
+    recorder = Recorder(tiny_encoder, epochs=1, random_state=0)
     vectors = out_of_fold_vectors(recorder, texts, LABELS, n_folds=4)
     assert vectors.shape == (160, 32)
     assert len(Recorder.seen) == 4
@@ -168,14 +163,28 @@ def test_vectors_out_of_fold(encoder: Path) -> None:
     for trained, asked in Recorder.seen:
         assert (len(trained), len(asked)) == (120, 40)
         assert not set(trained) & set(asked)
-    whole = EncoderTreeClassifier(encoder, epochs=1, random_state=0).fit(texts, LABELS)
+    whole = EncoderTreeClassifier(tiny_encoder, epochs=1, random_state=0).fit(texts, LABELS)
     assert np.abs(vectors - whole.transform(texts)).max(axis=1).min() > 1e-4
     again = out_of_fold_vectors(whole, texts, LABELS, n_folds=4)
     np.testing.assert_array_equal(again, vectors)
 
 
-def test_early_fusion(encoder: Path) -> None:
-    classifier, words = EncoderTreeClassifier(encoder, **QUICK), TextVectorizer()
+def test_folds_are_trained_with_weights_and_names(tiny_encoder: Path) -> None:
+    def vectors(classifier: EncoderTreeClassifier, **given: Any) -> Any:
+        return out_of_fold_vectors(classifier, TEXTS[:60], LABELS[:60], n_folds=2, **given)
+
+    plain = EncoderTreeClassifier(tiny_encoder, epochs=1, batch_size=8, random_state=0)
+    weight = np.linspace(0.1, 2, 60)
+    assert np.abs(vectors(plain) - vectors(plain, sample_weight=weight)).max() > 1e-5
+    np.testing.assert_array_equal(vectors(plain), vectors(plain, sample_weight=np.ones(60)))
+    named, names = clone(plain).set_params(name_vectors=True), {"sea": "boat harbour"}
+    assert np.abs(vectors(named) - vectors(named, label_names=names)).max() > 1e-5
+    with pytest.raises(ValueError, match=r"sample_weight must have shape \(60,\)"):
+        vectors(plain, sample_weight=weight[:9])
+
+
+def test_early_fusion(tiny_encoder: Path) -> None:
+    classifier, words = EncoderTreeClassifier(tiny_encoder, **QUICK), TextVectorizer()
     vectors = out_of_fold_vectors(classifier, TEXTS, LABELS)
     tree = LabelTreeClassifier(random_state=0).fit((words.fit_transform(TEXTS), vectors), LABELS)
     classifier.fit(TEXTS, LABELS)
@@ -187,9 +196,9 @@ def test_early_fusion(encoder: Path) -> None:
 @pytest.mark.parametrize(
     ("n_folds", "message"), [(1, "must be an integer of at least 2"), (161, "more than there are texts")]
 )
-def test_wrong_folds(n_folds: int, message: str, encoder: Path) -> None:
+def test_wrong_folds(n_folds: int, message: str, tiny_encoder: Path) -> None:
     with pytest.raises(ValueError, match=message):
-        out_of_fold_vectors(EncoderTreeClassifier(encoder), TEXTS, LABELS, n_folds=n_folds)
+        out_of_fold_vectors(EncoderTreeClassifier(tiny_encoder), TEXTS, LABELS, n_folds=n_folds)
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,11 @@ pytest.importorskip("onnxruntime")
 
 from tests.command_line import run, run_json  # noqa: E402
 from tests.deep.conftest import LABELS, METHODS, TEXTS  # noqa: E402
-from tests.deep.test_deep_files import FILE, DeepModel, answers, change, rewrite, same  # noqa: E402
+from tests.deep.saved_networks import FILE, DeepModel, answers, change, rewrite, same  # noqa: E402
 from tests.unit.test_model_file_fuzz import change_document, change_numbers, overwrite_range  # noqa: E402
 
 import labeltree  # noqa: E402
+from labeltree.deep import onnx_export  # noqa: E402
 from labeltree.deep.onnx_graph import OnnxGraph, check_graph  # noqa: E402
 from labeltree.deep.tokens import TokenRows  # noqa: E402
 from labeltree.errors import ModelFileError  # noqa: E402
@@ -154,14 +155,48 @@ def test_it_is_saved_copied_and_pickled(onnx, method, tmp_path):
     assert np.mean(found == wanted) > 0.95
 
 
+def threads_of(model):
+    """The numbers of threads of the sessions of onnxruntime."""
+    networks = model._networks(model.model_)
+    return {network._graph._open().get_session_options().intra_op_num_threads for network in networks}
+
+
 @each
-def test_threads_follow_the_parameter(onnx, method):
+def test_threads_follow_the_parameter(onnx, method, monkeypatch):
+    monkeypatch.setattr("labeltree.deep.onnx_graph.cpu_count", lambda: 4)
     loaded = load(onnx[method])
     before = answers(loaded)
+    assert threads_of(loaded) == {1}
     loaded.set_params(n_jobs=2)
     after = answers(loaded)
+    assert threads_of(loaded) == {2}
     assert before[0] == after[0]
     np.testing.assert_allclose(before[1], after[1], rtol=1e-4)
+
+
+def test_a_graph_has_no_paths_of_the_machine_that_made_it(onnx, int8):
+    for path in (onnx["encoder"], int8["encoder"]):
+        graph = load(path).model_.reader.encoder.graph.tobytes()
+        assert b".py" not in graph
+        assert b"stack_trace" not in graph
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_a_graph_that_answers_otherwise_is_not_written(trained, monkeypatch, int8, tmp_path):
+    """One with another vector for each token but the first one."""
+
+    def other(module):
+        changed = copy.deepcopy(module)
+        with torch.no_grad():
+            changed.body.get_input_embeddings().weight[1:] *= -1
+        return right(changed)
+
+    right = onnx_export.encoder_graph
+    monkeypatch.setattr(onnx_export, "encoder_graph", other)
+    message = "with int8 the encoder makes other vectors" if int8 else "answers otherwise"
+    with pytest.raises(ValueError, match=message):
+        trained["encoder"].export_onnx(tmp_path / "out", int8=int8)
+    assert not (tmp_path / "out").exists()
 
 
 @each

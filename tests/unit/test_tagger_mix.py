@@ -75,6 +75,16 @@ def test_held_out_texts_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tagger.classifier_.members_[1].n_samples_fit_ == 193
 
 
+def test_the_second_model_may_have_a_checkpoint(tmp_path: Path) -> None:
+    second = Tagger(OneVsRestClassifier(random_state=0, checkpoint=tmp_path / "checkpoint"))
+    tagger = Tagger(ExtremeTextClassifier(dimension=12, random_state=0), mix=second).fit(TEXTS, LABELS)
+    assert tagger.classifier_.members_[0].n_samples_fit_ == 200
+    assert (tmp_path / "checkpoint" / "all-texts").is_dir()
+    again = clone(tagger).fit_for("micro_f1", TEXTS, LABELS)  # resumes both trainings
+    assert again.decision_.metric == "micro_f1"
+    assert again.tag("A boat") == tagger.tag("A boat")
+
+
 def test_rare_labels_stay() -> None:
     labels = [["once", *row] if number == 5 else row for number, row in enumerate(LABELS)]
     for seed in range(3):
@@ -182,6 +192,10 @@ def test_names_of_labels_are_kept() -> None:
         (Tagger(mix="linear", holdout=2), "holdout"),
         (Tagger(mix="linear", refit="yes"), "refit"),  # type: ignore[arg-type]
         (Tagger(PfastreXMLClassifier(), mix="linear"), "scores that are no probabilities"),
+        (Tagger(mix=Tagger(PfastreXMLClassifier())), "PfastreXMLClassifier gives scores that are no prob"),
+        (Tagger(holdout=0.2), "holdout=0.2 is for a mix of two models: add mix='linear'"),
+        (Tagger(refit=True), "refit=True is for a mix"),
+        (Tagger(mix=Tagger(holdout=0.2)), "holdout=0.2 is for a mix"),
         (Tagger(method="extremetext", encoder="some/encoder"), "encoder is for method='encoder'"),
         (Tagger(LabelTreeClassifier(), encoder="some/encoder"), "encoder trains an EncoderTreeClassifier"),
         (

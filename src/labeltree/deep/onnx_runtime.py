@@ -16,21 +16,18 @@ from labeltree.embedding.vectors import Vectors
 Encoded = list[tuple[NDArray[np.int64], NDArray[np.float32]]]
 
 
-class OnnxEncoder:
-    """An encoder of texts as a graph with the inputs ``tokens`` and ``is_token``.
+class _OnnxNetwork:
+    """A network with a graph.
 
     Parameters
     ----------
     graph : array of uint8
-    dimension : int
-        The dimension of the vectors that it makes.
     n_jobs : int, optional
-        Number of threads.
+        Number of threads of the graph.
     """
 
-    def __init__(self, graph: NDArray[np.uint8], dimension: int, n_jobs: int | None = None) -> None:
+    def __init__(self, graph: NDArray[np.uint8], n_jobs: int | None) -> None:
         self._graph = OnnxGraph(graph, n_jobs)
-        self.dimension = dimension
 
     @property
     def graph(self) -> NDArray[np.uint8]:
@@ -44,11 +41,28 @@ class OnnxEncoder:
     def n_jobs(self, n_jobs: int | None) -> None:
         self._graph.n_jobs = n_jobs
 
+
+class OnnxEncoder(_OnnxNetwork):
+    """An encoder of texts as a graph with the inputs ``tokens`` and ``is_token``.
+
+    Parameters
+    ----------
+    graph : array of uint8
+    dimension : int
+        The dimension of the vectors that it makes.
+    n_jobs : int, optional
+        Number of threads.
+    """
+
+    def __init__(self, graph: NDArray[np.uint8], dimension: int, n_jobs: int | None = None) -> None:
+        super().__init__(graph, n_jobs)
+        self.dimension = dimension
+
     def vectors(self, tokens: NDArray[np.int64], is_token: NDArray[np.int64]) -> NDArray[np.float32]:
         return self._graph.run(tokens=tokens, is_token=is_token)
 
 
-class OnnxAttention:
+class OnnxAttention(_OnnxNetwork):
     """A BiLSTM over words as a graph with the input ``tokens``; the nodes attend to its words in NumPy.
 
     Parameters
@@ -77,24 +91,12 @@ class OnnxAttention:
         settings: Mapping[str, Any],
         n_jobs: int | None = None,
     ) -> None:
-        self._graph = OnnxGraph(graph, n_jobs)
+        super().__init__(graph, n_jobs)
         self.begin = begin
         self.vectors = vectors
         self.bias = bias
         self.shared = list(shared)
         self.settings = dict(settings)
-
-    @property
-    def graph(self) -> NDArray[np.uint8]:
-        return self._graph.graph
-
-    @property
-    def n_jobs(self) -> int | None:
-        return self._graph.n_jobs
-
-    @n_jobs.setter
-    def n_jobs(self, n_jobs: int | None) -> None:
-        self._graph.n_jobs = n_jobs
 
     def encode(self, rows: TokenRows) -> Encoded:
         # As in training, a text without words is one padding.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.deep.text_model import check_texts
 from labeltree.labels.reading import read_labels
-from labeltree.validation import Number, check_arguments, check_same_rows, take_rows
+from labeltree.validation import Number, check_arguments, check_same_rows, check_sample_weight, take_rows
 from labeltree.wording import count_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ def out_of_fold_vectors(
     y: Any,
     n_folds: int = 3,
     random_state: Any = 0,
+    *,
+    sample_weight: Any = None,
+    label_names: Mapping[Any, str] | None = None,
 ) -> NDArray[np.float32]:
     """Return a vector of each text, by an encoder that was trained on the other folds.
 
@@ -42,6 +46,8 @@ def out_of_fold_vectors(
         Number of folds, 2 or more.
     random_state : int, RandomState or None
         Deals the texts out to folds.
+    sample_weight, label_names
+        As for its `fit`.
 
     Returns
     -------
@@ -60,6 +66,7 @@ def out_of_fold_vectors(
     """
     given, labels = check_texts(texts, type(classifier).__name__), read_labels(y)
     check_same_rows(len(given), labels.n_rows)
+    weight = check_sample_weight(sample_weight, len(given))
     check_arguments("out_of_fold_vectors", {"n_folds": n_folds}, {"n_folds": Number(2, integer=True)})
     if n_folds > len(given):
         raise ValueError(f"n_folds={n_folds} is more than there are texts: {count_text(len(given), 'text')}")
@@ -71,7 +78,8 @@ def out_of_fold_vectors(
         copied: EncoderTreeClassifier = clone(classifier)
         if copied.checkpoint is not None:
             copied.checkpoint = os.path.join(os.fspath(copied.checkpoint), f"fold-{number}")
-        copied.fit(take_rows(given, rest), labels.take(rest))
+        own_weight = None if weight is None else weight[rest]
+        copied.fit(take_rows(given, rest), labels.take(rest), own_weight, label_names=label_names)
         found = copied.transform(take_rows(given, held_out))
         if vectors is None:
             vectors = np.empty((len(given), found.shape[1]), dtype=np.float32)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.deep.module_arrays import flat_shape
 from labeltree.embedding.vectors import Vectors, read_vectors
 from labeltree.model.weight_types import from_bfloat16, to_bfloat16
 from labeltree.model_file.tensors import WEIGHT_DTYPES, Tensor
@@ -26,8 +27,7 @@ def encode_network(arrays: Mapping[str, NDArray[np.float32]], weights: str) -> d
     for name, values in arrays.items():
         if not np.isfinite(values).all():
             raise ValueError(f"the weights {name} of the network are not finite")
-        # Files have shapes of at most two dimensions.
-        flat = values if values.ndim <= 2 else values.reshape(len(values), -1)
+        flat = values.reshape(flat_shape(values.shape))
         if NETWORK_DTYPES[weights] == "BF16":
             flat = to_bfloat16(np.ascontiguousarray(flat).ravel()).reshape(flat.shape)  # type: ignore[assignment]
         tensors[PREFIX + name] = Tensor(NETWORK_DTYPES[weights], flat)
@@ -49,6 +49,11 @@ def decode_network(
             raise ValueError(f"the weights {name[:100]} are not finite")
         arrays[name.removeprefix(PREFIX)] = values
     return arrays
+
+
+def count_network(tensors: Mapping[str, Tensor]) -> int:
+    """Return the number of weights of a network."""
+    return sum(tensor.values.size for name, tensor in tensors.items() if name.startswith(PREFIX))
 
 
 def encode_nodes(

@@ -62,11 +62,11 @@ class Mixture:
         linear = self.linear.fit(*rest, label_names=label_names)
         main = self.main.fit(*rest, label_names=label_names)
         weights = mix([linear, main]).weigh_for(METRIC, aside.X, aside.y).weights_
-        linear = self.linear.fit(texts, rows, sample_weight, label_names=label_names)
+        # The checkpoint of the first training does not belong to the second one.
+        again = [learner.with_checkpoint_in("all-texts") for learner in (self.linear, self.main)]
+        linear = again[0].fit(texts, rows, sample_weight, label_names=label_names)
         if self.refit:
-            # The checkpoint of the first training does not belong to another one.
-            again = self.main.with_checkpoint_in("all-texts")
-            main = again.fit(texts, rows, sample_weight, label_names=label_names)
+            main = again[1].fit(texts, rows, sample_weight, label_names=label_names)
         mixed = mix([linear, main], weights)
         reports = [*linear.training_report_, *main.training_report_]
         seconds = {"training": time.perf_counter() - started}

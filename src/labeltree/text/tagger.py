@@ -365,6 +365,8 @@ class Tagger(Estimator):
     def _for_some_rows(self: _Tagger) -> _Tagger:
         copied: _Tagger = clone(self)
         copied.classifier = self.classifier._for_some_rows()
+        if isinstance(self.mix, Tagger):
+            copied.mix = self.mix._for_some_rows()
         return copied
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The method that an encoder needs.
 ENCODER = "encoder"
+#: The defaults of the parameters that only a mix uses.
+_OF_A_MIX = {"holdout": 0.1, "refit": False}
 
 
 def check_classifier(tagger: Tagger) -> None:
@@ -78,17 +80,23 @@ def check_vectorizer(tagger: Tagger) -> None:
 def check_mix(tagger: Tagger) -> None:
     """Raise `ValueError` unless the parameters of the mix are valid."""
     second: Any = tagger.mix
+    given = {name: getattr(tagger, name) for name in _OF_A_MIX}
     if second is None:
+        for name, value in given.items():
+            if value != _OF_A_MIX[name]:
+                raise ValueError(
+                    f"{name}={value!r} is for a mix of two models: add mix='linear', or leave out {name}"
+                )
         return
     if not _is_tagger(second) and not (isinstance(second, str) and second == "linear"):
         raise ValueError(f"mix must be 'linear', a Tagger or None, got {second!r}")
     if _is_tagger(second) and second.mix is not None:
         raise ValueError("mix is a tagger that is a mix itself: leave out its mix")
-    if not tagger.classifier.can_be_mixed:
-        raise ValueError(
-            f"{type(tagger.classifier).__name__} gives scores that are no probabilities: it cannot be mixed"
-        )
-    given = {"holdout": tagger.holdout, "refit": tagger.refit}
+    for classifier in (tagger.classifier, second.classifier if _is_tagger(second) else None):
+        if not getattr(classifier, "can_be_mixed", True):
+            raise ValueError(
+                f"{type(classifier).__name__} gives scores that are no probabilities: it cannot be mixed"
+            )
     check_arguments("Tagger", given, {"holdout": Number(0, 1), "refit": Flag()})
 
 

@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.deep.attention_arrays import (
+    node_vectors,
+    shared_arrays,
+    shared_layers,
+    shared_names,
+    tier_name,
+)
 from labeltree.embedding.vectors import Vectors
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import Fields, StoredFile, short, stored_file
 from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.network_tensors import (
+    count_network,
     decode_graph,
     decode_network,
     decode_nodes,
@@ -27,8 +35,6 @@ from labeltree.trees import LabelTree
 FILES = "attention"
 #: The version of the format that such models came with.
 VERSION = 11
-_TIER = "output.tiers."
-_SHARED = "output.shared."
 #: The largest width of a layer.
 _WIDEST = 1 << 20
 
@@ -56,19 +62,17 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
 def _torch_tensors(tree: LabelTree, scorer: Any, weights: str) -> dict[str, Tensor]:
     from labeltree.deep.module_arrays import arrays_of
 
-    arrays = arrays_of(scorer.network)
-    nodes = np.concatenate([arrays.pop(f"{_TIER}{tier}") for tier in range(len(scorer.network.output.tiers))])
-    vectors, bias = Vectors(np.ascontiguousarray(nodes[:, :-1])), np.ascontiguousarray(nodes[:, -1])
-    return {**encode_nodes(tree, vectors, bias, weights), **encode_network(arrays, weights)}
+    arrays, n_tiers = arrays_of(scorer.network), len(scorer.network.output.tiers)
+    vectors, bias = node_vectors(arrays, n_tiers)
+    for tier in range(n_tiers):
+        del arrays[tier_name(tier)]
+    return {**encode_nodes(tree, Vectors(vectors), bias, weights), **encode_network(arrays, weights)}
 
 
 def _onnx_tensors(tree: LabelTree, scorer: Any, weights: str) -> dict[str, Tensor]:
-    arrays: dict[str, NDArray[np.float32]] = {}
-    for number, (weight, bias) in enumerate(scorer.shared):
-        arrays |= {f"{_SHARED}{2 * number}.weight": weight, f"{_SHARED}{2 * number}.bias": bias}
     return {
         **encode_nodes(tree, scorer.vectors, scorer.bias, weights),
-        **encode_network(arrays, "float32"),
+        **encode_network(shared_arrays(scorer.shared), "float32"),
         "graph": Tensor.of(scorer.graph),
     }
 
@@ -148,7 +152,7 @@ class _Attention:
             arrays = decode_network(tensors, self.weights, self._stored.verify)
             joined = np.concatenate([vectors.as_float32(), bias[:, np.newaxis]], axis=1)
             for tier in range(levels.n_tiers):
-                arrays[f"{_TIER}{tier}"] = joined[levels.begin[tier] : levels.begin[tier + 1]]
+                arrays[tier_name(tier)] = joined[levels.begin[tier] : levels.begin[tier + 1]]
             network = make_network(self.batch.n_features, levels.sizes, self.settings, arrays)
             scorer = TorchAttention(network, device, n_jobs, self.weights)
         return AttentionNodes(levels, scorer, self.tokenizer.max_tokens)
@@ -167,12 +171,10 @@ class _Attention:
         widths = [self.width, *self.settings["layers"], 1]
         shapes: dict[str, tuple[int, ...]] = {}
         for number, width in enumerate(widths[1:]):
-            shapes[f"{_SHARED}{2 * number}.weight"] = (width, widths[number])
-            shapes[f"{_SHARED}{2 * number}.bias"] = (width,)
+            shapes |= zip(shared_names(number), ((width, widths[number]), (width,)), strict=True)
         if {name: values.shape for name, values in arrays.items()} != shapes:
             raise ValueError(f"the shared layers must have the shapes {short(shapes)}")
-        names = [f"{_SHARED}{2 * number}" for number in range(len(widths) - 1)]
-        shared = [(arrays[f"{name}.weight"], arrays[f"{name}.bias"]) for name in names]
+        shared = shared_layers(arrays, len(widths) - 1)
         graph = decode_graph(tensors["graph"])
         return OnnxAttention(graph, begin, vectors, bias, shared, self.settings, n_jobs)
 
@@ -211,10 +213,8 @@ def describe(stored: Stored) -> dict[str, Any]:
         tensors = section.tensors(file)
         with blaming(file.name):
             tree, vectors, _ = section.nodes(tensors)
-        n_weights = sum(tensor.values.size for name, tensor in tensors.items() if name.startswith("network."))
-        trees.append(
-            TreeInfo(tree.n_nodes, len(tree.inner_nodes), vectors.values.size + n_weights, file.n_bytes)
-        )
+        n_weights = vectors.values.size + count_network(tensors)
+        trees.append(TreeInfo(tree.n_nodes, len(tree.inner_nodes), n_weights, file.n_bytes))
     return {
         **section.batch.describe(),
         "dense_features": (0, 0),

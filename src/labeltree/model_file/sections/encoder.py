@@ -11,6 +11,7 @@ from labeltree.model_file.document import Draft, Stored, TensorPart
 from labeltree.model_file.fields import Fields
 from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.network_tensors import (
+    count_network,
     decode_graph,
     decode_network,
     decode_nodes,
@@ -166,7 +167,6 @@ def describe(stored: Stored) -> dict[str, Any]:
     tensors = section.tensors()
     nodes = section.nodes(tensors)
     tree = nodes.tree
-    n_weights = sum(tensor.values.size for name, tensor in tensors.items() if name.startswith("network."))
     return {
         **section.batch.describe(),
         "dense_features": (0, 0),
@@ -175,7 +175,7 @@ def describe(stored: Stored) -> dict[str, Any]:
             TreeInfo(
                 n_nodes=tree.n_nodes,
                 n_inner_nodes=len(tree.inner_nodes),
-                n_weights=nodes.n_weights + n_weights,
+                n_weights=nodes.n_weights + count_network(tensors),
                 n_bytes=section.file.n_bytes,
             )
         ],
