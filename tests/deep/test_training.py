@@ -207,8 +207,8 @@ def test_the_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
         AttentionXMLClassifier(**{**small, "hidden": 9}).fit(TEXTS[:20], LABELS[:20])
     with pytest.raises(ValueError, match="belongs to another run, with another data"):
         AttentionXMLClassifier(**small).fit(TEXTS[:21], LABELS[:21])
-    with pytest.raises(ValueError, match="belongs to another run, with another tree"):
-        AttentionXMLClassifier(tree="huffman", **small).fit(TEXTS[:20], LABELS[:20])
+    with pytest.raises(ValueError, match="belongs to another run, with another network, another tree"):
+        AttentionXMLClassifier(tree=TREE, **small).fit(TEXTS[:20], LABELS[:20])
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------
