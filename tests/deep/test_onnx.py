@@ -13,6 +13,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -365,3 +366,16 @@ def test_wrong_numbers_of_threads_are_refused(onnx, method, n_jobs, tmp_path):
     change(own, parameters__n_jobs=n_jobs)
     with pytest.raises(ModelFileError, match="n_jobs"):
         load(own)
+
+
+def test_a_mixed_tagger_is_exported(trained: dict[str, Any], tmp_path: Path) -> None:
+    from labeltree.deep import export_onnx
+    from labeltree.text import Tagger
+
+    tagger = Tagger(trained["encoder"], mix="linear", holdout=0.2).fit(TEXTS, LABELS)
+    export_onnx(tagger, tmp_path / "model")
+    opened = Tagger.load(tmp_path / "model")
+    some = TEXTS[:5]
+    np.testing.assert_allclose(
+        opened.predict_topk(some, 3).probabilities, tagger.predict_topk(some, 3).probabilities, rtol=1e-3
+    )

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labeltree.deep.attention_xml import AttentionXMLClassifier
     from labeltree.deep.encoder_tree import EncoderTreeClassifier
+    from labeltree.deep.onnx_export import export_onnx
     from labeltree.deep.out_of_fold import out_of_fold_vectors
 
-__all__ = ["AttentionXMLClassifier", "EncoderTreeClassifier", "out_of_fold_vectors"]
+__all__ = ["AttentionXMLClassifier", "EncoderTreeClassifier", "export_onnx", "out_of_fold_vectors"]
 
 # Imported when first used: the modules of this package import each other.
 _HOMES = {
     "AttentionXMLClassifier": "attention_xml",
     "EncoderTreeClassifier": "encoder_tree",
+    "export_onnx": "onnx_export",
     "out_of_fold_vectors": "out_of_fold",
 }
 

@@ -181,8 +181,9 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
             logger.warning("the encoder reads %d tokens of a text, fewer than max_tokens", pretrained.longest)
         tokenizer = TextTokenizer(pretrained.tokenizer, min(self.max_tokens, pretrained.longest))
         tokens = tokenizer.read(lesson.texts)
+        growing = time.perf_counter()
         levels = TreeLevels.of(self.grow(lesson, seed, run))
-        built = time.perf_counter()
+        clustering = time.perf_counter() - growing
         pooled = PooledEncoder(pretrained.body, self._pooling(pretrained))
         network = EncoderNetwork(pooled, NodeVectorLayer(levels.sizes, pooled.dimension), self.dropout)
         self._start(network, levels.tree, lesson, tokenizer)
@@ -192,7 +193,7 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
         vectors = NodeVectors(levels.tree, Vectors(np.ascontiguousarray(nodes[:, :-1])), bias)
         reader = EncoderReader(tokenizer, TorchEncoder(pooled, self.device, self.n_jobs))
         forest = LinearForest([vectors], pooled.dimension, "sigmoid")  # type: ignore[list-item]
-        seconds = {"clustering": built - started, "training": time.perf_counter() - built}
+        seconds = {"clustering": clustering, "training": time.perf_counter() - started - clustering}
         return Trained(forest, [counted], seconds, reader=reader)
 
     def _pooling(self, pretrained: Pretrained) -> str:
