@@ -27,7 +27,9 @@ class ReadersWriterLock:
     """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        # Entered itself, not through the condition: no Ctrl-C comes between the steps of a lock of C.
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._readers: list[int] = []  # the threads that are reading
         self._n_waiting = 0
         self._writer: int | None = None  # the thread that is writing
@@ -40,32 +42,35 @@ class ReadersWriterLock:
         """Hold the lock for reading, once no thread writes or waits to write."""
         self.check_other_thread()
         thread = threading.get_ident()
-        with self._changed:
-            self._changed.wait_for(lambda: self._writer is None and self._n_waiting == 0)
-            self._readers.append(thread)
-        try:
+        try:  # Ctrl-C may come between any two steps, also before the caller has begun
+            with self._lock:
+                self._changed.wait_for(lambda: self._writer is None and self._n_waiting == 0)
+                self._readers.append(thread)
             yield
         finally:
-            with self._changed:
-                self._readers.remove(thread)
-                self._changed.notify_all()
+            with self._lock:
+                if thread in self._readers:
+                    self._readers.remove(thread)
+                    self._changed.notify_all()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the lock for writing, once no other thread reads or writes."""
         self.check_other_thread()
-        with self._changed:
-            self._n_waiting += 1
-            try:
-                self._changed.wait_for(lambda: self._writer is None and not self._readers)
-                self._writer = threading.get_ident()
-            finally:
-                self._n_waiting -= 1
-        try:
+        thread = threading.get_ident()
+        try:  # as in `reading`
+            with self._lock:
+                self._n_waiting += 1
+                try:
+                    self._changed.wait_for(lambda: self._writer is None and not self._readers)
+                    self._writer = thread
+                finally:
+                    self._n_waiting -= 1
             yield
         finally:
-            with self._changed:
-                self._writer = None
+            with self._lock:
+                if self._writer == thread:
+                    self._writer = None
                 self._changed.notify_all()
 
     @contextmanager
@@ -96,7 +101,8 @@ class ReadersWriterLock:
             self._changed.release()
             return
         thread = threading.get_ident()
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._readers = [reader for reader in self._readers if reader == thread]
         self._n_waiting = 0
         if self._turns_of != thread:
