@@ -217,9 +217,6 @@ def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
     rng = np.random.default_rng(0)
 
     class Output:
-        def encode(self, tokens: Any, sizes: Any) -> Any:
-            raise NotImplementedError
-
         def scores(self, hidden: Any, tier: int, nodes: Any = None) -> Any:
             return layer(hidden, tier, nodes)
 

@@ -33,9 +33,6 @@ class Output:
     def __init__(self, layer: Any) -> None:
         self.layer = layer
 
-    def encode(self, tokens: Any, sizes: Any) -> Any:
-        raise NotImplementedError
-
     def scores(self, encoded: Any, tier: int, nodes: Any = None) -> Any:
         return self.layer(encoded, tier, nodes)
 

@@ -93,8 +93,8 @@ class EncoderTreeClassifier(TransformerMixin, DeepClassifier):
     patience : int
         Stop after as many epochs without a better nDCG@5.
     average : float
-        Predict by a moving average of the weights, of which this much stays at each of ten updates per epoch; 0 for
-        none.
+        Predict by a moving average of the weights, updated ten times per epoch. This is the share of the old average
+        that each update keeps; 0 for no average.
     device : {"auto", "cpu", "cuda", "cuda:N"}
         Where to train, and to answer afterwards. A model that was loaded answers on a GPU if there is one.
     checkpoint : path of a directory, optional

@@ -121,7 +121,7 @@ class TextTokenizer:
         return int(self._tokenizer.get_vocab_size())
 
     def read(self, texts: Iterable[Text]) -> TokenRows:
-        """Return the tokens of texts; raise `ValueError` for a text that is none."""
+        """Return the tokens of texts; raise `ValueError` for anything that is not a text."""
         parts: list[TokenRows] = []
         chunk: list[str] = []
         for number, text in enumerate(texts):

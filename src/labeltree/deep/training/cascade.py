@@ -15,10 +15,8 @@ from labeltree.deep.levels import PositiveNodes, TreeLevels
 _SURELY = 1e4
 
 
-class Network(Protocol):
-    """Encodes texts, and scores nodes."""
-
-    def encode(self, tokens: Tensor, sizes: Tensor) -> Any: ...
+class Scorer(Protocol):
+    """Scores the nodes of a tier for texts that are encoded already."""
 
     def scores(self, encoded: Any, tier: int, nodes: Tensor | None = None) -> Tensor: ...
 
@@ -99,12 +97,12 @@ class Cascade:
             weight,
         )
 
-    def loss(self, network: Network, encoded: Any, targets: Targets, n_tiers: int) -> Tensor:
+    def loss(self, network: Scorer, encoded: Any, targets: Targets, n_tiers: int) -> Tensor:
         """Return the mean over texts of the summed losses of the candidates of the first tiers.
 
         Parameters
         ----------
-        network : Network
+        network : Scorer
         encoded
             What the network made of the texts.
         targets : Targets
@@ -134,7 +132,7 @@ class Cascade:
         return total.sum() / targets.n_rows
 
     @torch.no_grad()
-    def best(self, network: Network, encoded: Any, k: int) -> Tensor:
+    def best(self, network: Scorer, encoded: Any, k: int) -> Tensor:
         """Return the k best labels that this beam finds for each text; -1 where it finds fewer."""
         label = torch.from_numpy(self.levels.tree.label.astype("int64")).to(self.device)
         front = self._first_front(network.scores(encoded, 0).float())
