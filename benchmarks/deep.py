@@ -2,7 +2,7 @@
 
 python -m benchmarks.deep quality --data tate --method encoder --encoder DIR --part dev
 python -m benchmarks.deep levels --encoder DIR --labels 131072
-python -m benchmarks.deep output --labels 131072
+python -m benchmarks.deep output --labels 131072 1048576
 python -m benchmarks.deep utilisation --data tate --encoder DIR
 python -m benchmarks.deep latency --data tate --encoder DIR
 
@@ -66,7 +66,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--linear", type=json.loads, default={"n_trees": 3}, help="of the linear member, as JSON"
     )
-    parser.add_argument("--labels", type=int, default=131_072)
+    parser.add_argument("--labels", type=int, nargs="+", default=[131_072])
+    parser.add_argument("--trees", nargs="+", choices=("levels", "flat"), default=["levels", "flat"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--limit", type=int, help="use this many rows only")
@@ -93,9 +94,20 @@ def columns(rows: list[Example]) -> tuple[list[str], list[list[str]]]:
 def classifier(options: argparse.Namespace, **changes: Any) -> Any:
     """The classifier that the options describe."""
     settings = {**USUAL.get(options.data, {}), **options.settings, "n_jobs": -1, **changes}
+    if isinstance(settings.get("pretrained"), list):  # a pair of files
+        settings["pretrained"] = tuple(settings["pretrained"])
     if options.method == "encoder":
         return EncoderTreeClassifier(options.encoder, random_state=options.seed, **settings)
     return AttentionXMLClassifier(random_state=options.seed, **settings)
+
+
+def label_names(options: argparse.Namespace) -> dict[str, str]:
+    """The names of the labels of tate."""
+    if options.data != "tate":
+        raise SystemExit(f"name_vectors: the labels of {options.data} have no names here")
+    lines = (data.sources() / options.data / "subjects.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines[1:]]
+    return {row[0]: row[3] for row in rows}
 
 
 def precisions(model: Any, texts: list[str], labels: list[list[str]]) -> list[float]:
@@ -108,7 +120,8 @@ def quality(options: argparse.Namespace) -> dict[str, Any]:
     """The precision of the network; with ``--part test`` also that of a linear tree and of both mixed."""
     parts = examples(options)
     started = time.perf_counter()
-    deep = classifier(options).fit(*columns(parts["train"]))
+    names = {"label_names": label_names(options)} if options.settings.get("name_vectors") else {}
+    deep = classifier(options).fit(*columns(parts["train"]), **names)
     answer = {
         "settings": options.settings,
         "seed": options.seed,
@@ -153,7 +166,7 @@ def many_labels(options: argparse.Namespace) -> tuple[list[Example], list[Exampl
 
     vocabulary = TextTokenizer(read_pretrained(options.encoder).tokenizer, 8).vocabulary()
     words = sorted(word for word in vocabulary if word.isascii() and word.isalpha() and word.islower())
-    made = make_extreme(options.labels, options.rows, n_features=len(words), random_state=0)
+    made = make_extreme(options.labels[0], options.rows, n_features=len(words), random_state=0)
     return _texts(made.X_train, made.y_train, words), _texts(made.X_test, made.y_test, words)
 
 
@@ -175,11 +188,13 @@ def levels(options: argparse.Namespace) -> dict[str, Any]:
     test = [([label for label in labels if label in known], text) for labels, text in test]
     test = [row for row in test if row[0]][: options.limit]
     answer: dict[str, Any] = {"rows": len(train), "labels": len(known)}
-    for name, tree in (("levels", "auto"), ("flat", "flat")):
+    for name in options.trees:
         started = time.perf_counter()
-        model = classifier(options, tree=tree).fit(*columns(train))
+        model = classifier(options, tree={"levels": "auto"}.get(name, name)).fit(*columns(train))
         answer[name] = {
             "seconds": round(time.perf_counter() - started, 1),
+            "fit_seconds": model.fit_seconds_,
+            "gigabytes": peak_gigabytes(),
             "tree": repr(model.tree_),
             "precision": precisions(model, *columns(test)),
         }
@@ -189,12 +204,25 @@ def levels(options: argparse.Namespace) -> dict[str, Any]:
 
 def output(options: argparse.Namespace) -> dict[str, Any]:
     """What a step of the output layer costs in time and memory: a wide tree as "auto" makes it, beside a flat one."""
-    n_clusters = 2 ** math.ceil(math.log2(options.labels / 64))
-    parent = np.concatenate([[-1], np.zeros(n_clusters), 1 + np.arange(options.labels) % n_clusters])
-    label = np.concatenate([np.full(1 + n_clusters, -1), np.arange(options.labels)])
+    return {str(n_labels): output_costs(n_labels, options) for n_labels in options.labels}
+
+
+def output_costs(n_labels: int, options: argparse.Namespace) -> dict[str, Any]:
+    """The costs of the trees over some number of labels, and the share of the wide one in those of the flat one."""
+    n_clusters = 2 ** math.ceil(math.log2(n_labels / 64))
+    parent = np.concatenate([[-1], np.zeros(n_clusters), 1 + np.arange(n_labels) % n_clusters])
+    label = np.concatenate([np.full(1 + n_clusters, -1), np.arange(n_labels)])
     wide = LabelTree.from_parents(parent.astype(np.int32), label.astype(np.int32))
-    trees = {"levels": wide, "flat": LabelTree.flat(options.labels)}
-    return {name: output_cost(tree, options) for name, tree in trees.items()}
+    trees = {"levels": wide, "flat": LabelTree.flat(n_labels)}
+    costs: dict[str, Any] = {name: output_cost(trees[name], options) for name in options.trees}
+    if len(costs) == 2:
+        costs["share"] = {
+            unit: round(costs["levels"][unit] / costs["flat"][unit], 3)
+            for unit in costs["flat"]
+            if costs["flat"][unit]
+        }
+    print(n_labels, costs, file=sys.stderr, flush=True)
+    return costs
 
 
 def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
@@ -217,8 +245,8 @@ def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
     rng = np.random.default_rng(0)
 
     class Output:
-        def scores(self, hidden: Any, tier: int, nodes: Any = None) -> Any:
-            return layer(hidden, tier, nodes)
+        def scores(self, hidden: Any, tier: int, blocks: Any = None, /) -> Any:
+            return layer(hidden, tier, blocks)
 
     optimizers: list[Any] = [torch.optim.AdamW([layer.tiers[0]], lr=1e-3, fused=device.type == "cuda")]
     if shape.n_tiers > 1:
@@ -240,8 +268,9 @@ def output_cost(tree: Any, options: argparse.Namespace) -> dict[str, float]:
         for optimizer in optimizers:
             optimizer.step()
 
-    for batch in batches:
-        step(*batch)
+    for _ in range(3):
+        for batch in batches:
+            step(*batch)
     _reset(device)
     started = _now(device)
     for number in range(options.steps):

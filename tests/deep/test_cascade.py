@@ -10,7 +10,8 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from labeltree.deep.levels import PositiveNodes, TreeLevels  # noqa: E402
-from labeltree.deep.networks.candidate_products import CandidateProducts  # noqa: E402
+from labeltree.deep.networks.block_products import BlockGradient, BlockProducts  # noqa: E402
+from labeltree.deep.networks.blocks import Blocks  # noqa: E402
 from labeltree.deep.networks.output_layers import AttentionLayer, NodeVectorLayer  # noqa: E402
 from labeltree.deep.training.cascade import Cascade  # noqa: E402
 from labeltree.deep.training.row_adam import RowAdam  # noqa: E402
@@ -57,6 +58,15 @@ def random_layer(tree: LabelTree, dimension: int = 5) -> Any:
     return layer
 
 
+def gradient_of(vectors: Any) -> Any:
+    """The gradient of vectors as a matrix, if it is dense or in factors."""
+    factors = BlockGradient.taken_from(vectors)
+    if factors is None:
+        return vectors.grad
+    nodes, values = factors.sums(vectors.dtype)
+    return torch.zeros_like(vectors).index_add(0, nodes, values)
+
+
 def expected_loss(tree: LabelTree, labels: LabelRows, hidden: Any, vectors: Any, trains_root: bool) -> Any:
     """The loss in the words of PyTorch, over all nodes whose parent is positive."""
     scores = hidden @ vectors[:, :-1].T + vectors[:, -1]
@@ -87,7 +97,7 @@ def test_gradients_by_blocks_are_those_of_all_nodes_at_once(name: str, empty: bo
     expected.backward()
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(hidden.grad, same.grad)
-    found = torch.cat([tier.grad.to_dense() for tier in layer.tiers])
+    found = torch.cat([gradient_of(tier) for tier in layer.tiers])
     torch.testing.assert_close(found, vectors.grad)
 
 
@@ -101,26 +111,28 @@ def test_candidates_add_the_children_of_the_best_nodes() -> None:
     cascade = Cascade(levels, 2, False, CPU)
     targets = cascade.targets(PositiveNodes.of(tree, labels))
     cascade.loss(Output(layer), hidden, targets, 2).backward()
-    touched = layer.tiers[1].grad.coalesce().indices()[0].unique().tolist()
+    touched = gradient_of(layer.tiers[1]).any(dim=1).nonzero().flatten().tolist()
     assert touched == [0, 1, 2, 3, 4]  # labels of the true cluster, and of the best one
 
 
-def test_a_sparse_gradient_has_each_candidate_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labeltree.deep.networks.candidate_products.GATHERED", 20)  # several parts
+def test_products_with_blocks_have_the_gradients_of_a_gather(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labeltree.deep.networks.plain_blocks.GATHERED", 60)  # several parts
     torch.manual_seed(0)
     hidden = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
-    vectors = torch.randn(9, 4, dtype=torch.float64, requires_grad=True)
-    nodes = torch.randint(0, 9, (6, 3))
-    amounts = torch.randn(6, 3, dtype=torch.float64)
-    products = CandidateProducts.apply(hidden, vectors, nodes)
+    vectors = torch.nn.Parameter(torch.randn(9, 5, dtype=torch.float64))
+    begin = torch.tensor([[0, 6], [3, 0], [6, 3], [3, 6], [0, 3], [6, 0]])
+    size = torch.tensor([[3, 3], [2, 3], [3, 0], [2, 3], [3, 2], [3, 0]])
+    blocks = Blocks(begin, size, 3)
+    amounts = torch.randn(6, 6, dtype=torch.float64) * blocks.is_node()
+    products = BlockProducts.apply(hidden, vectors, blocks)
     (products * amounts).sum().backward()
     plain, other = (tensor.detach().clone().requires_grad_() for tensor in (hidden, vectors))
-    expected = (plain.unsqueeze(1) * other[nodes]).sum(dim=2)
+    expected = (plain.unsqueeze(1) * other[blocks.nodes(), :-1]).sum(dim=2) + other[blocks.nodes(), -1]
     (expected * amounts).sum().backward()
-    torch.testing.assert_close(products, expected)
+    torch.testing.assert_close(products * blocks.is_node(), expected * blocks.is_node())
     torch.testing.assert_close(hidden.grad, plain.grad)
-    torch.testing.assert_close(vectors.grad.to_dense(), other.grad)
-    assert vectors.grad.coalesce().indices()[0].tolist() == sorted(set(nodes.flatten().tolist()))
+    assert vectors.grad is None
+    torch.testing.assert_close(gradient_of(vectors), other.grad)
 
 
 def test_attention_to_candidates_is_attention_to_all_nodes() -> None:

@@ -18,7 +18,8 @@ from labeltree.deep.levels import TreeLevels
 from labeltree.deep.tokens import TextTokenizer, learn_words
 from labeltree.embedding.pretrained import is_pretrained, start_vectors
 from labeltree.model.model import Model
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.validation import Constraint, Number
 
 

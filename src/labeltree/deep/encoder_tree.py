@@ -31,7 +31,8 @@ from labeltree.embedding.node_vectors import NodeVectors
 from labeltree.embedding.vectors import Vectors
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.model import Model
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 from labeltree.validation import Choice, Constraint, Flag, Number
 

@@ -34,7 +34,8 @@ from labeltree.progress import phases
 from labeltree.text.text_explanation import TextExplanation
 from labeltree.training.checkpoint import Checkpoint
 from labeltree.training.parameters import check_estimator
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
@@ -137,7 +138,7 @@ class DeepClassifier(LabelTreeEstimator):
     def fit(
         self: _Self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         label_names: Mapping[Any, str] | None = None,

@@ -14,8 +14,7 @@ from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.texts import Text
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
-from labeltree.training.tree_plan import tree_grower
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe
 
@@ -46,8 +45,7 @@ def grow_tree(
     if recipe.clusters:
         X = TextVectorizer(n_jobs=run.n_threads).fit_transform(texts)
     _, features = FeatureReader.learn("tree", X, True)
-    grow = tree_grower(recipe, Examples(features, labels, sample_weight), seed, run.n_threads)
-    return run.phase(recipe.describe(labels.n_labels), grow).collapse(layers)
+    return recipe.grow(Examples(features, labels, sample_weight), seed, run).collapse(layers)
 
 
 def _auto(recipe: TreeRecipe, n_labels: int) -> tuple[TreeRecipe, int]:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from labeltree.deep.networks.blocks import Blocks
 from labeltree.deep.networks.output_layers import AttentionLayer
 
 
@@ -81,7 +82,9 @@ class AttentionNetwork(nn.Module):
         is_word = torch.arange(tokens.shape[1], device=tokens.device) < sizes.to(tokens.device).unsqueeze(1)
         return self.encoder.read(tokens, sizes), is_word
 
-    def scores(self, encoded: tuple[Tensor, Tensor], tier: int, nodes: Tensor | None = None) -> Tensor:
+    def scores(
+        self, encoded: tuple[Tensor, Tensor], tier: int, nodes: Tensor | Blocks | None = None
+    ) -> Tensor:
         """Return the scores of nodes: see `AttentionLayer`."""
         scores: Tensor = self.output(encoded, tier, nodes)
         return scores

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from labeltree.deep.networks.blocks import Blocks
 from labeltree.deep.networks.output_layers import NodeVectorLayer
 
 
@@ -65,9 +66,9 @@ class EncoderNetwork(nn.Module):
         hidden: Tensor = self.dropout(self.encoder(tokens, is_token))
         return hidden
 
-    def scores(self, encoded: Tensor, tier: int, nodes: Tensor | None = None) -> Tensor:
+    def scores(self, encoded: Tensor, tier: int, blocks: Blocks | None = None) -> Tensor:
         """Return the scores of nodes: see `NodeVectorLayer`."""
-        scores: Tensor = self.output(encoded, tier, nodes)
+        scores: Tensor = self.output(encoded, tier, blocks)
         return scores
 
     def groups(self, rate: float, node_rate: float, decay: float) -> list[dict[str, Any]]:

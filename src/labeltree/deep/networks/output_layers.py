@@ -7,14 +7,18 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from labeltree.deep.networks.candidate_products import CandidateProducts
+from labeltree.deep.networks.block_products import BlockProducts
+from labeltree.deep.networks.blocks import Blocks
+
+if not torch.sparse.check_sparse_tensor_invariants.is_enabled():
+    torch.sparse.check_sparse_tensor_invariants.disable()  # as by default, but torch warns unless it is told
 
 
 class NodeVectorLayer(nn.Module):
     """A vector for each node: its product with the hidden vector of a text is the score.
 
-    The last number of a vector is the bias. There is a parameter for each tier, because the gradient of a whole tier is
-    dense, and that of candidates is sparse.
+    The last number of a vector is the bias. There is a parameter for each tier: the gradient of a whole tier is dense,
+    and that of candidates is a `BlockGradient`.
 
     Parameters
     ----------
@@ -28,13 +32,12 @@ class NodeVectorLayer(nn.Module):
         super().__init__()
         self.tiers = nn.ParameterList([nn.Parameter(torch.zeros(size, dimension + 1)) for size in sizes])
 
-    def forward(self, hidden: Tensor, tier: int, nodes: Tensor | None = None) -> Tensor:
-        """Return the scores of all nodes of a tier, or of these: shape (n_rows, n_nodes) or that of `nodes`."""
+    def forward(self, hidden: Tensor, tier: int, blocks: Blocks | None = None) -> Tensor:
+        """Return the scores of all nodes of a tier, or of the places of blocks: see `plain_blocks.products`."""
         vectors = self.tiers[tier]
-        if nodes is None:
+        if blocks is None:
             return nn.functional.linear(hidden, vectors[:, :-1], vectors[:, -1])
-        with_one = nn.functional.pad(hidden.to(vectors.dtype), (0, 1), value=1.0)
-        scores: Tensor = CandidateProducts.apply(with_one, vectors, nodes)
+        scores: Tensor = BlockProducts.apply(hidden, vectors, blocks)
         return scores
 
     @torch.no_grad()
@@ -78,7 +81,9 @@ class AttentionLayer(nn.Module):
         """The number of nodes of each tier."""
         return [len(tier) for tier in self.tiers]
 
-    def forward(self, encoded: tuple[Tensor, Tensor], tier: int, nodes: Tensor | None = None) -> Tensor:
+    def forward(
+        self, encoded: tuple[Tensor, Tensor], tier: int, nodes: Tensor | Blocks | None = None
+    ) -> Tensor:
         """Return the scores of all nodes of a tier, or of these.
 
         Parameters
@@ -86,11 +91,13 @@ class AttentionLayer(nn.Module):
         encoded : pair of tensors
             The hidden vectors of words, shape (n_rows, n_words, width), and whether there is a word, (n_rows, n_words).
         tier : int
-        nodes : tensor of int64 of shape (n_rows, n_candidates) or (n_candidates,), optional
+        nodes : tensor of int64 of shape (n_rows, n_candidates) or (n_candidates,), or Blocks, optional
             The candidates of each row, or the same for all rows.
         """
         hidden, is_word = encoded
         vectors = self.tiers[tier]
+        if isinstance(nodes, Blocks):
+            nodes = nodes.nodes()
         if nodes is not None:
             vectors = nn.functional.embedding(nodes, vectors, sparse=True)
         weights = torch.matmul(vectors[..., :-1].to(hidden.dtype), hidden.transpose(1, 2))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from labeltree.deep.levels import PositiveNodes, TreeLevels
+from labeltree.deep.networks.blocks import Blocks
 
 #: Added to the score of a positive node, so that it is among the best.
 _SURELY = 1e4
@@ -18,7 +21,7 @@ _SURELY = 1e4
 class Scorer(Protocol):
     """Scores the nodes of a tier for texts that are encoded already."""
 
-    def scores(self, encoded: Any, tier: int, nodes: Tensor | None = None) -> Tensor: ...
+    def scores(self, encoded: Any, tier: int, blocks: Blocks | None = None, /) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Targets:
     Attributes
     ----------
     keys : tensor of int64
-        The positive nodes of all texts, as ``row * n_nodes + node``, ascending.
+        The positive nodes of all texts, as ``row * n_nodes + node``, ascending; then a larger number.
     first : tensor of int64
         The positive nodes of the first tier, as ``row * n_nodes_of_tier + node``.
     n_rows : int
@@ -52,11 +55,10 @@ class Targets:
 
 @dataclass(frozen=True)
 class _Front:
-    """The candidates of a tier: their nodes, the log-probabilities of their paths, and whether there is a node."""
+    """The candidates of a tier: their nodes, and the log-probabilities of their paths, -inf where there is no node."""
 
     nodes: Tensor
     path: Tensor
-    is_node: Tensor
 
 
 class Cascade:
@@ -80,17 +82,24 @@ class Cascade:
         self.beam = beam
         self.trains_root = trains_root
         self.begin = levels.begin.tolist()
-        self.child_begin = torch.from_numpy(levels.tree.child_begin.astype("int64")).to(device)
+        child_begin = levels.tree.child_begin.astype("int64")
+        self.child_begin = torch.from_numpy(child_begin[:-1]).to(device)
+        self.n_children = torch.from_numpy(np.diff(child_begin)).to(device)
         self.most_children = [levels.most_children(tier) for tier in range(levels.n_tiers)]
+        is_leaf = levels.tree.is_leaf
+        self.has_leaves = [bool(is_leaf[first:stop].any()) for first, stop in pairwise(self.begin)]
         self.device = device
+        self._least: dict[int, Tensor] = {}
+        self._row_keys: dict[int, Tensor] = {}
 
     def targets(self, positives: PositiveNodes, weight: Tensor | None = None) -> Targets:
         """Return what texts with these positive nodes are to learn; no device is needed for that."""
         row, nodes, size = positives.row, positives.nodes, self.begin[1]
         inside = nodes < size
         most = [positives.most_in(self.levels, tier) for tier in range(self.levels.n_tiers - 1)]
+        keys = np.append(row * self.levels.tree.n_nodes + nodes, np.iinfo(np.int64).max)
         return Targets(
-            torch.from_numpy(row * self.levels.tree.n_nodes + nodes),
+            torch.from_numpy(keys),
             torch.from_numpy(row[inside] * size + nodes[inside]),
             len(positives.indptr) - 1,
             [max(self.beam, n_positives) for n_positives in most],
@@ -110,23 +119,25 @@ class Cascade:
         n_tiers : int
             How many tiers are trained.
         """
-        keys = targets.keys
         scores = network.scores(encoded, 0).float()
         target = torch.zeros_like(scores)
         target.view(-1).index_fill_(0, targets.first, 1.0)
         losses = functional.binary_cross_entropy_with_logits(scores, target, reduction="none")
-        # Where the root is negative, only the root learns.
-        below = losses[:, 1:].sum(dim=1) * target[:, 0]
-        total = below + losses[:, 0] if self.trains_root else below
-        front = self._first_front(scores.detach())
+        below = losses[:, 1:].sum(dim=1)
+        if n_tiers > 1:
+            front, wanted = self._first_front(scores.detach()), target[:, 1:]
         for tier in range(1, n_tiers):
-            is_positive = _are_in(keys, self._keys(front.nodes))
-            at, front = self._next_front(front, tier, targets.n_parents[tier - 1], is_positive)
-            scores = network.scores(encoded, tier, at).float()
-            wanted = _are_in(keys, self._keys(front.nodes)).float()
-            losses = functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
-            total = total + (losses * front.is_node).sum(dim=1) * target[:, 0]
-            front = _extended(front, scores.detach())
+            blocks, parents = self._next_blocks(front, tier, targets.n_parents[tier - 1], wanted)
+            scores = network.scores(encoded, tier, self._in_tier(blocks, tier)).float()
+            wanted = self._are_positive(targets.keys, blocks)
+            candidate_losses = functional.binary_cross_entropy_with_logits(scores, wanted, reduction="none")
+            below = below + (candidate_losses * blocks.is_node()).sum(dim=1)
+            if tier + 1 < n_tiers:
+                front = _extended(blocks, parents, scores.detach())
+        # Where the root is negative, only the root learns.
+        total = below * target[:, 0]
+        if self.trains_root:
+            total = total + losses[:, 0]
         if targets.weight is not None:
             total = total * targets.weight
         return total.sum() / targets.n_rows
@@ -139,10 +150,10 @@ class Cascade:
         found_path, found_label = [], []
         for tier in range(self.levels.n_tiers):
             if tier > 0:
-                at, front = self._next_front(front, tier, self.beam)
-                front = _extended(front, network.scores(encoded, tier, at).float())
-            is_leaf = self.child_begin[front.nodes] == self.child_begin[front.nodes + 1]
-            path = front.path.masked_fill(~(is_leaf & front.is_node), float("-inf"))
+                blocks, parents = self._next_blocks(front, tier, self.beam)
+                scores = network.scores(encoded, tier, self._in_tier(blocks, tier))
+                front = _extended(blocks, parents, scores.float())
+            path = front.path.masked_fill(self.n_children[front.nodes] > 0, float("-inf"))
             path, place = path.topk(min(k, path.shape[1]), dim=1)
             found_path.append(path)
             found_label.append(label[front.nodes.gather(1, place)].masked_fill(path.isneginf(), -1))
@@ -153,40 +164,47 @@ class Cascade:
         """The children of the root; the root itself, if it is a leaf, stands for the only label."""
         first = 1 if self.begin[1] > 1 else 0
         nodes = torch.arange(first, self.begin[1], device=self.device).expand(len(scores), -1)
-        path = functional.logsigmoid(scores[:, first:])
-        return _Front(nodes, path, torch.ones_like(path, dtype=torch.bool))
+        return _Front(nodes, functional.logsigmoid(scores[:, first:]))
 
-    def _next_front(
+    def _next_blocks(
         self, front: _Front, tier: int, n_parents: int, is_positive: Tensor | None = None
-    ) -> tuple[Tensor, _Front]:
-        """Return the candidates of a tier: their places in it, and the front with the paths of their parents."""
-        is_inner = self.child_begin[front.nodes] < self.child_begin[front.nodes + 1]
-        worth = front.path.masked_fill(~(is_inner & front.is_node), float("-inf"))
+    ) -> tuple[Blocks, Tensor]:
+        """Return the candidates of a tier, and the log-probabilities of the paths of their parents."""
+        worth = front.path
+        if self.has_leaves[tier - 1]:
+            worth = worth.masked_fill(self.n_children[front.nodes] == 0, float("-inf"))
         if is_positive is not None:
-            worth = worth + _SURELY * is_positive
+            worth = worth.add(is_positive, alpha=_SURELY)
         worth, place = worth.topk(min(n_parents, worth.shape[1]), dim=1)
-        parents, path = front.nodes.gather(1, place), front.path.gather(1, place)
-        offsets = torch.arange(self.most_children[tier - 1], device=self.device)
-        nodes = self.child_begin[parents].unsqueeze(2) + offsets
-        # A text follows as many nodes as the beam is wide, and more only if they are positive.
-        in_beam = torch.arange(worth.shape[1], device=self.device) < self.beam
-        followed = (in_beam & ~worth.isneginf()) | (worth > _SURELY / 2)
-        is_node = (nodes < self.child_begin[parents + 1].unsqueeze(2)) & followed.unsqueeze(2)
-        nodes = nodes.masked_fill(~is_node, self.begin[tier])
-        path = path.unsqueeze(2).expand(nodes.shape).masked_fill(~is_node, float("-inf"))
-        found = _Front(nodes.flatten(1), path.flatten(1), is_node.flatten(1))
-        return found.nodes - self.begin[tier], found
+        parents = front.nodes.gather(1, place)
+        followed = worth > self._least_worth(worth.shape[1])
+        blocks = Blocks(
+            self.child_begin[parents], self.n_children[parents] * followed, self.most_children[tier - 1]
+        )
+        return blocks, front.path.gather(1, place)
 
-    def _keys(self, nodes: Tensor) -> Tensor:
-        rows = torch.arange(len(nodes), device=self.device).unsqueeze(1)
-        return rows * self.levels.tree.n_nodes + nodes
+    def _least_worth(self, n_parents: int) -> Tensor:
+        """What each of the best nodes must be worth more than: a beam of any nodes is followed, then positive ones."""
+        if n_parents not in self._least:
+            in_beam = torch.arange(n_parents, device=self.device) < self.beam
+            self._least[n_parents] = torch.where(in_beam, float("-inf"), _SURELY / 2)
+        return self._least[n_parents]
+
+    def _in_tier(self, blocks: Blocks, tier: int) -> Blocks:
+        """Return blocks whose nodes are counted from the begin of a tier."""
+        return replace(blocks, begin=blocks.begin - self.begin[tier])
+
+    def _are_positive(self, keys: Tensor, blocks: Blocks) -> Tensor:
+        """Return 1 for the candidates that are positive, and 0 for the others; any of these where there is no node."""
+        n_rows = len(blocks.begin)
+        if n_rows not in self._row_keys:
+            rows = torch.arange(n_rows, device=self.device).unsqueeze(1)
+            self._row_keys[n_rows] = rows * self.levels.tree.n_nodes
+        wanted = replace(blocks, begin=blocks.begin + self._row_keys[n_rows]).places()
+        return (keys[torch.searchsorted(keys, wanted)] == wanted).float()
 
 
-def _extended(front: _Front, scores: Tensor) -> _Front:
-    return _Front(front.nodes, front.path + functional.logsigmoid(scores), front.is_node)
-
-
-def _are_in(keys: Tensor, wanted: Tensor) -> Tensor:
-    """Return whether each of the wanted is among the keys, which ascend."""
-    at = torch.searchsorted(keys, wanted).clamp(max=max(len(keys) - 1, 0))
-    return keys[at] == wanted if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)
+def _extended(blocks: Blocks, parents: Tensor, scores: Tensor) -> _Front:
+    """Return the front of candidates with these scores, and these log-probabilities of their parents."""
+    path = parents.repeat_interleave(blocks.width, dim=1) + functional.logsigmoid(scores)
+    return _Front(blocks.nodes(), path.masked_fill(~blocks.is_node(), float("-inf")))

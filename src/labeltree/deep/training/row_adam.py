@@ -8,9 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from labeltree.deep.networks.block_products import BlockGradient
+from labeltree.deep.networks.gpu_kernels import gpu_kernels
+
 
 class RowAdam(torch.optim.Optimizer):
-    """Adam with one step length for each row, for sparse gradients.
+    """Adam with one step length for each row, for gradients that are sparse or a `BlockGradient`.
 
     The second moment is the mean over a row, and there is no first moment: a row needs one more number, where Adam
     needs two for each of its numbers. A row that a batch does not touch stays as it is.
@@ -18,7 +21,7 @@ class RowAdam(torch.optim.Optimizer):
     Parameters
     ----------
     vectors : iterable of parameters
-        Matrices, whose gradients are sparse.
+        Matrices.
     lr : float
     beta : float
         How much of the second moment stays at a visit.
@@ -36,24 +39,48 @@ class RowAdam(torch.optim.Optimizer):
         """Move the rows that have a gradient."""
         for group in self.param_groups:
             for vectors in group["params"]:
-                if vectors.grad is not None:
-                    self._step(vectors, group)
+                factors, kernels = BlockGradient.taken_from(vectors), gpu_kernels(vectors.device)
+                if factors is not None and kernels is not None:
+                    self._step_in_place(vectors, factors, group, kernels)
+                elif factors is not None:
+                    self._step(vectors, *factors.sums(vectors.dtype), group)
+                elif vectors.grad is not None:
+                    gradient = vectors.grad.coalesce()
+                    self._step(vectors, gradient.indices()[0], gradient.values(), group)
 
-    def _step(self, vectors: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[vectors]
-        if not state:
-            state["moment"] = vectors.new_zeros(len(vectors))
-            state["visits"] = vectors.new_zeros(len(vectors))
-        assert vectors.grad is not None
-        gradient = vectors.grad.coalesce()
-        rows, values = gradient.indices()[0], gradient.values()
-        beta = group["beta"]
+    def _step_in_place(
+        self, vectors: Tensor, factors: BlockGradient, group: dict[str, Any], kernels: Any
+    ) -> None:
+        """Move rows without a copy of their gradients."""
+        state = self._state(vectors)
+        kernels.step(
+            vectors,
+            state["moment"],
+            state["visits"],
+            factors.hidden,
+            factors.amounts,
+            factors.blocks,
+            group["lr"],
+            group["beta"],
+            group["epsilon"],
+        )
+
+    def _step(self, vectors: Tensor, rows: Tensor, values: Tensor, group: dict[str, Any]) -> None:
+        """Move rows by these gradients, which are overwritten."""
+        state, beta = self._state(vectors), group["beta"]
         square = torch.linalg.vector_norm(values, dim=1).square_().div_(values.shape[1])
         # Candidates that only fill up a row have no gradient: that is no visit.
         seen = square > 0
-        rows, values, square = rows[seen], values[seen], square[seen]
-        moment = state["moment"][rows].lerp_(square, 1 - beta)
-        visits = state["visits"][rows] + 1
+        old = state["moment"][rows]
+        moment = torch.where(seen, old.lerp(square, 1 - beta), old)
+        visits = state["visits"][rows] + seen
         state["moment"][rows], state["visits"][rows] = moment, visits
-        scale = (moment / (1 - beta**visits)).sqrt_().add_(group["epsilon"])
+        scale = (moment / (1 - beta ** visits.clamp(min=1))).sqrt_().add_(group["epsilon"])
         vectors.index_add_(0, rows, values.div_(scale.unsqueeze(1)), alpha=-group["lr"])
+
+    def _state(self, vectors: Tensor) -> dict[str, Tensor]:
+        state: dict[str, Tensor] = self.state[vectors]
+        if not state:
+            state["moment"] = vectors.new_zeros(len(vectors))
+            state["visits"] = vectors.new_zeros(len(vectors))
+        return state
