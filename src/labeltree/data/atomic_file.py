@@ -18,10 +18,15 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that is renamed to `path` when it is complete and synced to disk.
 
     It is written beside its target under a temporary name, compressed if `path` ends in ``.gz``, ``.xz`` or
-    ``.zst``. If the block fails, the temporary file is removed, and an existing file is not changed.
+    ``.zst``. If the block fails, the temporary file is removed, and an existing file is not changed. A device or a
+    pipe, such as ``/dev/null``, is written to as it is: a file must not take its place.
     """
     target = os.path.realpath(path)  # keep a symbolic link, and replace its target
     folder, name = os.path.split(target)
+    if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
+        with open(target, "wb") as file, compressing(name, file) as writer:
+            yield writer
+        return
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.tmp")
     with open(temporary, "xb") as file:
         try:
