@@ -5,6 +5,7 @@
 
 namespace labeltree {
 
+void bind_block_costs(nanobind::module_& m);
 void bind_block_groups(nanobind::module_& m);
 void bind_block_solver(nanobind::module_& m);
 void bind_block_store(nanobind::module_& m);

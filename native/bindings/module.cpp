@@ -24,6 +24,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_node_assignment(m);
   labeltree::bind_block_solver(m);
   labeltree::bind_block_groups(m);
+  labeltree::bind_block_costs(m);
   labeltree::bind_held_out_blocks(m);
   labeltree::bind_softmax_trainer(m);
   labeltree::bind_vector_trainer(m);

@@ -61,12 +61,26 @@ std::vector<int32_t> KMeans::run(const int32_t* rows, int32_t n, int k, uint64_t
   }
 
   // All rows, by chunks; features that no row of the sample has count for nothing.
-  similarity.reset(static_cast<int64_t>(n) * lanes_);
-  parallel_ranges(n_threads(), n, kRowsPerChunk, [&](int64_t begin, int64_t end, int worker) {
+  const auto compare_chunk = [&](int64_t begin, int64_t end, int worker, float* similarity_of_chunk) {
     const LocalBlock chunk = makers_[worker]->make_like(sample, matrix_, rows + begin, end - begin, progress);
-    compare(chunk, 0, end - begin, similarity.data() + begin * lanes_);
+    compare(chunk, 0, end - begin, similarity_of_chunk);
+  };
+  if (options_.balanced) {  // who goes where depends on all
+    similarity.reset(static_cast<int64_t>(n) * lanes_);
+    parallel_ranges(n_threads(), n, kRowsPerChunk, [&](int64_t begin, int64_t end, int worker) {
+      compare_chunk(begin, end, worker, similarity.data() + begin * lanes_);
+    });
+    return assign_balanced(similarity, n);
+  }
+  cluster.assign(n, -1);
+  std::vector<AlignedFloats> of_worker(n_threads());
+  parallel_ranges(n_threads(), n, kRowsPerChunk, [&](int64_t begin, int64_t end, int worker) {
+    of_worker[worker].reserve(std::min<int64_t>(n, kRowsPerChunk) * lanes_);
+    compare_chunk(begin, end, worker, of_worker[worker].data());
+    find_nearest(of_worker[worker].data(), end - begin, cluster.data() + begin);
   });
-  return assign(similarity, n);
+  place_strangers(cluster);
+  return cluster;
 }
 
 // similarity[row][lane] of some rows of a block and all centroids.
@@ -92,26 +106,35 @@ std::vector<int32_t> KMeans::assign(const AlignedFloats& similarity, int32_t n) 
   return options_.balanced ? assign_balanced(similarity, n) : assign_nearest(similarity, n);
 }
 
-// A row that has nothing in common with any centroid goes where there is most room: if the first cluster got
-// all such rows, it would have to be split again and again.
 std::vector<int32_t> KMeans::assign_nearest(const AlignedFloats& similarity, int32_t n) const {
-  std::vector<int32_t> cluster(n), size(k_), strangers;
-  for (int32_t i = 0; i < n; ++i) {
-    const float* s = similarity.data() + static_cast<int64_t>(i) * lanes_;
+  std::vector<int32_t> cluster(n);
+  find_nearest(similarity.data(), n, cluster.data());
+  place_strangers(cluster);
+  return cluster;
+}
+
+// The cluster of each of n rows; -1 for a row that has nothing in common with any centroid.
+void KMeans::find_nearest(const float* similarity, int64_t n, int32_t* cluster) const {
+  for (int64_t i = 0; i < n; ++i) {
+    const float* s = similarity + i * lanes_;
     const float* best = std::max_element(s, s + k_);
-    if (*best <= kNothingInCommon) {
-      strangers.push_back(i);
-    } else {
-      cluster[i] = static_cast<int32_t>(best - s);
-      ++size[cluster[i]];
-    }
+    cluster[i] = *best <= kNothingInCommon ? -1 : static_cast<int32_t>(best - s);
   }
-  for (const int32_t i : strangers) {
+}
+
+// Rows without a cluster go where there is most room: if the first cluster got all such rows, it would have
+// to be split again and again.
+void KMeans::place_strangers(std::vector<int32_t>& cluster) const {
+  std::vector<int32_t> size(k_);
+  for (const int32_t c : cluster) {
+    if (c >= 0) ++size[c];
+  }
+  for (int32_t& c : cluster) {
+    if (c >= 0) continue;
     const auto smallest = std::min_element(size.begin(), size.end());
-    cluster[i] = static_cast<int32_t>(smallest - size.begin());
+    c = static_cast<int32_t>(smallest - size.begin());
     ++*smallest;
   }
-  return cluster;
 }
 
 // Rows choose in the order of what they would lose by their second choice; a cluster that is full is out.

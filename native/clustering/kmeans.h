@@ -29,13 +29,16 @@ class KMeans {
          const std::vector<LocalBlockMaker*>& makers)
       : matrix_(matrix), options_(options), makers_(makers) {}
 
-  // The cluster, in [0, k), of each of n > k rows of the matrix.
+  // The cluster, in [0, k), of each of n > k rows of the matrix. Balanced clusters need 4 bytes for each row
+  // and each of the k clusters; others need that for a chunk of the rows per thread.
   std::vector<int32_t> run(const int32_t* rows, int32_t n, int k, uint64_t seed, const Progress& progress);
 
  private:
   int n_threads() const { return static_cast<int>(makers_.size()); }
   std::vector<int32_t> assign(const AlignedFloats& similarity, int32_t n) const;
   std::vector<int32_t> assign_nearest(const AlignedFloats& similarity, int32_t n) const;
+  void find_nearest(const float* similarity, int64_t n, int32_t* cluster) const;
+  void place_strangers(std::vector<int32_t>& cluster) const;
   std::vector<int32_t> assign_balanced(const AlignedFloats& similarity, int32_t n) const;
   double mean_similarity(const AlignedFloats& similarity, const std::vector<int32_t>& cluster) const;
   void compare(const LocalBlock& block, int64_t begin, int64_t end, float* similarity) const;

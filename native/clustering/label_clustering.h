@@ -8,6 +8,7 @@
 #include "core/feature_matrix.h"
 #include "core/label_matrix.h"
 #include "core/progress.h"
+#include "core/span.h"
 
 namespace labeltree {
 
@@ -28,9 +29,41 @@ struct TreeArrays {
   std::vector<int32_t> label;
 };
 
+// Nodes of a tree whose children are still to be found, in node order.
+struct OpenNodes {
+  std::vector<int32_t> node;
+  std::vector<int64_t> begin{0};  // node i has the labels [begin[i], begin[i + 1])
+  std::vector<int32_t> label;     // those with vectors first
+  std::vector<int32_t> n_seen;    // how many of them have vectors
+  std::vector<int32_t> depth;
+  std::vector<uint64_t> seed;
+};
+
+// The upper part of a tree; an open node has neither children nor a label.
+struct TreeTop {
+  TreeArrays tree;
+  OpenNodes open;
+};
+
+// One of OpenNodes; the caller owns the labels.
+struct OpenNode {
+  Span<int32_t> label;
+  int64_t n_seen;
+  int depth;
+  uint64_t seed;
+};
+
 // `vectors` has a row of unit length per label; `labels` says which labels are frequent. Labels whose row is
-// empty are spread evenly: every label gets a leaf.
-TreeArrays cluster_labels(const FeatureMatrix& vectors, const LabelMatrixView& labels,
-                          const ClusteringOptions& options, Progress& progress);
+// empty are spread evenly: every label gets a leaf. Nodes with at most `most_labels` labels are left open.
+//
+// The seed of a node comes from its parent's and its place among the children: what is below a node does not
+// depend on who finds it.
+TreeTop cluster_top(const FeatureMatrix& vectors, const LabelMatrixView& labels,
+                    const ClusteringOptions& options, int64_t most_labels, Progress& progress);
+
+// The tree below an open node, which is its root. Throws std::invalid_argument for labels that are out of
+// range or come twice.
+TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& labels,
+                           const ClusteringOptions& options, const OpenNode& node, Progress& progress);
 
 }  // namespace labeltree

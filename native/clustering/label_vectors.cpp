@@ -44,7 +44,7 @@ class SparseSum {
       const double value = sum_[f] * scale;
       sum_[f] = 0;
       is_touched_[f] = 0;
-      if (value == 0 || std::fabs(value) < bound) continue;
+      if (value == 0 || !(std::fabs(value) >= bound)) continue;  // also a sum that overflowed
       out.index.push_back(f);
       out.value.push_back(static_cast<float>(value));
       kept += value * value;
@@ -62,10 +62,11 @@ class SparseSum {
 
 }  // namespace
 
-LabelVectors label_vectors(const Examples& examples, float prune, int n_threads, Progress& progress) {
+LabelVectors label_vectors(const Examples& examples, float prune, const LabelRange& range, int n_threads,
+                           Progress& progress) {
   const FeatureMatrix& features = examples.features;
-  const LabelExamples of_label(examples.labels, examples.n_labels);
-  const int32_t n_labels = examples.n_labels;
+  const LabelExamples of_label(examples.labels, range);
+  const int32_t n_labels = range.size();
   progress.start(n_labels);
 
   const int64_t n_tasks = (n_labels + kLabelsPerTask - 1) / kLabelsPerTask;
@@ -104,13 +105,14 @@ LabelVectors label_vectors(const Examples& examples, float prune, int n_threads,
   return vectors;
 }
 
-LabelVectors cooccurrence_vectors(const Examples& examples, float prune, int n_threads, Progress& progress) {
+LabelVectors cooccurrence_vectors(const Examples& examples, float prune, const LabelRange& range,
+                                  int n_threads, Progress& progress) {
   const LabelMatrixView& labels = examples.labels;
-  const std::vector<float> ones(labels.indptr[labels.n_rows], 1.0f);
+  const std::vector<uint8_t> ones(labels.indptr[labels.n_rows], 1);
   Examples label_sets = examples;
   label_sets.features =
       FeatureMatrix::csr(labels.n_rows, examples.n_labels, labels.indptr, labels.indices, ones.data(), false);
-  return label_vectors(label_sets, prune, n_threads, progress);
+  return label_vectors(label_sets, prune, range, n_threads, progress);
 }
 
 LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/examples.h"
+#include "core/label_examples.h"
 #include "core/progress.h"
 
 namespace labeltree {
@@ -23,10 +24,13 @@ struct LabelVectors {
 
 // The sum of the label's rows, times their weights, scaled to unit length; entries below
 // `prune` are dropped (never all of them) and the rest, in no order, is scaled again.
-LabelVectors label_vectors(const Examples& examples, float prune, int n_threads, Progress& progress);
+// These are the vectors of a range of the labels, numbered from 0, as they are among all.
+LabelVectors label_vectors(const Examples& examples, float prune, const LabelRange& range, int n_threads,
+                           Progress& progress);
 
 // The same of the label sets of the rows: how often each label occurs with each other, and by itself.
-LabelVectors cooccurrence_vectors(const Examples& examples, float prune, int n_threads, Progress& progress);
+LabelVectors cooccurrence_vectors(const Examples& examples, float prune, const LabelRange& range,
+                                  int n_threads, Progress& progress);
 
 // The vectors of two kinds side by side; both count alike, and the whole is of unit length again.
 LabelVectors join_vectors(const LabelVectors& first, const LabelVectors& second);

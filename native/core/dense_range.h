@@ -45,8 +45,8 @@ inline FeatureRange dense_range(const FeatureCounts& counts, int64_t n_rows) {
 }
 
 // Of rows whose features ascend. Sparse matrices are seen to be so at a glance.
-template <class Index, class Value>
-FeatureRange dense_range(const Index* indptr, int64_t n_rows, const Index* indices, const Value* data,
+template <class Offset, class Index, class Value>
+FeatureRange dense_range(const Offset* indptr, int64_t n_rows, const Index* indices, const Value* data,
                          int64_t n_features) {
   int64_t n_first = 0, n_last = 0;
   for (int64_t row = 0; row < n_rows; ++row) {

@@ -107,6 +107,9 @@ class FeatureMatrix {
   int64_t n_rows() const { return n_rows_; }
   int64_t n_features() const { return n_features_; }
   const FeatureRange& dense() const { return dense_; }
+  bool normalize() const { return normalize_; }
+  // The numbers of the rows in the arrays, or null if these are all rows.
+  const std::vector<int64_t>* rows() const { return rows_.get(); }
 
   // How many sparse entries the row has at most, as far as that can be told without reading it; else 0.
   int64_t row_capacity(int64_t row) const { return capacity_(*this, number_of(row)); }

@@ -2,31 +2,58 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/label_matrix.h"
 
 namespace labeltree {
 
-// Label j is carried by rows[begin[j] .. begin[j + 1]), ascending.
+// Some of the labels: [first, last).
+struct LabelRange {
+  int32_t first, last;
+
+  int32_t size() const { return last - first; }
+};
+
+// Label j of the range is carried by rows[begin[j] .. begin[j + 1]), ascending; j counts from 0.
 struct LabelExamples {
   std::vector<int64_t> begin;
   std::vector<int32_t> rows;
 
   LabelExamples(const LabelMatrixView& labels, int32_t n_labels)
-      : begin(n_labels + 1, 0), rows(labels.indptr[labels.n_rows]) {
-    for (int64_t k = 0; k < labels.indptr[labels.n_rows]; ++k) ++begin[labels.indices[k] + 1];
-    for (int32_t j = 0; j < n_labels; ++j) begin[j + 1] += begin[j];
-    std::vector<int64_t> at(begin.begin(), begin.end() - 1);
-    for (int64_t i = 0; i < labels.n_rows; ++i) {
-      for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
-        rows[at[labels.indices[k]]++] = static_cast<int32_t>(i);
-      }
-    }
+      : LabelExamples(labels, LabelRange{0, n_labels}) {}
+
+  LabelExamples(const LabelMatrixView& labels, const LabelRange& range) : begin(range.size() + 1, 0) {
+    collect(labels, range.first, [&](int32_t label) { return label >= range.first && label < range.last; });
+  }
+
+  // All labels, but only members have rows.
+  LabelExamples(const LabelMatrixView& labels, const std::vector<bool>& is_member)
+      : begin(is_member.size() + 1, 0) {
+    collect(labels, 0, [&](int32_t label) { return is_member[label]; });
   }
 
   int32_t n_labels() const { return static_cast<int32_t>(begin.size()) - 1; }
   int64_t count(int32_t label) const { return begin[label + 1] - begin[label]; }
+
+ private:
+  template <class Wanted>
+  void collect(const LabelMatrixView& labels, int32_t first, const Wanted& is_wanted) {
+    const auto visit = [&](const auto& action) {
+      for (int64_t i = 0; i < labels.n_rows; ++i) {
+        for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
+          if (is_wanted(labels.indices[k])) action(labels.indices[k] - first, static_cast<int32_t>(i));
+        }
+      }
+    };
+    // While the rows are placed, begin[j + 1] is where the next row of label j goes.
+    visit([&](int32_t label, int32_t) { ++begin[label + 1]; });
+    int64_t total = 0;
+    for (size_t j = 1; j < begin.size(); ++j) total += std::exchange(begin[j], total);
+    rows.resize(total);
+    visit([&](int32_t label, int32_t row) { rows[begin[label + 1]++] = row; });
+  }
 };
 
 // Counts the examples that have one of several labels; keeps a mark per example, so one per worker.

@@ -1,15 +1,15 @@
 #include "training/block_groups.h"
 
-#include "training/node_assignment.h"
+#include "training/block_costs.h"
 #include "training/sibling_blocks.h"
 
 namespace labeltree {
 
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
+BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
                          const Progress& progress) {
-  const NodeAssignment assignment = assign_to_nodes(tree, examples.labels, nullptr, n_threads, progress);
   std::vector<int32_t> all_rows;
-  const std::vector<SiblingBlock> blocks = sibling_blocks(tree, assignment, examples.n_rows(), all_rows);
+  const std::vector<SiblingBlock> blocks =
+      sibling_blocks(tree, assignment, examples.n_rows(), all_blocks(tree), all_rows);
   std::vector<int32_t> level(tree.n_nodes, 0);
   const std::vector<int32_t> parent = parents(tree);
   for (int32_t v = 1; v < tree.n_nodes; ++v) level[v] = level[parent[v]] + 1;
@@ -20,8 +20,7 @@ BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, in
     const SiblingBlock& block = blocks[group.block];
     if (group.begin == 0) {
       progress.check();
-      n_entries = block.n_rows * (examples.features.dense().size() + 1);
-      for (int64_t i = 0; i < block.n_rows; ++i) n_entries += examples.features.row_capacity(block.rows[i]);
+      n_entries = count_entries(examples.features, block.rows, block.n_rows);
     }
     found.block.push_back(group.block);
     found.begin.push_back(group.begin);

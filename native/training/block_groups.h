@@ -7,6 +7,7 @@
 #include "core/examples.h"
 #include "core/label_tree.h"
 #include "core/progress.h"
+#include "training/node_assignment.h"
 
 namespace labeltree {
 
@@ -18,7 +19,7 @@ struct BlockGroups {
   std::vector<int64_t> n_entries;  // of these rows: values of features, with the bias
 };
 
-BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, int n_threads,
+BlockGroups block_groups(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
                          const Progress& progress);
 
 }  // namespace labeltree

@@ -31,7 +31,7 @@ struct BlockState {
 };
 
 // Bit c of row i: whether row i of a joint block has a label below child c.
-std::vector<uint32_t> row_codes(const SiblingBlock& block, const NodeAssignment& assignment) {
+std::vector<uint32_t> row_codes(const SiblingBlock& block, const NodeRows& assignment) {
   int32_t children[kMaxJointChildren];
   std::iota(children, children + block.n_nodes, 0);
   return positive_columns(block, children, block.n_nodes, assignment);
@@ -39,7 +39,7 @@ std::vector<uint32_t> row_codes(const SiblingBlock& block, const NodeAssignment&
 
 // The code of every row of a joint block, as its class.
 ClassShares code_shares(const SiblingBlock& block, const std::vector<uint8_t>& codes,
-                        const NodeAssignment& assignment) {
+                        const NodeRows& assignment) {
   ClassShares shares;
   for (const uint32_t code : row_codes(block, assignment)) {
     const auto at = std::lower_bound(codes.begin(), codes.end(), code);
@@ -51,9 +51,10 @@ ClassShares code_shares(const SiblingBlock& block, const std::vector<uint8_t>& c
 
 class Trainer {
  public:
-  Trainer(const LabelTreeView& tree, const Examples& examples, const NodeAssignment& assignment,
-          const SolverOptions& options, Progress& progress, TrainingReport& report)
+  Trainer(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
+          const BlockRange& range, const SolverOptions& options, Progress& progress, TrainingReport& report)
       : tree_(tree),
+        range_(range),
         features_(examples.features),
         examples_(examples),
         assignment_(assignment),
@@ -62,7 +63,6 @@ class Trainer {
         report_(report) {}
 
   BlockArrays train() {
-    arrays_.bias.assign(tree_.n_nodes, 0.0f);
     plan();
     solve();
     std::vector<int32_t> block_of_group;
@@ -86,39 +86,54 @@ class Trainer {
   void solve_group(size_t task, Worker& worker);
   void keep_group(size_t task, const GroupProblem& problem, const SingleFeatures& singles,
                   const LaneWeights& learned);
-  float C(int32_t block) const { return options_.block_C.empty() ? options_.C : options_.block_C[block]; }
+  uint64_t n_groups_before() const;
+  float C(int32_t block) const {
+    return options_.block_C.empty() ? options_.C : options_.block_C[range_.first + block];
+  }
+  // Whether the children of block number `b` of the tree are learned together.
+  bool is_joint(int64_t b, int64_t n_rows, int32_t n_nodes) const {
+    return options_.joint_siblings && b > 0 && n_rows > 0 && n_nodes <= kMaxJointChildren;
+  }
+  float& bias(int32_t node) { return arrays_.bias[node - first_node_]; }
 
   const LabelTreeView& tree_;
+  const BlockRange range_;
   const FeatureMatrix& features_;
   const Examples& examples_;
-  const NodeAssignment& assignment_;
+  const NodeRows assignment_;
   const SolverOptions& options_;
   Progress& progress_;
   TrainingReport& report_;
 
   BlockArrays arrays_;
   std::vector<int32_t> all_rows_;
-  std::vector<SiblingBlock> blocks_;
-  std::vector<BlockState> states_;   // of the blocks
-  std::vector<ColumnGroup> groups_;  // by block
+  std::vector<SiblingBlock> blocks_;  // of the range
+  int32_t first_node_ = 0;            // of the first block
+  uint64_t first_group_ = 0;          // the number of groups_[0] among all groups of the tree
+  std::vector<BlockState> states_;    // of the blocks
+  std::vector<ColumnGroup> groups_;   // by block
   std::vector<GroupWeights> results_;
   std::mutex report_mutex_;
 };
 
 void Trainer::plan() {
-  blocks_ = sibling_blocks(tree_, assignment_, features_.n_rows(), all_rows_);
+  blocks_ = sibling_blocks(tree_, assignment_, features_.n_rows(), range_, all_rows_);
+  first_group_ = n_groups_before();
+  if (!blocks_.empty()) {
+    first_node_ = blocks_.front().first_node;
+    arrays_.bias.assign(blocks_.back().first_node + blocks_.back().n_nodes - first_node_, 0.0f);
+  }
   states_ = std::vector<BlockState>(blocks_.size());
   int64_t n_all_panels = 0;
   if (options_.joint_siblings) arrays_.code_begin = {0};
   for (size_t b = 0; b < blocks_.size(); ++b) {
     SiblingBlock& block = blocks_[b];
     BlockState& state = states_[b];
-    const bool is_joint =
-        options_.joint_siblings && b > 0 && block.n_rows > 0 && block.n_nodes <= kMaxJointChildren;
-    is_joint ? add_codes(block, state.codes) : add_constants(block);
+    const bool joint = is_joint(range_.first + static_cast<int64_t>(b), block.n_rows, block.n_nodes);
+    joint ? add_codes(block, state.codes) : add_constants(block);
     report_.n_columns += static_cast<int64_t>(block.columns.size());
     state.first_panel = n_all_panels;
-    n_all_panels += n_panels(is_joint ? static_cast<int64_t>(state.codes.size()) : block.n_nodes);
+    n_all_panels += n_panels(joint ? static_cast<int64_t>(state.codes.size()) : block.n_nodes);
     if (options_.joint_siblings) arrays_.code_begin.push_back(static_cast<int64_t>(arrays_.code.size()));
   }
   groups_ = column_groups(blocks_);
@@ -127,11 +142,33 @@ void Trainer::plan() {
   arrays_.dense_weight.assign(n_all_panels * features_.dense().size() * kPanelColumns, 0.0f);
 }
 
+// Groups of blocks before the range: their numbers are the seeds of all that follow.
+uint64_t Trainer::n_groups_before() const {
+  uint64_t n_groups = 0;
+  const auto add_block = [&](int64_t number, int32_t first_node, int32_t n_nodes, int64_t n_rows) {
+    int64_t n_columns = 0;
+    for (int32_t v = first_node; v < first_node + n_nodes; ++v) {
+      n_columns += !is_constant(assignment_.n_rows(v), n_rows);
+    }
+    // Where a child's column is not constant, there are several codes; they are no more than a group has
+    // lanes.
+    const bool joint = is_joint(number, n_rows, n_nodes);
+    n_groups += joint ? n_columns > 0 : (n_columns + kMaxLanes - 1) / kMaxLanes;
+  };
+  if (range_.first > 0) add_block(0, 0, 1, features_.n_rows());
+  int64_t number = 1;
+  for (int32_t v = 0; v < tree_.n_nodes && number < range_.first; ++v) {
+    if (tree_.is_leaf(v)) continue;
+    add_block(number++, tree_.child_begin[v], tree_.n_children(v), assignment_.n_rows(v));
+  }
+  return n_groups;
+}
+
 void Trainer::add_constants(const SiblingBlock& block) {
   for (int32_t v = block.first_node; v < block.first_node + block.n_nodes; ++v) {
     const int64_t n_positive = assignment_.n_rows(v);
     if (!is_constant(n_positive, block.n_rows)) continue;
-    arrays_.bias[v] = constant_score(n_positive);
+    bias(v) = constant_score(n_positive);
     ++report_.n_constant;
   }
 }
@@ -174,20 +211,20 @@ void Trainer::solve_group(size_t task, Worker& worker) {
   const ColumnGroup& group = groups_[task];
   const SiblingBlock& block = blocks_[group.block];
   BlockState& state = states_[group.block];
-  const bool is_joint = !state.codes.empty();
+  const bool joint = !state.codes.empty();
   const std::shared_ptr<const BlockRows> rows = state.rows.take([&] {
     return make_block_rows(worker.maker, features_, block.rows, block.n_rows, options_.bias,
                            takes_singles(options_), progress_);
   });
   const int n_columns = group.end - group.begin;
-  if (is_joint) {
+  if (joint) {
     worker.examples.assign_positive(block.n_rows, n_columns);
   } else {
     worker.examples.assign(block, block.columns.data() + group.begin, n_columns, assignment_);
   }
   worker.examples.weigh(block, examples_, C(group.block), assignment_);
   const GroupProblem problem = worker.examples.problem(*rows, block.rows);
-  const uint64_t seed = mix_seed(options_.seed, task);
+  const uint64_t seed = mix_seed(options_.seed, first_group_ + task);
   const auto solved_by = [&](const auto& solver, int n_unconverged) {
     const std::lock_guard lock(report_mutex_);
     report_.n_unconverged += n_unconverged;
@@ -195,7 +232,7 @@ void Trainer::solve_group(size_t task, Worker& worker) {
     report_.n_pruned += results_[task].n_pruned;
     report_.n_passes = std::max(report_.n_passes, solver.n_passes());
   };
-  if (is_joint) {
+  if (joint) {
     SoftmaxDescent& solver = worker.joint_solver;
     solver.run(problem, code_shares(block, state.codes, assignment_), seed, progress_);
     keep_group(task, problem, rows->singles, solver.learned(0));
@@ -221,27 +258,26 @@ void Trainer::keep_group(size_t task, const GroupProblem& problem, const SingleF
   keep_dense_weights(problem.rows, learned, columns, problem.n_columns, features_.dense(),
                      arrays_.dense_weight.data() + state.first_panel * panel_size);
   if (options_.bias == 0) return;
-  const float* bias = learned.weights + int64_t{problem.rows.n_features() - 1} * learned.lanes;
-  float* target = state.codes.empty() ? arrays_.bias.data() + block.first_node
+  const float* learned_bias = learned.weights + int64_t{problem.rows.n_features() - 1} * learned.lanes;
+  float* target = state.codes.empty() ? &bias(block.first_node)
                                       : arrays_.code_bias.data() + arrays_.code_begin[group.block];
   for (int32_t c = group.begin; c < group.end; ++c) {
-    target[block.columns[c]] = bias[c - group.begin] * options_.bias;
+    target[block.columns[c]] = learned_bias[c - group.begin] * options_.bias;
   }
 }
 
 }  // namespace
 
-BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
-                         Progress& progress, TrainingReport& report) {
-  if (!options.block_C.empty() && options.block_C.size() != inner_nodes(tree).size() + 1) {
-    throw std::invalid_argument("block_C must have one entry for each of the " +
-                                std::to_string(inner_nodes(tree).size() + 1) + " blocks, but has " +
-                                std::to_string(options.block_C.size()));
+BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
+                         const BlockRange& range, const SolverOptions& options, Progress& progress,
+                         TrainingReport& report) {
+  const int64_t n_blocks = all_blocks(tree).size();
+  if (!options.block_C.empty() && static_cast<int64_t>(options.block_C.size()) != n_blocks) {
+    throw std::invalid_argument("block_C must have one entry for each of the " + std::to_string(n_blocks) +
+                                " blocks, but has " + std::to_string(options.block_C.size()));
   }
   check_solver(options);
-  const NodeAssignment assignment =
-      assign_to_nodes(tree, examples.labels, examples.label_weight, options.n_threads, progress);
-  return Trainer(tree, examples, assignment, options, progress, report).train();
+  return Trainer(tree, examples, assignment, range, options, progress, report).train();
 }
 
 }  // namespace labeltree

@@ -8,6 +8,8 @@
 #include "core/progress.h"
 #include "lanes/kernels.h"
 #include "model/block_arrays.h"
+#include "training/node_assignment.h"
+#include "training/sibling_blocks.h"
 
 namespace labeltree {
 
@@ -49,8 +51,14 @@ struct TrainingReport {
   int64_t n_passes = 0;       // passes over its rows that the slowest problem took
 };
 
-// A positive example of a node counts as much as the heaviest of its labels below the node.
-BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
-                         Progress& progress, TrainingReport& report);
+// Trains the blocks of a range from the rows of the nodes, which assign_to_nodes() made with the labels'
+// weights. A positive example of a node counts as much as the heaviest of its labels below the node.
+//
+// Bit for bit the same as these blocks among all: who trains the others, if anybody, does not matter. The
+// arrays are those of a tree that has only these blocks: what is counted starts at 0, and `bias` has the
+// nodes of the range, which are next to each other.
+BlockArrays train_blocks(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
+                         const BlockRange& range, const SolverOptions& options, Progress& progress,
+                         TrainingReport& report);
 
 }  // namespace labeltree

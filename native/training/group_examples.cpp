@@ -12,7 +12,7 @@ namespace {
 // its place in assignment.rows. The block may have a part of the rows of its node.
 template <class Visit>
 void visit_positive(const SiblingBlock& block, const int32_t* columns, int n_columns,
-                    const NodeAssignment& assignment, const Visit& visit) {
+                    const NodeRows& assignment, const Visit& visit) {
   for (int c = 0; c < n_columns; ++c) {
     const int32_t node = block.first_node + columns[c];
     const int32_t* at = block.rows;
@@ -28,7 +28,7 @@ void visit_positive(const SiblingBlock& block, const int32_t* columns, int n_col
 }  // namespace
 
 std::vector<uint32_t> positive_columns(const SiblingBlock& block, const int32_t* columns, int n_columns,
-                                       const NodeAssignment& assignment) {
+                                       const NodeRows& assignment) {
   std::vector<uint32_t> positive(block.n_rows, 0);
   visit_positive(block, columns, n_columns, assignment,
                  [&](int64_t i, int c, int64_t) { positive[i] |= 1u << c; });
@@ -36,7 +36,7 @@ std::vector<uint32_t> positive_columns(const SiblingBlock& block, const int32_t*
 }
 
 void GroupExamples::assign(const SiblingBlock& block, const int32_t* columns, int n_columns,
-                           const NodeAssignment& assignment) {
+                           const NodeRows& assignment) {
   columns_ = columns;
   n_columns_ = n_columns;
   positive_ = positive_columns(block, columns, n_columns, assignment);
@@ -49,17 +49,17 @@ void GroupExamples::assign_positive(int64_t n_rows, int n_columns) {
 }
 
 void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, float C,
-                          const NodeAssignment& assignment) {
+                          const NodeRows& assignment) {
   cost_.resize(block.n_rows);
   for (int64_t i = 0; i < block.n_rows; ++i) cost_[i] = bounded_cost(C * examples.weight(block.rows[i]));
-  has_lane_cost_ = columns_ != nullptr && !assignment.weight.empty();
+  has_lane_cost_ = columns_ != nullptr && assignment.weight != nullptr;
   if (has_lane_cost_) {
     weigh_lanes(block, examples, std::vector<float>(lanes_for(n_columns_), C), assignment);
   }
 }
 
 void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, const std::vector<float>& C,
-                          const NodeAssignment& assignment) {
+                          const NodeRows& assignment) {
   weigh(block, examples, C[0], assignment);
   if (std::equal(C.begin() + 1, C.end(), C.begin())) return;
   has_lane_cost_ = true;
@@ -70,14 +70,14 @@ void GroupExamples::weigh(const SiblingBlock& block, const Examples& examples, c
 
 // Negative rows cost what they do without weights of labels.
 void GroupExamples::weigh_lanes(const SiblingBlock& block, const Examples& examples,
-                                const std::vector<float>& C, const NodeAssignment& assignment) {
+                                const std::vector<float>& C, const NodeRows& assignment) {
   const size_t lanes = C.size();
   lane_cost_.reset(block.n_rows * lanes);
   for (int64_t i = 0; i < block.n_rows; ++i) {
     const float weight = examples.weight(block.rows[i]);
     for (size_t j = 0; j < lanes; ++j) lane_cost_.data()[i * lanes + j] = bounded_cost(C[j] * weight);
   }
-  if (assignment.weight.empty()) return;
+  if (assignment.weight == nullptr) return;
   visit_positive(block, columns_, n_columns_, assignment, [&](int64_t i, int lane, int64_t k) {
     float& cost = lane_cost_.data()[i * lanes + lane];
     cost = bounded_cost(cost * assignment.weight[k]);

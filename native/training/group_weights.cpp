@@ -77,6 +77,11 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
     end_feature(problem.rows.feature[local]);
   }
   keep_singles_before(std::numeric_limits<int32_t>::max());
+  // It waits until all groups are solved: without the room that it grew into.
+  kept.feature.shrink_to_fit();
+  kept.entry_end.shrink_to_fit();
+  kept.column.shrink_to_fit();
+  kept.weight.shrink_to_fit();
   return kept;
 }
 

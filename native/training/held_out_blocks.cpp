@@ -41,15 +41,14 @@ struct GroupPairs {
 
 class HeldOutTrial {
  public:
-  HeldOutTrial(const LabelTreeView& tree, const Examples& examples, const SolverOptions& options,
-               const HeldOutTask& task, Progress& progress)
+  HeldOutTrial(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
+               const SolverOptions& options, const HeldOutTask& task, Progress& progress)
       : examples_(examples),
         options_(options),
         task_(task),
         progress_(progress),
-        assignment_(
-            assign_to_nodes(tree, examples.labels, examples.label_weight, options.n_threads, progress)),
-        blocks_(sibling_blocks(tree, assignment_, examples.n_rows(), all_rows_)),
+        assignment_(assignment),
+        blocks_(sibling_blocks(tree, assignment_, examples.n_rows(), all_blocks(tree), all_rows_)),
         first_group_(blocks_.size() + 1, 0),
         parts_(blocks_.size()),
         pairs_(task.groups.size()) {
@@ -86,7 +85,7 @@ class HeldOutTrial {
   const SolverOptions& options_;
   const HeldOutTask& task_;
   Progress& progress_;
-  const NodeAssignment assignment_;
+  const NodeRows assignment_;
   std::vector<int32_t> all_rows_;
   const std::vector<SiblingBlock> blocks_;
   std::vector<uint64_t> first_group_;  // of each block, among all groups of the tree
@@ -324,10 +323,10 @@ void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n
 
 }  // namespace
 
-HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples,
+HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
                              const SolverOptions& options, const HeldOutTask& task, Progress& progress) {
   check_task(options, task, examples.n_rows());
-  return HeldOutTrial(tree, examples, options, task, progress).run();
+  return HeldOutTrial(tree, examples, assignment, options, task, progress).run();
 }
 
 }  // namespace labeltree

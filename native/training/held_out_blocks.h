@@ -47,7 +47,7 @@ struct HeldOutPairs {
 // each class among the rows to train on has the score of a constant column, as in a model of these rows. Only
 // columns that are constant over all rows are in no group: a model would have no doubt about them, and be
 // right.
-HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples,
+HeldOutPairs held_out_blocks(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
                              const SolverOptions& options, const HeldOutTask& task, Progress& progress);
 
 }  // namespace labeltree

@@ -48,7 +48,6 @@ class LocalBlockMaker {
     if (!only_entries) block.n_dense = static_cast<int32_t>(matrix.dense().size());
     block.dense.reserve(n_rows * block.n_dense);
     FeatureRow row;
-    std::vector<int64_t> bias_at;
     for (int64_t i = 0; i < n_rows; ++i) {
       if (i % kRowsPerCheck == 0) progress.check();
       row.clear();
@@ -65,15 +64,14 @@ class LocalBlockMaker {
       block.value.insert(block.value.end(), row.value.begin(), row.value.end());
       block.dense.insert(block.dense.end(), row.dense.begin(), row.dense.end());
       if (bias != 0) {
-        bias_at.push_back(static_cast<int64_t>(block.index.size()));
-        block.index.push_back(0);
+        block.index.push_back(-1);  // to be the last number
         block.value.push_back(bias);
       }
       block.row_begin.push_back(static_cast<int64_t>(block.index.size()));
     }
     for (const int32_t feature : block.feature) local_[feature] = -1;
     if (bias != 0) {
-      for (const int64_t at : bias_at) block.index[at] = block.n_features();
+      for (int64_t i = 0; i < n_rows; ++i) block.index[block.row_begin[i + 1] - 1] = block.n_features();
       block.feature.push_back(static_cast<int32_t>(matrix.n_features()));
     }
     return block;

@@ -10,8 +10,8 @@ namespace labeltree {
 
 namespace {
 
-SiblingBlock make_block(const NodeAssignment& assignment, int32_t first_node, int32_t n_nodes,
-                        const int32_t* rows, int64_t n_rows) {
+SiblingBlock make_block(const NodeRows& assignment, int32_t first_node, int32_t n_nodes, const int32_t* rows,
+                        int64_t n_rows) {
   SiblingBlock block{first_node, n_nodes, {}, rows, n_rows};
   for (int32_t c = 0; c < n_nodes; ++c) {
     if (!is_constant(assignment.n_rows(first_node + c), n_rows)) block.columns.push_back(c);
@@ -27,12 +27,25 @@ SiblingBlock make_block(const NodeAssignment& assignment, int32_t first_node, in
 
 float constant_score(int64_t n_positive) { return n_positive > 0 ? kCertainScore : -kCertainScore; }
 
-std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeAssignment& assignment,
-                                         int64_t n_rows, std::vector<int32_t>& all_rows) {
-  all_rows.resize(n_rows);
-  std::iota(all_rows.begin(), all_rows.end(), 0);
-  std::vector<SiblingBlock> blocks{make_block(assignment, 0, 1, all_rows.data(), n_rows)};
-  for (const int32_t v : inner_nodes(tree)) {
+BlockRange all_blocks(const LabelTreeView& tree) {
+  int64_t n_inner = 0;
+  for (int32_t v = 0; v < tree.n_nodes; ++v) n_inner += !tree.is_leaf(v);
+  return {0, n_inner + 1};
+}
+
+std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeRows& assignment,
+                                         int64_t n_rows, const BlockRange& range,
+                                         std::vector<int32_t>& all_rows) {
+  std::vector<SiblingBlock> blocks;
+  blocks.reserve(range.size());
+  if (range.first == 0 && range.last > 0) {
+    all_rows.resize(n_rows);
+    std::iota(all_rows.begin(), all_rows.end(), 0);
+    blocks.push_back(make_block(assignment, 0, 1, all_rows.data(), n_rows));
+  }
+  int64_t number = 1;
+  for (int32_t v = 0; v < tree.n_nodes && number < range.last; ++v) {
+    if (tree.is_leaf(v) || number++ < range.first) continue;
     blocks.push_back(make_block(assignment, tree.child_begin[v], tree.n_children(v), assignment.begin(v),
                                 assignment.n_rows(v)));
   }

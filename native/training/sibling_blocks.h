@@ -32,10 +32,21 @@ inline bool is_constant(int64_t n_positive, int64_t n_rows) {
 // The score of a constant column.
 float constant_score(int64_t n_positive);
 
-// The blocks in the order of BlockArrays. They look into the assignment, and block 0 into `all_rows`, which
-// becomes the numbers of all rows.
-std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeAssignment& assignment,
-                                         int64_t n_rows, std::vector<int32_t>& all_rows);
+// Some of the blocks in the order of BlockArrays: [first, last).
+struct BlockRange {
+  int64_t first, last;
+
+  int64_t size() const { return last - first; }
+};
+
+// All blocks of a tree, and the root's own.
+BlockRange all_blocks(const LabelTreeView& tree);
+
+// The blocks of the range. They look into the assignment, and block 0 into `all_rows`, which becomes the
+// numbers of all rows.
+std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeRows& assignment,
+                                         int64_t n_rows, const BlockRange& range,
+                                         std::vector<int32_t>& all_rows);
 
 // All groups, by block.
 std::vector<ColumnGroup> column_groups(const std::vector<SiblingBlock>& blocks);

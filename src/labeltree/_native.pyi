@@ -7,6 +7,7 @@ import enum
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 import labeltree.errors
@@ -46,6 +47,14 @@ class FeatureMatrix:
     @overload
     @staticmethod
     def csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool, dense_features: tuple[int, int] | None = (0, 0)) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool, dense_features: tuple[int, int] | None = (0, 0)) -> FeatureMatrix: ...
+
+    @overload
+    @staticmethod
+    def csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int, normalize: bool, dense_features: tuple[int, int] | None = (0, 0)) -> FeatureMatrix: ...
 
     @overload
     @staticmethod
@@ -96,6 +105,19 @@ class FeatureMatrix:
     @property
     def dense_features(self) -> tuple[int, int]:
         """The range of features that are handled as dense ones."""
+
+    @property
+    def normalize(self) -> bool: ...
+
+    @property
+    def arrays(self) -> list[numpy.typing.NDArray]:
+        """
+        The arrays it was made of: data; indptr, indices and data; or these and the dense data.
+        """
+
+    @property
+    def rows(self) -> numpy.typing.NDArray[numpy.int64] | None:
+        """The numbers of the rows in the arrays, or None for all rows."""
 
     def row(self, row: int) -> tuple:
         """The features of a row and their values, as the kernel sees them."""
@@ -528,17 +550,27 @@ class GuidedSearch:
 def assign_to_nodes(tree: Tree, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
     """The rows with a label below each node, as row_begin and rows."""
 
-def train_blocks(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:
+def assign_rows(tree: Tree, examples: Examples, n_threads: int, progress: Progress) -> dict:
     """
-    Train all node classifiers of a tree; returns the arrays of the blocks and a report.
+    The rows with a label below each node, to be given to train_blocks: row_begin, rows and, if labels have weights, weight, the largest of the row's labels below the node.
     """
 
-def block_groups(tree: Tree, examples: Examples, n_threads: int) -> dict:
+def train_blocks(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress, assignment: dict | None = None, first_block: int = 0, last_block: int = -1) -> dict:
+    """
+    Train the node classifiers of a tree, or those of a range of its blocks; returns the arrays of the blocks and a report. `assignment` is the result of assign_rows, which is found if not given. The arrays of a range count from 0; otherwise they are those of the whole.
+    """
+
+def block_groups(tree: Tree, examples: Examples, n_threads: int, assignment: dict | None = None) -> dict:
     """
     The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows and n_entries of each.
     """
 
-def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress) -> dict:
+def block_costs(tree: Tree, examples: Examples, assignment: dict, n_threads: int, progress: Progress) -> dict:
+    """
+    What training costs per block: n_rows, n_entries and n_columns, the columns that need learning.
+    """
+
+def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress, assignment: dict | None = None) -> dict:
     """
     Learn groups of columns of blocks from the rows where held_out is 0, with each C, and score the rows where it is 1; returns group_begin, node, row, column, positive and score of the pairs.
     """
@@ -626,14 +658,18 @@ class LabelVectors:
 
     def arrays(self) -> tuple:
         """
-        Copies of the arrays of a CSR matrix with a row per label: indptr, indices and data.
+        The arrays of a CSR matrix with a row per label, without a copy: indptr, indices and data.
         """
 
-def label_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
-    """The sums of the labels' examples."""
+def label_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress, first: int = 0, last: int = -1) -> LabelVectors:
+    """
+    The sums of the examples of each label, or of each label from first to last - 1.
+    """
 
-def cooccurrence_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress) -> LabelVectors:
-    """The sums of the label sets of the labels' examples."""
+def cooccurrence_vectors(examples: Examples, prune: float, n_threads: int, progress: Progress, first: int = 0, last: int = -1) -> LabelVectors:
+    """
+    The sums of the label sets of the examples of each label, or of each label from first to last - 1.
+    """
 
 def join_vectors(first: LabelVectors, second: LabelVectors) -> LabelVectors:
     """Vectors of two kinds side by side, of the same weight."""
@@ -650,6 +686,29 @@ def cluster_labels(vectors: LabelVectors, examples: Examples, options: Clusterin
 def cluster_labels(vectors: FeatureMatrix, examples: Examples, options: ClusteringOptions, progress: Progress) -> tuple:
     """
     Cluster the labels into a tree by vectors of unit length; returns child_begin and label.
+    """
+
+@overload
+def cluster_top(vectors: LabelVectors, examples: Examples, options: ClusteringOptions, progress: Progress, most_labels: int) -> dict: ...
+
+@overload
+def cluster_top(vectors: FeatureMatrix, examples: Examples, options: ClusteringOptions, progress: Progress, most_labels: int) -> dict:
+    """
+    The upper part of the tree of cluster_labels; nodes with at most most_labels labels are left open. Returns child_begin, label, and open_node, open_begin, open_label, open_n_seen, open_depth and open_seed: the arguments of cluster_subtree.
+    """
+
+@overload
+def cluster_subtree(vectors: LabelVectors, examples: Examples, options: ClusteringOptions, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_seen: int, depth: int, seed: int, progress: Progress) -> tuple: ...
+
+@overload
+def cluster_subtree(vectors: FeatureMatrix, examples: Examples, options: ClusteringOptions, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_seen: int, depth: int, seed: int, progress: Progress) -> tuple:
+    """
+    The tree below an open node of cluster_top, which is its root: child_begin and label.
+    """
+
+def join_subtrees(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], open_node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], subtrees: Sequence[tuple]) -> tuple:
+    """
+    The tree of cluster_labels, given the top and what cluster_subtree found for each open node: child_begin and label.
     """
 
 class ExampleTreeOptions:

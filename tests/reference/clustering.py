@@ -138,25 +138,24 @@ class Clustering:
         return [[j] for j in frequent] + [part for part in parts if part]
 
     def tree(self, vectors: Floats, y: Any) -> LabelTree:
-        """Level by level, each node with a random seed of its own."""
+        """Level by level; the seed of a node comes from its parent and its place among the children."""
         y = y.toarray()
         order = sorted(range(len(vectors)), key=lambda j: (not vectors[j].any(), j))
         parent, label = [-1], [-1]
-        level = [(0, order)]
+        level = [(0, order, mixed_seed(self.seed, 0))]
         depth = 0
         while level:
-            first = len(label)
             below = []
-            for i, (node, labels) in enumerate(level):
+            for node, labels, seed in level:
                 last = self.max_depth is not None and depth + 1 >= self.max_depth
                 parts = (
                     []
                     if last or len(labels) <= self.max_leaves
-                    else self.split(labels, depth, vectors, y, mixed_seed(self.seed, first + i))
+                    else self.split(labels, depth, vectors, y, seed)
                 )
-                for part in parts if len(parts) > 1 else [[j] for j in labels]:
+                for place, part in enumerate(parts if len(parts) > 1 else [[j] for j in labels]):
                     if len(part) > 1:
-                        below.append((len(label), part))
+                        below.append((len(label), part, mixed_seed(seed, place)))
                     parent.append(node)
                     label.append(part[0] if len(part) == 1 else -1)
             level = below

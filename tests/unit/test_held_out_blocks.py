@@ -74,6 +74,7 @@ def held_out_blocks(
     groups: Any = None,
     negative_share: float = 1.0,
     progress: _native.Progress | None = None,
+    assignment: Any = None,
     **options: Any,
 ) -> dict[str, np.ndarray]:
     """`groups` has the blocks, and the columns of each; by default all columns to learn, as training groups them."""
@@ -89,6 +90,7 @@ def held_out_blocks(
         np.asarray(C, dtype=np.float32),
         negative_share,
         progress or _native.Progress(),
+        assignment,
     )
 
 
@@ -296,6 +298,25 @@ def test_a_share_of_the_negative_pairs() -> None:
     score = dict(zip(keys, everything["score"][:, 0].tolist(), strict=True))
     keys = zip(share["row"].tolist(), share["node"].tolist(), strict=True)
     assert [score[key] for key in keys] == share["score"][:, 0].tolist()
+
+
+@pytest.mark.parametrize("weights", [{}, {"label_weight": np.linspace(0.5, 2, N_LABELS, dtype=np.float32)}])
+def test_rows_of_nodes_may_be_given(weights: dict[str, Any]) -> None:
+    examples = examples_of(**weights)
+    assignment = _native.assign_rows(TREE.native, examples.native, 2, _native.Progress())
+    expected = held_out_blocks(TREE, examples, [0.5, 2.0])
+    found = held_out_blocks(TREE, examples, [0.5, 2.0], assignment=assignment)
+    groups = _native.block_groups(TREE.native, examples.native, 1)
+    given = _native.block_groups(TREE.native, examples.native, 1, assignment)
+    for ours, theirs in ((found, expected), (given, groups)):
+        assert ours.keys() == theirs.keys()
+        for name, array in theirs.items():
+            np.testing.assert_array_equal(ours[name], array)
+    assignment["rows"][0] = -1
+    with pytest.raises(ValueError, match="assignment: expected ascending rows"):
+        held_out_blocks(TREE, examples, [1.0], assignment=assignment)
+    with pytest.raises(ValueError, match="assignment: expected ascending rows"):
+        _native.block_groups(TREE.native, examples.native, 1, assignment)
 
 
 def test_groups_of_a_tree() -> None:

@@ -22,7 +22,7 @@ from tests.reference.clustering import (
 
 from labeltree import LabelTree, _native
 from labeltree.labels.reading import read_labels
-from labeltree.trees.label_vectors import make_label_vectors
+from labeltree.trees.label_vectors import given_vectors
 from labeltree.validation import check_features
 
 pytestmark = pytest.mark.native
@@ -58,8 +58,18 @@ def kernel_tree(
         labels.n_labels,
         None if sample_weight is None else sample_weight.astype(np.float32),
     )
-    vectors = make_label_vectors(label_vectors, prune, examples, n_threads, _native.Progress())
+    vectors = kernel_vectors(label_vectors, prune, examples, n_threads)
     return LabelTree(*_native.cluster_labels(vectors, examples, options, _native.Progress()))
+
+
+def kernel_vectors(label_vectors: Any, prune: float, examples: _native.Examples, n_threads: int) -> Any:
+    """Return label vectors as the kernel computes them."""
+    if not isinstance(label_vectors, str):
+        return given_vectors(label_vectors)
+    how = (examples, prune, n_threads, _native.Progress())
+    if label_vectors == "both":
+        return _native.join_vectors(_native.label_vectors(*how), _native.cooccurrence_vectors(*how))
+    return (_native.label_vectors if label_vectors == "features" else _native.cooccurrence_vectors)(*how)
 
 
 WAYS = [

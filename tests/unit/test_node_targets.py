@@ -15,6 +15,7 @@ from tests.strategies import label_rows, label_trees
 
 from labeltree import LabelTree
 from labeltree.exchange import NodeTargets, node_targets
+from labeltree.exchange.blocks import Paths
 
 TREE = LabelTree.from_nested([[0, 1], [2, 3]])
 NAMES = ["ape", "cat", "dog", "eel"]
@@ -128,3 +129,9 @@ def test_arrays_are_ready_to_be_tensors() -> None:
 def test_what_is_refused(y: Any, classes: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         node_targets(TREE, y, classes=classes)
+
+
+def test_paths_in_a_flat_tree_of_many_labels_need_little_memory() -> None:
+    n_rows, tree = 20_000, LabelTree.flat(200_000)  # all nodes of all rows would be 32 GB
+    paths = Paths(tree, np.arange(n_rows), np.arange(n_rows))
+    assert len(paths.node) == 2 * n_rows

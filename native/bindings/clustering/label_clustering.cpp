@@ -1,32 +1,106 @@
 #include "clustering/label_clustering.h"
 
 #include "bindings/bindings.h"
+#include "bindings/core/items.h"
 #include "bindings/core/views.h"
+#include "clustering/joined_tree.h"
 #include "clustering/label_vectors.h"
 
 namespace labeltree {
 
 namespace {
 
-nb::tuple cluster(const FeatureMatrix& vectors, const BoundExamples& examples,
-                  const ClusteringOptions& options, Progress& progress) {
-  require_length(vectors.n_rows(), examples.view.n_labels, "vectors", "label");
-  TreeArrays tree;
-  {
-    nb::gil_scoped_release release;
-    tree = cluster_labels(vectors, examples.view.labels, options, progress);
-  }
+FeatureMatrix matrix_of(const LabelVectors& vectors) { return vectors.matrix(); }
+FeatureMatrix matrix_of(const BoundFeatures& vectors) { return vectors.matrix; }
+
+nb::tuple tree_arrays(TreeArrays&& tree) {
   return nb::make_tuple(to_numpy(std::move(tree.child_begin)), to_numpy(std::move(tree.label)));
 }
 
-template <class Vectors, class MatrixOf>
-void def_cluster_labels(nb::module_& m, MatrixOf matrix_of) {
-  m.def(
-      "cluster_labels",
-      [matrix_of](const Vectors& vectors, const BoundExamples& examples, const ClusteringOptions& options,
-                  Progress& progress) { return cluster(matrix_of(vectors), examples, options, progress); },
-      nb::arg("vectors"), nb::arg("examples"), nb::arg("options"), nb::arg("progress"),
-      "Cluster the labels into a tree by vectors of unit length; returns child_begin and label.");
+template <class Vectors>
+TreeTop top_of(const Vectors& vectors, const BoundExamples& examples, const ClusteringOptions& options,
+               Progress& progress, int64_t most_labels) {
+  const FeatureMatrix matrix = matrix_of(vectors);
+  require_length(matrix.n_rows(), examples.view.n_labels, "vectors", "label");
+  nb::gil_scoped_release release;
+  return cluster_top(matrix, examples.view.labels, options, most_labels, progress);
+}
+
+template <class Vectors>
+nb::tuple cluster_all(const Vectors& vectors, const BoundExamples& examples, const ClusteringOptions& options,
+                      Progress& progress) {
+  return tree_arrays(top_of(vectors, examples, options, progress, 0).tree);
+}
+
+template <class Vectors>
+nb::dict cluster_first(const Vectors& vectors, const BoundExamples& examples,
+                       const ClusteringOptions& options, Progress& progress, int64_t most_labels) {
+  TreeTop top = top_of(vectors, examples, options, progress, most_labels);
+  nb::dict result;
+  result["child_begin"] = to_numpy(std::move(top.tree.child_begin));
+  result["label"] = to_numpy(std::move(top.tree.label));
+  result["open_node"] = to_numpy(std::move(top.open.node));
+  result["open_begin"] = to_numpy(std::move(top.open.begin));
+  result["open_label"] = to_numpy(std::move(top.open.label));
+  result["open_n_seen"] = to_numpy(std::move(top.open.n_seen));
+  result["open_depth"] = to_numpy(std::move(top.open.depth));
+  result["open_seed"] = to_numpy(std::move(top.open.seed));
+  return result;
+}
+
+template <class Vectors>
+nb::tuple cluster_below(const Vectors& vectors, const BoundExamples& examples,
+                        const ClusteringOptions& options, Array<int32_t> labels, int64_t n_seen, int depth,
+                        uint64_t seed, Progress& progress) {
+  const FeatureMatrix matrix = matrix_of(vectors);
+  require_length(matrix.n_rows(), examples.view.n_labels, "vectors", "label");
+  const OpenNode node{{labels.data(), static_cast<int64_t>(labels.size())}, n_seen, depth, seed};
+  TreeArrays tree;
+  {
+    nb::gil_scoped_release release;
+    tree = cluster_subtree(matrix, examples.view.labels, options, node, progress);
+  }
+  return tree_arrays(std::move(tree));
+}
+
+nb::tuple join(Array<int32_t> child_begin, Array<int32_t> label, Array<int32_t> open_node,
+               const Items<nb::tuple>& subtrees) {
+  const auto span = [](const Array<int32_t>& array) {
+    return Span<int32_t>{array.data(), static_cast<int64_t>(array.size())};
+  };
+  std::vector<Array<int32_t>> owners;
+  std::vector<TreeSpans> parts;
+  for (nb::handle item : subtrees) {
+    nb::tuple pair;
+    if (!nb::try_cast(item, pair) || pair.size() != 2) {
+      throw nb::type_error("a subtree must be a tuple of child_begin and label");
+    }
+    owners.push_back(array_of<int32_t>(pair[0], "child_begin", "int32"));
+    owners.push_back(array_of<int32_t>(pair[1], "label", "int32"));
+    parts.push_back({span(owners[owners.size() - 2]), span(owners.back())});
+  }
+  TreeArrays tree;
+  {
+    nb::gil_scoped_release release;
+    tree = join_subtrees({span(child_begin), span(label)}, span(open_node), parts);
+  }
+  return tree_arrays(std::move(tree));
+}
+
+template <class Vectors>
+void def_clustering(nb::module_& m) {
+  m.def("cluster_labels", &cluster_all<Vectors>, nb::arg("vectors"), nb::arg("examples"), nb::arg("options"),
+        nb::arg("progress"),
+        "Cluster the labels into a tree by vectors of unit length; returns child_begin and label.");
+  m.def("cluster_top", &cluster_first<Vectors>, nb::arg("vectors"), nb::arg("examples"), nb::arg("options"),
+        nb::arg("progress"), nb::arg("most_labels"),
+        "The upper part of the tree of cluster_labels; nodes with at most most_labels labels are left open. "
+        "Returns child_begin, label, and open_node, open_begin, open_label, open_n_seen, open_depth and "
+        "open_seed: the arguments of cluster_subtree.");
+  m.def("cluster_subtree", &cluster_below<Vectors>, nb::arg("vectors"), nb::arg("examples"),
+        nb::arg("options"), nb::arg("labels").noconvert(), nb::arg("n_seen"), nb::arg("depth"),
+        nb::arg("seed"), nb::arg("progress"),
+        "The tree below an open node of cluster_top, which is its root: child_begin and label.");
 }
 
 }  // namespace
@@ -50,8 +124,12 @@ void bind_label_clustering(nb::module_& m) {
           nb::arg("sample") = kmeans.sample, nb::arg("max_iter") = kmeans.max_iter,
           nb::arg("eps") = kmeans.eps, nb::arg("seed") = by_default.seed,
           nb::arg("n_threads") = by_default.n_threads);
-  def_cluster_labels<LabelVectors>(m, [](const LabelVectors& vectors) { return vectors.matrix(); });
-  def_cluster_labels<BoundFeatures>(m, [](const BoundFeatures& vectors) { return vectors.matrix; });
+  def_clustering<LabelVectors>(m);
+  def_clustering<BoundFeatures>(m);
+  m.def("join_subtrees", &join, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
+        nb::arg("open_node").noconvert(), nb::arg("subtrees"),
+        "The tree of cluster_labels, given the top and what cluster_subtree found for each open node: "
+        "child_begin and label.");
 }
 
 }  // namespace labeltree

@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,8 @@ namespace {
 }
 
 // Checks what the kernel relies on. Returns whether the rows are sorted and free of duplicates.
-template <class Index, class Value>
-bool check_csr(const Index* indptr, int64_t n_rows, const Index* indices, int64_t n_indices,
+template <class Offset, class Index, class Value>
+bool check_csr(const Offset* indptr, int64_t n_rows, const Index* indices, int64_t n_indices,
                const Value* data, int64_t n_features) {
   bool canonical = true;
   if (indptr[0] != 0) throw std::invalid_argument("X: indptr must start with 0");
@@ -67,8 +68,8 @@ FeatureRange checked_range(const std::pair<int64_t, int64_t>& range, int64_t n_f
   return {range.first, range.second};
 }
 
-template <class Index, class Value>
-bool check_csr(const Array<Index>& indptr, const Array<Index>& indices, const Array<Value>& data,
+template <class Offset, class Index, class Value>
+bool check_csr(const Array<Offset>& indptr, const Array<Index>& indices, const Array<Value>& data,
                int64_t n_features) {
   require(indptr.size() > 0 && indices.size() == data.size(),
           "X: indptr, indices and data do not fit together");
@@ -78,8 +79,8 @@ bool check_csr(const Array<Index>& indptr, const Array<Index>& indices, const Ar
                    static_cast<int64_t>(indices.size()), data.data(), n_features);
 }
 
-template <class Index, class Value>
-BoundFeatures from_csr(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
+template <class Offset, class Index, class Value>
+BoundFeatures from_csr(Array<Offset> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
                        bool normalize, Range dense) {
   const bool canonical = check_csr(indptr, indices, data, n_features);
   const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
@@ -127,11 +128,11 @@ BoundFeatures from_pair(Array<Index> indptr, Array<Index> indices, Array<Value> 
           canonical};
 }
 
-template <class Index, class Value>
+template <class Offset, class Index, class Value>
 void def_csr(nb::class_<BoundFeatures>& c) {
-  c.def_static("csr", &from_csr<Index, Value>, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-               nb::arg("data").noconvert(), nb::arg("n_features"), nb::arg("normalize"),
-               nb::arg("dense_features").none() = nb::make_tuple(0, 0));
+  c.def_static("csr", &from_csr<Offset, Index, Value>, nb::arg("indptr").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("data").noconvert(), nb::arg("n_features"),
+               nb::arg("normalize"), nb::arg("dense_features").none() = nb::make_tuple(0, 0));
 }
 
 template <class Index, class Value, class DenseValue>
@@ -190,10 +191,13 @@ void def_hidden(nb::class_<BoundFeatures>& c) {
 void bind_feature_matrix(nb::module_& m) {
   nb::class_<BoundFeatures> c(m, "FeatureMatrix", nb::type_slots(reference_slots<BoundFeatures>),
                               "Rows of X, looked at where they are; checked when made.");
-  def_csr<int32_t, float>(c);
-  def_csr<int32_t, double>(c);
-  def_csr<int64_t, float>(c);
-  def_csr<int64_t, double>(c);
+  def_csr<int32_t, int32_t, float>(c);
+  def_csr<int32_t, int32_t, double>(c);
+  def_csr<int64_t, int64_t, float>(c);
+  def_csr<int64_t, int64_t, double>(c);
+  // Arrays that are mapped from a file: many entries, but few features.
+  def_csr<int64_t, int32_t, float>(c);
+  def_csr<int64_t, int32_t, double>(c);
   def_array<float>(c);
   def_array<double>(c);
   def_pairs<int32_t>(c);
@@ -204,6 +208,19 @@ void bind_feature_matrix(nb::module_& m) {
       "dense_features",
       [](const BoundFeatures& f) { return std::pair(f.matrix.dense().begin, f.matrix.dense().end); },
       "The range of features that are handled as dense ones.");
+  c.def_prop_ro("normalize", [](const BoundFeatures& f) { return f.matrix.normalize(); });
+  c.def_prop_ro(
+      "arrays", [](const BoundFeatures& f) { return f.owners; },
+      nb::sig("def arrays(self) -> list[numpy.typing.NDArray]"),
+      "The arrays it was made of: data; indptr, indices and data; or these and the dense data.");
+  c.def_prop_ro(
+      "rows",
+      [](const BoundFeatures& f) -> nb::object {
+        if (f.matrix.rows() == nullptr) return nb::none();
+        return nb::cast(to_numpy(std::vector<int64_t>(*f.matrix.rows())));
+      },
+      nb::sig("def rows(self) -> numpy.typing.NDArray[numpy.int64] | None"),
+      "The numbers of the rows in the arrays, or None for all rows.");
   c.def(
       "row",
       [](const BoundFeatures& f, int64_t row) {

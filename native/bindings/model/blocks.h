@@ -37,7 +37,7 @@ void check_features(const FeatureMatrix& features, const Model& model) {
 }
 
 // By the names that model files use; arrays that most models do not have are left out where they are empty.
-inline nb::dict to_numpy(BlockArrays&& arrays, bool has_dense = false) {
+inline nb::dict to_numpy(BlockArrays&& arrays, bool has_dense = false, bool has_codes = false) {
   nb::dict result;
   result["block_begin"] = to_numpy(std::move(arrays.block_begin));
   result["block_entry_begin"] = to_numpy(std::move(arrays.block_entry_begin));
@@ -47,7 +47,7 @@ inline nb::dict to_numpy(BlockArrays&& arrays, bool has_dense = false) {
   result["weight"] = to_numpy(std::move(arrays.weight));
   result["bias"] = to_numpy(std::move(arrays.bias));
   if (has_dense) result["dense_weight"] = to_numpy(std::move(arrays.dense_weight));
-  if (!arrays.code.empty()) {
+  if (has_codes || !arrays.code.empty()) {
     result["code_begin"] = to_numpy(std::move(arrays.code_begin));
     result["code"] = to_numpy(std::move(arrays.code));
     result["code_bias"] = to_numpy(std::move(arrays.code_bias));

@@ -1,9 +1,11 @@
 #include "training/held_out_blocks.h"
 
+#include <nanobind/stl/optional.h>
+
 #include <algorithm>
 
 #include "bindings/bindings.h"
-#include "bindings/core/views.h"
+#include "bindings/training/assignments.h"
 
 namespace labeltree {
 
@@ -11,7 +13,8 @@ namespace {
 
 nb::dict hold_out(const BoundTree& tree, const BoundExamples& examples, const SolverOptions& options,
                   Array<uint8_t> held_out, Array<int32_t> block, Array<int64_t> column_begin,
-                  Array<int32_t> column, Array<float> C_values, double negative_share, Progress& progress) {
+                  Array<int32_t> column, Array<float> C_values, double negative_share, Progress& progress,
+                  const std::optional<nb::dict>& assignment) {
   check_labels_of(examples.view, tree.view);
   require_length(held_out.size(), examples.view.n_rows(), "held_out", "row of X");
   require_length(column_begin.size(), static_cast<int64_t>(block.size()) + 1, "column_begin",
@@ -26,10 +29,13 @@ nb::dict hold_out(const BoundTree& tree, const BoundExamples& examples, const So
     const int64_t* begin = column_begin.data() + g;
     task.groups.push_back({block.data()[g], column.data() + begin[0], begin[1] - begin[0]});
   }
+  Assignment assigned(assignment);
   HeldOutPairs pairs;
   {
     nb::gil_scoped_release release;
-    pairs = held_out_blocks(tree.view, examples.view, options, task, progress);
+    const NodeRows rows =
+        assigned.find(tree.view, examples.view, all_blocks(tree.view), options.n_threads, progress);
+    pairs = held_out_blocks(tree.view, examples.view, rows, options, task, progress);
   }
   const size_t n_pairs = pairs.node.size();
   nb::dict result;
@@ -49,7 +55,7 @@ void bind_held_out_blocks(nb::module_& m) {
       "held_out_blocks", &hold_out, nb::arg("tree"), nb::arg("examples"), nb::arg("options"),
       nb::arg("held_out").noconvert(), nb::arg("block").noconvert(), nb::arg("column_begin").noconvert(),
       nb::arg("column").noconvert(), nb::arg("C_values").noconvert(), nb::arg("negative_share"),
-      nb::arg("progress"),
+      nb::arg("progress"), nb::arg("assignment") = nb::none(),
       "Learn groups of columns of blocks from the rows where held_out is 0, with each C, and score the rows "
       "where it is 1; returns group_begin, node, row, column, positive and score of the pairs.");
 }

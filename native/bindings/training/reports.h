@@ -20,8 +20,9 @@ nb::dict common_report(const Report& report) {
   return told;
 }
 
-inline nb::dict trained(BlockArrays&& arrays, const BoundExamples& examples, const nb::dict& report) {
-  nb::dict result = to_numpy(std::move(arrays), examples.view.features.dense().size() > 0);
+inline nb::dict trained(BlockArrays&& arrays, const BoundExamples& examples, const nb::dict& report,
+                        bool has_codes = false) {
+  nb::dict result = to_numpy(std::move(arrays), examples.view.features.dense().size() > 0, has_codes);
   result["report"] = report;
   return result;
 }

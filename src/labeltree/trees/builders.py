@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree import _native
-from labeltree.labels.reading import LabelRows
 from labeltree.trees.parameters import TREE_CONSTRAINTS
 
 if TYPE_CHECKING:
+    from labeltree.training.examples import Examples
+    from labeltree.training.run import Run
     from labeltree.trees.tree import LabelTree
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -22,31 +22,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class TreeInput:
-    """The training data and the settings of a run, as builders get them."""
+    """The training data and the context of a training, as builders get them."""
 
-    features: _native.FeatureMatrix
-    labels: LabelRows
-    sample_weight: NDArray[np.float32] | None
+    examples: Examples
     random_state: int
-    n_threads: int
-    progress: _native.Progress
+    run: Run
 
     @property
     def n_labels(self) -> int:
-        return self.labels.n_labels
-
-    @property
-    def examples(self) -> _native.Examples:
-        """The rows and labels as the kernel takes them."""
-        labels = self.labels
-        return _native.Examples(
-            self.features, labels.indptr, labels.indices, labels.n_labels, self.sample_weight
-        )
+        return self.examples.labels.n_labels
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """The number of rows that have each label."""
-        return np.bincount(self.labels.indices, minlength=self.n_labels)
+        return self.examples.labels.counts
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from labeltree import _native
 from labeltree.labels.reading import read_labels
+from labeltree.progress import Phases
+from labeltree.training.examples import Examples
+from labeltree.training.run import Run
 from labeltree.trees.builders import builder
+from labeltree.trees.kmeans_tasks import clustered_tree
 from labeltree.trees.label_vectors import check_label_vectors, make_label_vectors
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
@@ -80,7 +83,7 @@ def kmeans_tree(
     >>> near = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> kmeans_tree(X, [[0], [1], [2], [3]], arity=2, max_leaves=2, frequent_share=0, label_vectors=np.array(near),
     ...             random_state=0).to_nested()
-    [[0, 1], [2, 3]]
+    [[2, 3], [0, 1]]
     """
     options: dict[str, Any] = {
         "arity": arity,
@@ -101,18 +104,17 @@ def kmeans_tree(
     check_label_vectors(label_vectors, labels.n_labels)
     weight = check_sample_weight(sample_weight, labels.n_rows)
     return cluster_labels(
-        _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, weight),
+        Examples(features, labels, weight),
         **options,
         random_state=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
-        n_threads=n_threads(n_jobs),
-        progress=_native.Progress(),
+        run=Run(n_threads(n_jobs), Phases(None)),
     )
 
 
 @builder("kmeans", balanced=True)
 @builder("unbalanced_kmeans", balanced=False)
 def cluster_labels(
-    examples: _native.Examples,
+    examples: Examples,
     *,
     arity: int,
     max_leaves: int,
@@ -122,19 +124,17 @@ def cluster_labels(
     label_vectors: Any,
     label_vector_prune: float,
     random_state: int,
-    n_threads: int,
-    progress: _native.Progress,
+    run: Run,
 ) -> LabelTree:
     """Return the tree of `kmeans_tree` for arguments that are checked already."""
-    options = _native.ClusteringOptions(
-        arity=arity,
-        max_leaves=max_leaves,
-        max_depth=max_depth or 0,
-        balanced=balanced,
-        frequent_share=frequent_share,
-        sample=max(_SAMPLE, _LEAST_SAMPLE // arity),
-        seed=random_state,
-        n_threads=n_threads,
-    )
-    vectors = make_label_vectors(label_vectors, label_vector_prune, examples, n_threads, progress)
-    return LabelTree(*_native.cluster_labels(vectors, examples, options, progress))
+    options = {
+        "arity": arity,
+        "max_leaves": max_leaves,
+        "max_depth": max_depth or 0,
+        "balanced": balanced,
+        "frequent_share": frequent_share,
+        "sample": max(_SAMPLE, _LEAST_SAMPLE // arity),
+        "seed": random_state,
+    }
+    vectors = make_label_vectors(label_vectors, label_vector_prune, examples, run)
+    return clustered_tree(vectors, examples, options, run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,17 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from labeltree import _native
+from labeltree.engines import Task
+from labeltree.training.division import label_ranges
+from labeltree.training.shared_examples import SharedExamples, share_examples
+from labeltree.training.shared_features import FiledFeatures, SharedFeatures, share_features
 from labeltree.validation import check_features
+from labeltree.wording import count_text
 
-#: Label vectors as the kernel takes them.
-KernelVectors: TypeAlias = _native.LabelVectors | _native.FeatureMatrix
+if TYPE_CHECKING:
+    from labeltree.training.array_folder import Arrays
+    from labeltree.training.examples import Examples
+    from labeltree.training.run import Run
 
 
 def check_label_vectors(label_vectors: Any, n_labels: int) -> None:
@@ -31,30 +38,54 @@ def check_label_vectors(label_vectors: Any, n_labels: int) -> None:
         )
 
 
-def make_label_vectors(
-    label_vectors: Any,
-    prune: float,
-    examples: _native.Examples,
-    n_threads: int,
-    progress: _native.Progress,
-) -> KernelVectors:
-    """Return label vectors of unit length; computed vectors drop entries below `prune`."""
+def make_label_vectors(label_vectors: Any, prune: float, examples: Examples, run: Run) -> SharedFeatures:
+    """Return label vectors of unit length, for tasks; computed vectors drop entries below `prune`."""
+    workplace, n_labels = run.workplace, examples.labels.n_labels
     if not isinstance(label_vectors, str):
-        return given_vectors(label_vectors)
-    how = (examples, prune, n_threads, progress)
-    if label_vectors == "features":
-        return _native.label_vectors(*how)
-    if label_vectors == "cooccurrence":
-        return _native.cooccurrence_vectors(*how)
-    return _native.join_vectors(_native.label_vectors(*how), _native.cooccurrence_vectors(*how))
+        return share_features(given_vectors(label_vectors), "label-vectors", workplace)
+    shared = share_examples(examples, workplace)
+    tasks = [
+        Task(
+            f"vectors of labels {first} to {last - 1}",
+            vectors_in_range,
+            (shared, label_vectors, prune, run.task_threads, first, last),
+        )
+        for first, last in label_ranges(examples, workplace)
+    ]
+    title = f"computing vectors of {count_text(n_labels, 'label')}"
+    arrays = run.joined("label-vectors", title, tasks, offsets=("X0",))
+    sizes = {"features": examples.features.n_features, "cooccurrence": n_labels}
+    vectors = FiledFeatures(arrays, sizes.get(label_vectors, sum(sizes.values())), False, (0, 0))
+    return vectors.held() if workplace.is_here else vectors
 
 
-def label_vector_matrix(made: KernelVectors, label_vectors: Any) -> Any:
+def label_vector_matrix(vectors: _native.FeatureMatrix, label_vectors: Any) -> Any:
     """Return the result of `make_label_vectors` as a matrix with a row per label; it is sparse unless given dense."""
-    if isinstance(made, _native.LabelVectors):
-        indptr, indices, data = made.arrays()
-        return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, made.n_features))
-    return normalize(label_vectors)
+    if not isinstance(label_vectors, str):
+        return normalize(label_vectors)
+    indptr, indices, data = vectors.arrays
+    return sp.csr_array((data, indices, indptr), shape=(vectors.n_rows, vectors.n_features))
+
+
+def vectors_in_range(
+    examples: SharedExamples,
+    label_vectors: str,
+    prune: float,
+    n_threads: int,
+    first: int,
+    last: int,
+    progress: _native.Progress | None = None,
+) -> Arrays:
+    """Compute the vectors of some labels, as the arrays of a CSR matrix: a task."""
+    how = (examples.open(), prune, n_threads, progress or _native.Progress(), first, last)
+    if label_vectors == "features":
+        made = _native.label_vectors(*how)
+    elif label_vectors == "cooccurrence":
+        made = _native.cooccurrence_vectors(*how)
+    else:
+        made = _native.join_vectors(_native.label_vectors(*how), _native.cooccurrence_vectors(*how))
+    indptr, indices, data = made.arrays()
+    return {"X0": indptr, "X1": indices, "X2": data}
 
 
 def given_vectors(vectors: Any) -> _native.FeatureMatrix:

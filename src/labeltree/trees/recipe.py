@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
-from labeltree import _native
-from labeltree.labels.reading import LabelRows
 from labeltree.trees.builders import BUILDERS, TreeInput
 from labeltree.trees.label_vectors import check_label_vectors, label_vector_matrix, make_label_vectors
 from labeltree.trees.tree import LabelTree
 from labeltree.trees.wide_nodes import split_wide_nodes
 from labeltree.wording import count_text
+
+if TYPE_CHECKING:
+    from labeltree.training.examples import Examples
+    from labeltree.training.run import Run
 
 
 @runtime_checkable
@@ -80,36 +81,41 @@ class TreeRecipe:
         if self.clusters:
             check_label_vectors(self.label_vectors, n_labels)
 
-    def describe(self, n_labels: int) -> str:
-        """Return the title of the progress bar of `grow`."""
-        return f"{'clustering' if self.clusters else 'arranging'} {count_text(n_labels, 'label')}"
-
-    def grow(
-        self,
-        features: _native.FeatureMatrix,
-        labels: LabelRows,
-        sample_weight: NDArray[np.float32] | None,
-        seed: int,
-        n_threads: int,
-        progress: _native.Progress,
-    ) -> LabelTree:
+    def grow(self, examples: Examples, seed: int, run: Run) -> LabelTree:
         """Return the tree. A given tree is not changed, except that `max_arity` splits its wide nodes."""
+        labels = examples.labels
         if isinstance(self.tree, str):
-            data = TreeInput(features, labels, sample_weight, seed, n_threads, progress)
-            tree = BUILDERS[self.tree](self, data).collapse(self.collapse)
+            tree = self._build(TreeInput(examples, seed, run)).collapse(self.collapse)
         elif isinstance(self.tree, LabelTree):
             tree = self.tree
         else:
             tree = self.tree.label_tree(labels.classes)
             replace(self, tree=tree).check(labels.n_labels)
-        if self.max_arity is None or tree.arity <= self.max_arity:
+        max_arity = self.max_arity
+        if max_arity is None or tree.arity <= max_arity:
             return tree
         check_label_vectors(self.label_vectors, labels.n_labels)
-        examples = _native.Examples(features, labels.indptr, labels.indices, labels.n_labels, sample_weight)
-        made = make_label_vectors(self.label_vectors, self.label_vector_prune, examples, n_threads, progress)
+        made = make_label_vectors(self.label_vectors, self.label_vector_prune, examples, run).open()
         vectors = label_vector_matrix(made, self.label_vectors)
-        return split_wide_nodes(
-            tree, self.max_arity, vectors, seed=seed, n_threads=n_threads, progress=progress
+        return run.phase(
+            "splitting wide nodes",
+            lambda progress: split_wide_nodes(
+                tree,
+                max_arity,
+                vectors,
+                seed=seed,
+                n_threads=run.n_threads,
+                progress=progress,
+            ),
+        )
+
+    def _build(self, data: TreeInput) -> LabelTree:
+        """Return the tree of a builder. Clustering is long and shows bars of its own."""
+        build = BUILDERS[self.tree]
+        if self.clusters:
+            return build(self, data)
+        return data.run.phase(
+            f"arranging {count_text(data.n_labels, 'label')}", lambda progress: build(self, data)
         )
 
     @property
