@@ -1,17 +1,18 @@
-"""Data files as commands read them: whole, or block by block."""
+"""Data files and stores as commands read them: whole, or block by block."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from labeltree.data import ExampleStream
+    from labeltree.data import ExampleStream, Store
     from labeltree.data.columns import Columns
 
 #: The formats of `labeltree.data.formats`, which a help page need not import.
@@ -20,6 +21,8 @@ DataFormat: TypeAlias = Literal[
 ]
 
 BLOCK_BYTES = 1 << 23
+#: Rows of a store that are predicted at once.
+STORE_BLOCK_ROWS = 10_000
 
 #: A column, and its weight.
 _COLUMN = re.compile(r"(.+?)(?:=(\d+\.?\d*|\.\d+))?", re.DOTALL)
@@ -49,14 +52,15 @@ class Rows:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file named on the command line, or standard input (``-``), and how to read it.
+    """A file named on the command line, standard input (``-``) or the directory of a store, and how to read it.
 
     Columns that are not given have their usual names. With `one_based` None, ids count as usual in the format: in XMLC
     files from 0, features of libsvm files from 1.
     """
 
     path: str
-    format: DataFormat = "auto"
+    #: "store" only once it is recognised.
+    format: DataFormat | Literal["store"] = "auto"
     text: tuple[str, ...] = ()
     labels: str | None = None
     separator: str | None = None
@@ -80,7 +84,11 @@ class DataFile:
         from labeltree.data.sources import open_peeked, source_name
         from labeltree.errors import DataFormatError
 
-        format = format_of_name(self.path) if self.format == "auto" else self.format
+        if self.store is not None:
+            self._check_no_options()
+            yield replace(self, format="store")
+            return
+        format: Any = format_of_name(self.path) if self.format == "auto" else self.format
         if format is not None:
             yield replace(self, format=format)
             return
@@ -91,12 +99,21 @@ class DataFile:
                 raise DataFormatError(error.reason, source_name(self.path), error.line) from None
             yield replace(self, format=format, source=source)
 
+    @cached_property
+    def store(self) -> Store | None:
+        """The store, if the path is a directory."""
+        if not os.path.isdir(self.path):
+            return None
+        from labeltree.data import Store
+
+        return Store(self.path)
+
     @property
     def has_numbers(self) -> bool:
-        """Whether the format, once recognised, is one of rows of numbers."""
+        """Whether there are rows of numbers, and not of texts; to be asked once the format is recognised."""
         from labeltree.data.formats import NUMBER_FORMATS
 
-        return self.format in NUMBER_FORMATS
+        return self.format in NUMBER_FORMATS or (self.store is not None and self.store.vectorizer is None)
 
     @property
     def fields(self) -> dict[str, float] | None:
@@ -136,7 +153,7 @@ class DataFile:
         return Columns(text, labels, self.separator, self.id, are_fields=set(text) <= set(fields))
 
     def read(self) -> tuple[Any, Any]:
-        """Return X and y of a file of numbers, whose format is recognised."""
+        """Return X and y of a file or store of numbers, whose format is recognised."""
         from labeltree.data import read_libsvm, read_xmlc
         from labeltree.data.sources import source_name
         from labeltree.errors import DataFormatError
@@ -146,7 +163,9 @@ class DataFile:
                 f"expected rows of numbers (xmlc or libsvm), got texts ({self.format})",
                 source_name(self.path),
             )
-        self._check_no_columns()
+        if self.store is not None:
+            return self.store.X, self.store.y
+        self.check_no_columns()
         read = read_libsvm if self.format == "libsvm" else read_xmlc
         return read(
             self.source or self.path,
@@ -176,10 +195,14 @@ class DataFile:
         """
         from labeltree.data import ExampleStream
 
+        if self.store is not None:
+            raise ValueError(
+                f"{self.path} is a store, which has no texts any more: give the files it was made of"
+            )
         self._check_weights(fields if isinstance(fields, Mapping) else {})
         return ExampleStream(
             source or self.source or self.path,
-            self.format,
+            cast(DataFormat, self.format),
             columns=self.columns(labelled, fields),
             one_based=self.one_based,
             **settings,
@@ -189,6 +212,10 @@ class DataFile:
         """Return blocks of rows as they come, so that a file or a pipe need not fit in memory."""
         from labeltree.validation import n_threads
 
+        if self.store is not None:
+            with self.recognised() as file:
+                yield from file._stored_blocks(model)
+            return
         self._check_kind(model)
         stream = self.stream(
             labelled=labelled,
@@ -204,12 +231,50 @@ class DataFile:
             yield Rows(X, y, texts, None if self.id is None else stream.ids)
             n_rows = stream.n_examples
 
+    def stored_rows(self, model: Any) -> Rows:
+        """Return all rows of a store of texts for a model of texts, with lists of their labels; nothing is copied."""
+        from labeltree.labels.reading import as_lists
+
+        store = self._store_for(model)
+        return Rows(store.X, as_lists(store.labels))
+
+    def _stored_blocks(self, model: Any) -> Iterator[Rows]:
+        from labeltree.labels.reading import as_lists
+
+        n_rows = 0
+        for block in self._store_for(model).blocks(STORE_BLOCK_ROWS):
+            X = block.matrix()
+            if self.has_numbers:
+                X = self._for_model(X, model, n_rows)
+            yield Rows(X, as_lists(block.labels))
+            n_rows += len(block)
+
+    def _store_for(self, model: Any) -> Store:
+        """Return the store, if its rows mean anything to a model."""
+        assert self.store is not None
+        if not self.has_numbers and (model.model_.learns or not reads_whole_texts(model)):
+            raise ValueError(f"{self.path} has rows of texts, but the model was not trained on such rows")
+        model.model_.check_words(self.store)
+        return self.store
+
+    def _check_no_options(self) -> None:
+        """Refuse options that say how to read a file."""
+        import typer
+
+        given = {**vars(self), "format": None if self.format in ("auto", "store") else self.format}
+        for name in ("format", "text", "labels", "separator", "id", "one_based", "n_features", "n_labels"):
+            if given[name] not in (None, ()):
+                raise typer.BadParameter(
+                    f"is for reading files, but {self.path} is a store, which was read already",
+                    param_hint=f"--{name.replace('_', '-')}",
+                )
+
     @property
     def options(self) -> str:
         """The options of the columns that were given, as a shell reads them, each with a space before it."""
         given: list[tuple[str, str | None]] = [("--text", column) for column in self.text]
         given += [("--labels", self.labels), ("--separator", self.separator)]
-        if self.format != "auto":
+        if self.format not in ("auto", "store"):
             given.append(("--format", self.format))
         return "".join(f" {flag} {shlex.quote(value)}" for flag, value in given if value)
 
@@ -246,7 +311,8 @@ class DataFile:
                     param_hint="--text",
                 )
 
-    def _check_no_columns(self) -> None:
+    def check_no_columns(self) -> None:
+        """Refuse options of columns for a file of numbers."""
         import typer
 
         given = {"--text": self.text, "--labels": self.labels, "--separator": self.separator, "--id": self.id}

@@ -16,8 +16,7 @@ _size = partial(count, rich_help_panel="The data")
 
 _DATA = argument(
     "DATA",
-    "A file of texts or of rows of numbers, or - for standard input. Names ending in .gz, .xz and .zst are "
-    "decompressed.",
+    "A file of texts or rows of numbers, a store, or - for stdin. Names ending in .gz, .xz and .zst are decompressed.",
 )
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -77,8 +76,9 @@ _SIZES: dict[str, tuple[Any, Any]] = {
 def reads_data(command: Callable[..., None] | None = None, *, sizes: bool = False) -> Callable[..., Any]:
     """Replace the `DataFile` among the parameters of a command by the name of a file and options to read it with.
 
-    The parameter is the argument DATA; ``Annotated[DataFile, …]`` gives it another name and help text, and
-    ``DataFile | None`` makes it optional. With `sizes`, there are options for the numbers of features and labels.
+    The parameter is the argument DATA; ``Annotated[DataFile, …]`` gives it another name and help text,
+    ``DataFile | None`` makes it optional, and ``list[DataFile]`` takes several names. With `sizes`, there are
+    options for the numbers of features and labels.
     """
     if command is None:
         return partial(reads_data, sizes=sizes)
@@ -90,7 +90,8 @@ def reads_data(command: Callable[..., None] | None = None, *, sizes: bool = Fals
     def reading(**given: Any) -> None:
         path, settings = given.pop(name), {option: given.pop(option) for option in added}
         settings["text"] = tuple(settings["text"] or ())
-        command(**given, **{name: None if path is None else DataFile(path, **settings)})
+        files = [DataFile(one, **settings) for one in path] if isinstance(path, list) else None
+        command(**given, **{name: files or (None if path is None else DataFile(path, **settings))})
 
     parameters: list[inspect.Parameter] = []
     for parameter in signature.parameters.values():
@@ -118,4 +119,5 @@ def _is_data_file(annotation: Any) -> bool:
 def _of_a_name(annotation: Any) -> Any:
     """Return the annotation of the name of a file in place of that of a `DataFile`."""
     kind, *shown = get_args(annotation) if get_origin(annotation) is Annotated else (annotation, _DATA)
-    return Annotated[(str if kind is DataFile else str | None, *shown)]
+    names = {DataFile: str, list[DataFile]: list[str]}.get(kind, str | None)
+    return Annotated[(names, *shown)]

@@ -1,4 +1,4 @@
-"""`labeltree data`: list, fetch and locate data sets."""
+"""`labeltree data`: list, fetch and locate data sets, and make stores."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from labeltree.cli import options
 from labeltree.cli.help_page import command_group
 from labeltree.cli.options import argument, option
+from labeltree.cli.store_import import import_
+from labeltree.cli.store_information import check, info
 
 Name = Annotated[
     str, argument("NAME", "Name of a data set, as 'labeltree data list' prints it, in upper or lower case.")
@@ -140,12 +142,18 @@ def path(name: Name, cache: Cache = None, json: options.Json = False) -> None:
 
 
 def _data() -> None:
-    """Fetch data sets of the Extreme Classification Repository by name.
+    """Import data files into a store, and fetch data sets of the Extreme Classification Repository by name.
 
-    They are kept in the folder LABELTREE_DATA_HOME, by default ~/.cache/labeltree, with checksums that are verified
-    at each use.
+    A store is a directory that every command takes in place of a data file. It is mapped into memory, not read, so that
+    it may be larger than memory.
+
+    Data sets are kept in the folder LABELTREE_DATA_HOME, by default ~/.cache/labeltree, with checksums that are
+    verified at each use.
 
     [bold]A session[/bold]
+
+        labeltree data import 'part-*.jsonl.gz' --to texts.store
+        labeltree train texts.store --model tags
 
         labeltree data list
         labeltree data fetch eurlex-4k
@@ -153,4 +161,8 @@ def _data() -> None:
     """
 
 
-data_app = command_group("data", _data, {"list": list_, "fetch": fetch, "path": path})
+data_app = command_group(
+    "data",
+    _data,
+    {"import": import_, "info": info, "check": check, "list": list_, "fetch": fetch, "path": path},
+)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeltree.data.sources import read_lines
+from labeltree.cli.data_file import DataFile
+from labeltree.data.filtered_pairs import read_filtered_pairs
 from labeltree.errors import DataFormatError
 
 
@@ -28,17 +29,15 @@ class FilteredPairs:
     @classmethod
     def read(cls, path: Path) -> FilteredPairs:
         """Read a file with lines 'row label', both counted from 0."""
+        return cls.of(read_filtered_pairs(path), str(path))
+
+    @classmethod
+    def of(cls, pairs: NDArray[np.int64], path: str) -> FilteredPairs:
+        """Return an array of rows and labels as pairs."""
         of_row: dict[int, set[int]] = defaultdict(set)
-        for number, line in read_lines(path):
-            words = line.split()
-            if not words:
-                continue
-            if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
-                raise DataFormatError(
-                    f"expected 'row label', two numbers from 0, got {line.strip()[:40]!r}", str(path), number
-                )
-            of_row[int(words[0])].add(int(words[1]))
-        return cls({row: frozenset(labels) for row, labels in of_row.items()}, str(path))
+        for row, label in pairs.tolist():
+            of_row[row].add(label)
+        return cls({row: frozenset(labels) for row, labels in of_row.items()}, path)
 
     def check(self, n_rows: int, labels: NDArray[Any]) -> None:
         """Raise `DataFormatError` if a pair is of a row that the data do not have, or if labels are not numbers."""
@@ -83,3 +82,12 @@ class FilteredPairs:
         """Return the k best labels of each row that count."""
         best = model.predict_topk(X, k + self.most, label_weight=label_weight).labels
         return [labels[:k] for labels in self.without(np.asarray(best).tolist())]
+
+
+def filtered_pairs(path: Path | None, data: DataFile) -> FilteredPairs | None:
+    """Return the pairs of a file or else of a store, if there are any."""
+    if path is not None:
+        return FilteredPairs.read(path)
+    if data.store is None or len(data.store.filtered_pairs) == 0:
+        return None
+    return FilteredPairs.of(data.store.filtered_pairs, data.path)

@@ -7,7 +7,7 @@ import io
 import lzma
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -38,10 +38,11 @@ def compressing(path: str, file: BinaryIO) -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def open_decompressed(path: str) -> Iterator[BinaryIO]:
-    """Open a file for reading, decompressed by its suffix.
+def open_decompressed(path: str) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+    """Open a file for reading, decompressed by its suffix; also yield a function that says how far it was read.
 
-    Damaged data raise `DataFormatError`, also while the file is read.
+    The function returns a number of bytes of the file as it is on disk. Damaged data raise `DataFormatError`, also
+    while the file is read.
     """
     name = path.lower()
     errors: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError)
@@ -55,10 +56,10 @@ def open_decompressed(path: str) -> Iterator[BinaryIO]:
             content = _ZstandardReader(file, _zstandard(path))
             errors = (*errors, _zstandard(path).ZstdError)
         else:
-            yield file
+            yield file, file.tell
             return
         try:
-            yield io.BufferedReader(content, _BLOCK_BYTES)
+            yield io.BufferedReader(content, _BLOCK_BYTES), file.tell
         except errors as error:
             suffix = name.rpartition(".")[2]
             raise DataFormatError(f"expected a valid {suffix} file, but: {error}", path) from error

@@ -42,13 +42,23 @@ def standard_input() -> TextIO:
 @contextmanager
 def open_stream(source: Source) -> Iterator[BinaryIO]:
     """Open `source`, decompressed, to be read once from its beginning with little memory."""
+    with open_measured(source) as (file, _):
+        yield file
+
+
+@contextmanager
+def open_measured(source: Source) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+    """Open `source` as `open_stream` does; also yield a function that says how far it was read.
+
+    The function returns a number of bytes, of a compressed file those on disk; always 0 if `source` is not a file.
+    """
     if not isinstance(source, (str, os.PathLike)):
-        yield source
+        yield source, lambda: 0
     elif os.fspath(source) == "-":
-        yield standard_input().buffer
+        yield standard_input().buffer, lambda: 0
     else:
-        with open_decompressed(os.fspath(source)) as file:
-            yield file
+        with open_decompressed(os.fspath(source)) as opened:
+            yield opened
 
 
 def is_plain_file(source: Source) -> bool:

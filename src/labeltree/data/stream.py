@@ -23,11 +23,12 @@ from .jsonl import JsonLines
 from .labelled_rows import RowReader
 from .lines import LineError, line_blocks
 from .numbered_rows import read_numbered_rows
-from .sources import Source, is_plain_file, open_stream, source_name
+from .sources import Source, is_plain_file, open_measured, source_name
 
 BLOCK_BYTES = 1 << 18
 
-_HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+\d+[ \t]+\d+[ \t]*\r?(?:\n|\Z)")
+#: The first line of an XMLC file: the numbers of rows, features and labels.
+XMLC_HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]*\r?(?:\n|\Z)")
 
 
 def read_stream(
@@ -136,6 +137,8 @@ class ExampleStream:
         Number of rows in the header of an XMLC file, once it is read.
     ids : list
         The ids of the last batch, each None if the stream has none.
+    n_bytes : int
+        Number of bytes of the file read so far, of a compressed file those on disk.
     """
 
     source: Source
@@ -153,6 +156,7 @@ class ExampleStream:
     n_bad_lines: int = field(default=0, init=False)
     header_rows: int | None = field(default=None, init=False)
     ids: list[Any] = field(default_factory=list, init=False)
+    n_bytes: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._batches = self._read()
@@ -170,8 +174,9 @@ class ExampleStream:
     def _read(self) -> Generator[Batch]:
         name = source_name(self.source)
         try:
-            with open_stream(self.source) as file:
+            with open_measured(self.source) as (file, position):
                 for parsed in self._parsed(file, name):
+                    self.n_bytes = position()
                     if isinstance(parsed, LineError):
                         self._count_bad_line(parsed)
                     else:
@@ -209,7 +214,7 @@ class ExampleStream:
 
     def _parsed_lines(self, first: bytes, blocks: Iterator[bytes]) -> Parsed:
         if self.format == "xmlc":
-            header = _HEADER.match(first)
+            header = XMLC_HEADER.match(first)
             if header is not None:
                 self.header_rows, first = int(header[1]), first[header.end() :]
             return read_numbered_rows(chain([first], blocks), self._row_reader(), int(header is not None))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -60,6 +62,7 @@ class ExtremeRows:
 
         self.n_rows, self.n_test = n_rows, n_test
         self.n_features, self.n_labels = n_features, n_labels
+        self.seed = seed
         self._key = hashed(seed, 0)
         self.labels = LabelHierarchy(
             n_labels, arity=arity, exponent=exponent, labels_per_row=labels_per_row, key=hashed(seed, 1)
@@ -69,13 +72,29 @@ class ExtremeRows:
         )
         self._block_rows = max(1, int(_BLOCK_ENTRIES / (features_per_row + labels_per_row)))
 
-    def blocks(self, *, test: bool) -> Iterator[tuple[csr_matrix, csr_matrix]]:
-        """Yield X and y of the training or test rows, a block at a time."""
+    def blocks(
+        self, *, test: bool, first_row: int = 0, n_threads: int = 1
+    ) -> Iterator[tuple[csr_matrix, csr_matrix]]:
+        """Yield X and y of the training or test rows from `first_row` on, a block at a time."""
         seeds = hashed(self._key, int(test))
         n_rows = self.n_test if test else self.n_rows
-        for begin in range(0, max(1, n_rows), self._block_rows):  # at least one block, even without rows
-            rows = np.arange(begin, min(begin + self._block_rows, n_rows))
-            yield self._draw(hashed(seeds, rows))
+
+        def draw(begin: int) -> tuple[csr_matrix, csr_matrix]:
+            return self._draw(hashed(seeds, np.arange(begin, min(begin + self._block_rows, n_rows))))
+
+        # At least one block, even without rows.
+        begins = range(first_row, max(first_row + 1, n_rows), self._block_rows)
+        if n_threads == 1:
+            yield from map(draw, begins)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting: deque[Future[tuple[csr_matrix, csr_matrix]]] = deque()
+            for begin in begins:
+                waiting.append(pool.submit(draw, begin))
+                if len(waiting) > 2 * n_threads:  # few blocks are in memory at once
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def _draw(self, keys: Bits) -> tuple[csr_matrix, csr_matrix]:
         label_indptr, positions = self.labels.draw(hashed(keys, 0))

@@ -1,0 +1,99 @@
+"""The directory of a store that is to be written: a new one, or one to resume."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from labeltree.model_file.lock import LOCK_NAME
+
+from .array_names import ARRAY_TYPES, DOCUMENT_NAME, PROGRESS_NAME, file_name, stored_type
+from .progress_file import Progress, job_hash
+
+#: The temporary names that `open_atomic` gives to the documents of a store.
+_TEMPORARY_NAME = re.compile(r"\.(store|unfinished)\.json\.[0-9a-f]{8}\.tmp", re.ASCII)
+_ARRAY_FILES = frozenset(map(file_name, ARRAY_TYPES))
+
+
+def prepare(path: Path, job: Mapping[str, Any], overwrite: bool) -> Progress:
+    """Return what is safe of a job in a directory; make the directory ready for a new one.
+
+    Raises `FileExistsError` if it has anything that must be kept, `ValueError` if an unfinished store is damaged.
+    """
+    names = {entry.name for entry in path.iterdir()}
+    for name in filter(_TEMPORARY_NAME.fullmatch, names):
+        remove(path, name)
+    if foreign := {name for name in names if not _is_ours(name)}:
+        raise FileExistsError(
+            f"{path} has other files, such as {min(foreign)}: choose another directory, or an empty one"
+        )
+    if DOCUMENT_NAME in names and not overwrite:
+        raise FileExistsError(
+            f"{path} has a store already: choose another directory, or replace it with --overwrite (overwrite=True)"
+        )
+    if DOCUMENT_NAME not in names and PROGRESS_NAME in names:
+        progress = _progress_of(path, job, overwrite)
+        if progress is not None:
+            return progress
+    # Without its document, a store that is replaced is none any more.
+    for name in (DOCUMENT_NAME, PROGRESS_NAME, *sorted(names & _ARRAY_FILES)):
+        remove(path, name)
+    progress = Progress(job)
+    progress.write(path)
+    return progress
+
+
+def remove(path: Path, name: str) -> None:
+    """Remove a file of a store, if it is there."""
+    with suppress(FileNotFoundError):
+        os.unlink(path / name)
+
+
+def _progress_of(path: Path, job: Mapping[str, Any], overwrite: bool) -> Progress | None:
+    """Return what is safe of this job; None to start anew."""
+    try:
+        progress = Progress.read(path)
+        _check_sizes(path, progress)
+    except ValueError as error:
+        if overwrite:
+            return None
+        raise ValueError(f"{error}; start anew with --overwrite (overwrite=True)") from None
+    if job_hash(progress.job) == job_hash(job):
+        return progress
+    if overwrite:
+        return None
+    raise FileExistsError(
+        f"{path} has an unfinished store of other files or other options ({_difference(progress.job, job)}): run the "
+        "command that began it again, or start anew with --overwrite (overwrite=True)"
+    )
+
+
+def _check_sizes(path: Path, progress: Progress) -> None:
+    """Raise `ValueError` if an array has fewer items than are safe."""
+    for name, n_items in progress.items.items():
+        file, expected = path / file_name(name), n_items * stored_type(name).itemsize
+        found = os.lstat(file).st_size if os.path.lexists(file) else 0
+        if found < expected:
+            raise ValueError(
+                f"the unfinished store is damaged: expected {expected:,} bytes in {file.name}, got {found:,}"
+            )
+
+
+def _difference(found: Mapping[str, Any], job: Mapping[str, Any]) -> str:
+    """Return the first part of two jobs that differs."""
+    for name in sorted(found.keys() | job.keys()):
+        if found.get(name) != job.get(name):
+            return f"another {name}"
+    return "another job"
+
+
+def _is_ours(name: str) -> bool:
+    return (
+        name in _ARRAY_FILES
+        or name in (DOCUMENT_NAME, PROGRESS_NAME, LOCK_NAME)
+        or _TEMPORARY_NAME.fullmatch(name) is not None
+    )
