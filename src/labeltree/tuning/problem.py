@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from labeltree.classifier import LabelTreeClassifier
-from labeltree.labels.reading import read_label_lists, read_labels
+from labeltree.labels.reading import (
+    LabelRows,
+    as_class_array,
+    label_order,
+    read_label_lists,
+    read_labels,
+    read_labels_of,
+)
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.timing import shortest_seconds
 from labeltree.tuning.halving import Rung
@@ -152,6 +159,8 @@ class Problem:
 def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
     """Return the labels of training and validation rows, in the same columns."""
     rows = read_labels(y)
+    if rows.kind == "lists" and isinstance(y, LabelRows):
+        return _with_all_labels(rows, read_labels(y_valid))
     if rows.kind == "lists":  # validation rows may have labels that no training row has
         both = read_label_lists([*y, *y_valid]).matrix()
         return both[: rows.n_rows], both[rows.n_rows :]
@@ -163,6 +172,13 @@ def _read_both(y: Any, y_valid: Any) -> tuple[Any, Any]:
             f"and {valid.n_labels} ({valid.kind}); pass matrices with the same columns, or lists of labels"
         )
     return rows.matrix(), valid.matrix()
+
+
+def _with_all_labels(rows: LabelRows, valid: LabelRows) -> tuple[Any, Any]:
+    """Return the labels of the rows of a store and of validation rows, in columns for the labels of both."""
+    classes = as_class_array(label_order({*rows.classes.tolist(), *valid.classes.tolist()}))
+    both = [read_labels_of(one, classes, "lists").matrix() for one in (rows, valid)]
+    return both[0], both[1]
 
 
 def _vocabulary_bytes(vectorizer: TextVectorizer | None) -> int:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from copy import copy
 from numbers import Integral
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
+from labeltree.engines.context import current_engine
+from labeltree.mapped_rows import labels_given
 from labeltree.model.texts import are_texts, as_texts
 from labeltree.text.settings import WORD_ANALYZERS
 from labeltree.text.tagger import Tagger
@@ -24,6 +28,7 @@ from labeltree.tuning.problem import Problem
 from labeltree.tuning.result import Trial, Tuning
 from labeltree.tuning.screening import Screening
 from labeltree.tuning.space import SEARCHED, TEXT_SEARCHED, SearchSpace
+from labeltree.tuning.trial_runners import EngineTrials, OwnTrials, TrialRunner
 from labeltree.validation import Number
 
 #: Parameters of a run, which do not change the model.
@@ -32,7 +37,7 @@ _OF_THE_RUN = ("n_jobs", "verbose")
 
 def tune(
     X: Any,
-    y: Any,
+    y: Any = None,
     X_valid: Any = None,
     y_valid: Any = None,
     *,
@@ -49,12 +54,13 @@ def tune(
 
     The seed (the `random_state` of `estimator`) determines the trials, their order, their scores and sizes. The time
     determines the number of trials, which trials are skipped because they would take too long, and the measured times;
-    these only matter for the Pareto front.
+    these only matter for the Pareto front. With an engine (`labeltree.engine`), its workers run several trials at once,
+    so that more trials fit into the budget.
 
     Parameters
     ----------
     X, y
-        Examples, in any form that `fit` takes. X may also be texts, as for `Tagger.fit`.
+        Examples, in any form that `fit` takes, a store included. X may also be texts, as for `Tagger.fit`.
     X_valid, y_valid : optional
         Validation examples, in the same form. By default a fifth of the rows is held out, up to 10,000 rows.
     budget : float
@@ -88,7 +94,8 @@ def tune(
     """
     if not Number(0, open_low=True).accepts(budget):
         raise ValueError(f"budget must be a finite number of seconds above 0, got {budget!r}")
-    begin = monotonic()
+    begin, engine = monotonic(), current_engine()
+    y, y_valid = labels_given(X, y), labels_given(X_valid, y_valid)
     space = SearchSpace() if space is None else space
     base, vectorizer, space = _split(X, estimator, space)
     check_search(base, space, metric, vectorizer)
@@ -103,6 +110,8 @@ def tune(
     candidates = space.candidates(start, base.solver, base.penalty, random)
     if vectorizer is not None:
         X, X_valid = list(as_texts(X)), None if X_valid is None else list(as_texts(X_valid))
+        if engine.n_workers > 1:
+            vectorizer.n_jobs = engine.n_threads
     problem = Problem.read(X, y, X_valid, y_valid, metric, random, vectorizer)
     rungs = ladder(len(problem.order), space.n_trees)
     halving = SuccessiveHalving(len(rungs), len(candidates))
@@ -111,7 +120,7 @@ def tune(
     def run(job: Job) -> Iterator[Trial]:
         candidate = candidates[job.candidate]
         try:
-            for trial in problem.trials(base, candidate, rungs[job.rung]):
+            for trial in runner.trials(job):
                 yield trial
                 if job.rung == 0 and screening.record(candidate, trial):
                     halving.record(job, -math.inf, math.inf)  # it is not promoted
@@ -125,15 +134,21 @@ def tune(
 
     trials: list[Trial] = []
     is_interrupted = False
-    try:
-        for trial in search(halving, rungs, run, budget - (monotonic() - begin), monotonic):
-            trials.append(trial)
-            if on_trial is not None:
-                on_trial(trial)
-    except KeyboardInterrupt:
-        if not trials:
-            raise
-        is_interrupted = True
+    with ExitStack() as stack:
+        runner: TrialRunner = OwnTrials(problem, base, candidates, rungs)
+        if engine.n_workers > 1:
+            of_engine = EngineTrials(engine, problem, base, candidates, rungs, halving)
+            runner = stack.enter_context(of_engine)
+        left = budget - (monotonic() - begin)
+        try:
+            for trial in search(halving, rungs, run, left, monotonic, runner.seconds):
+                trials.append(trial)
+                if on_trial is not None:
+                    on_trial(trial)
+        except KeyboardInterrupt:
+            if not trials:
+                raise
+            is_interrupted = True
     return Tuning(tuple(trials), metric, given, problem.n_valid_rows, text_given, is_interrupted)
 
 
@@ -143,8 +158,12 @@ def search(
     run: Callable[[Job], Iterator[Trial]],
     budget: float,
     clock: Callable[[], float],
+    seconds: Mapping[Job, float] = MappingProxyType({}),
 ) -> Iterator[Trial]:
-    """Run one job after another, as long as one should end within the budget."""
+    """Run one job after another, as long as one should end within the budget.
+
+    `seconds` has the times of jobs that were run ahead; others take the time until the next one.
+    """
     begin = started = clock()
     taken: dict[Job, float] = {}
 
@@ -157,7 +176,7 @@ def search(
             yield trial
             halving.record(job, trial.score, trial.model_bytes)
         now = clock()
-        taken[job], started = now - started, now
+        taken[job], started = seconds.get(job, now - started), now
 
 
 def _expected_seconds(job: Job, rungs: list[Rung], taken: dict[Job, float]) -> float:

@@ -1,0 +1,39 @@
+"""`InProcess`: the engine that runs tasks here, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from joblib import cpu_count
+
+from labeltree.engines.protocol import LocalPlace, published_directory
+from labeltree.engines.task import Task, most_expensive_first
+
+
+class InProcess:
+    """Runs tasks in this process, one after the other: the engine if no other is chosen.
+
+    Examples
+    --------
+    >>> from labeltree.engines import InProcess, Task
+    >>> dict(InProcess().run([Task("a square", pow, (3, 2)), Task("a cube", pow, (3, 3))]))
+    {0: 9, 1: 27}
+    """
+
+    n_workers = 1
+
+    @property
+    def n_threads(self) -> int:
+        return int(cpu_count())
+
+    def publish(self, directory: Path) -> LocalPlace:
+        return LocalPlace(str(published_directory(directory)))
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        for number in most_expensive_first(tasks):
+            yield number, tasks[number].run(*tasks[number].arguments)
+
+    def close(self) -> None:
+        """Do nothing: nothing runs between tasks."""
