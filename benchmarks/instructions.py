@@ -27,7 +27,7 @@ UNCOUNTABLE = "x86_64_v4"
 ENTRIES = {
     "labeltree::read_text_format": "byte",
     "labeltree::label_vectors": "feature",
-    "labeltree::cluster_labels": "feature",
+    "labeltree::cluster_top": "feature",
     "labeltree::assign_to_nodes": "row",
     "labeltree::train_blocks": "feature visited",
     "descent_pass": "feature visited",

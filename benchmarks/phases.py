@@ -19,7 +19,6 @@ import labeltree.training.tree_plan
 from labeltree import LabelTreeClassifier, _native
 from labeltree.data import read_xmlc
 from labeltree.labels.label_index import LabelIndex
-from labeltree.labels.reading import LabelRows, read_labels
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.linear_forest import LinearForest
 
@@ -128,7 +127,9 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
                 (labeltree.model.feature_reader, "check_features", "check features"),
                 (labeltree.training.fit, "read_labels", "check labels"),
                 (_native, "label_vectors", "tree: label vectors"),
-                (_native, "cluster_labels", "tree: clustering"),
+                (_native, "cluster_top", "tree: clustering"),
+                (_native, "assign_rows", "nodes: assign rows"),
+                (_native, "block_costs", "nodes: costs"),
                 (labeltree.training.tree_plan, "LinearForest", "prepare to predict"),
             )
         )
@@ -137,45 +138,25 @@ def profile_training(train: Path, model_path: Path, n_trees: int, threads: int) 
         )
         with ledger.time_rest("fit: the rest"):
             model.fit(X, y)
-    _part_assignment(model, read_labels(y), ledger, threads)
     with ledger.time("save"):
         model.save(model_path)
     return Training(model, ledger, X.nnz / X.shape[0])
 
 
-_BEFORE_SOLVING = "nodes: assign rows, plan"
-
-
 def _solving(train_blocks: Callable[..., Any], ledger: Ledger) -> Callable[..., Any]:
-    """The kernel announces the solving; it assigns rows and plans before, and assembles the weights after it."""
+    """The kernel announces the solving; it plans before, and assembles the weights after it."""
 
     def watched(*arguments: Any) -> Any:
         milestones = Milestones()
         result = milestones.watch(train_blocks, *arguments)
         begun = milestones.begun[0] if milestones.begun else milestones.started
         ended = milestones.ended[-1] if milestones.ended else milestones.finished
-        ledger.enter(_BEFORE_SOLVING, begun - milestones.started)
+        ledger.enter("nodes: plan", begun - milestones.started)
         ledger.enter("nodes: solve", ended - begun)
         ledger.enter("nodes: assemble", milestones.finished - ended)
         return result
 
     return watched
-
-
-def _part_assignment(model: LabelTreeClassifier, labels: LabelRows, ledger: Ledger, threads: int) -> None:
-    """Part the assignment of rows from the plan, by doing it once more alone."""
-    started = time.perf_counter()
-    for tree in model.trees_:
-        _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, threads)
-    alone = time.perf_counter() - started
-    parted = {}
-    for phase, seconds in ledger.seconds.items():
-        if phase == _BEFORE_SOLVING:
-            parted["nodes: assign rows"] = min(alone, seconds)
-            parted["nodes: plan"] = max(0.0, seconds - alone)
-        else:
-            parted[phase] = seconds
-    ledger.seconds = parted
 
 
 def profile_prediction(model_path: Path, X: Any, k: int, threads: int) -> Ledger:

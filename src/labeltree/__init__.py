@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from labeltree.deep.encoder_tree import EncoderTreeClassifier
     from labeltree.embedding.extremetext import ExtremeTextClassifier
     from labeltree.embedding.fasttext import FastTextClassifier
+    from labeltree.engines.context import engine
     from labeltree.errors import DataFormatError, LabelTreeError, ModelFileError
     from labeltree.mixing import MixedModel, mix
     from labeltree.online import OnlineLabelTreeClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "OnlineLabelTreeClassifier",
     "PfastreXMLClassifier",
     "__version__",
+    "engine",
     "mix",
 ]
 
@@ -56,6 +58,7 @@ _HOMES = {
     "OneVsRestClassifier": "labeltree.rivals.one_vs_rest",
     "OnlineLabelTreeClassifier": "labeltree.online",
     "PfastreXMLClassifier": "labeltree.rivals.fastxml",
+    "engine": "labeltree.engines.context",
     "mix": "labeltree.mixing",
 }
 _SUBPACKAGES = (
@@ -64,6 +67,7 @@ _SUBPACKAGES = (
     "datasets",
     "decisions",
     "deep",
+    "engines",
     "exchange",
     "metrics",
     "model_file",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from inspect import signature
@@ -14,22 +16,27 @@ import numpy as np
 
 from labeltree.label_tree_estimator import LabelTreeEstimator
 from labeltree.labels.reading import read_labels, read_labels_of
+from labeltree.mapped_rows import labels_given
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.reranked_forest import RerankedForest
 from labeltree.node_estimators.estimators import check_node_estimator
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.node_estimators.plan import EstimatorLearner, EstimatorPlan
-from labeltree.progress import phases
+from labeltree.progress import Phases, phases
 from labeltree.training.examples import Examples
+from labeltree.training.identity import training_identity
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
-from labeltree.training.parameters import check_estimator
-from labeltree.training.plan import Plan, Run
+from labeltree.training.memory_plan import Needs, check_memory, own_memory
+from labeltree.training.parameters import check_checkpoint, check_estimator
+from labeltree.training.plan import Plan
 from labeltree.training.presets import preset
 from labeltree.training.reranking import RerankedPlan
+from labeltree.training.run import Run
 from labeltree.training.solvers import SOLVERS, check_solver_parameters, default_c, incremental_settings
-from labeltree.training.tree_plan import TreePlan, tree_grower
+from labeltree.training.tree_plan import TreePlan
+from labeltree.training.workplace import Workplace, workplace
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree, more_trees
@@ -60,7 +67,14 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "solver": Choice(tuple(SOLVERS)),
     "rerank": Number(0, LARGEST_INTEGER, integer=True),
+    "memory_gb": Number(0, open_low=True, optional=True),
+    "checkpoint": Choice((), (str, os.PathLike), optional=True),
 }
+
+
+#: Parameters that say how a model is trained or answers, and that its weights do not depend on.
+_RESOURCES = ("memory_gb", "checkpoint")
+_ANSWERS = ("search", "beam", "tree_weight", "missing_estimates", "normalize_siblings", "n_jobs", "verbose")
 
 
 @dataclass(eq=False, repr=False)
@@ -181,6 +195,14 @@ class LabelTreeClassifier(LabelTreeEstimator):
         a tree does not propose a label: averages are too low.
     normalize_siblings : bool
         Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
+    memory_gb : float, optional
+        Gigabytes of memory that training may use. Finished parts go to temporary files (in the directory that the
+        environment variable TMPDIR names), and the model maps them. The model does not depend on it. Set it if training
+        runs out of memory, and read X and y from a `labeltree.data.Store`, which is mapped as well.
+    checkpoint : path, optional
+        A directory for finished parts. If it has parts of the same training, training resumes from them. Remove the
+        directory after saving the model. A checkpoint of other examples or parameters is refused. It needs an integer
+        `random_state`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn: None is one, -1 is one per processor. The model does not depend on it.
     random_state : int, RandomState or None
@@ -268,6 +290,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     tree_weight: Any = None
     missing_estimates: str = "path"
     normalize_siblings: bool = False
+    memory_gb: float | None = None
+    checkpoint: Any = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -282,9 +306,47 @@ class LabelTreeClassifier(LabelTreeEstimator):
         # A saved model may come from a version where an unused parameter had another default.
         if training:
             check_solver_parameters(self, _DEFAULTS)
+            check_checkpoint(self)
+            self._check_resources()
+
+    def _check_resources(self) -> None:
+        """Raise `ValueError` for a limit or a checkpoint that this training would not keep to."""
+        if self.memory_gb is not None and (self.rerank > 0 or self.node_estimator is not None):
+            what = "rerank" if self.rerank > 0 else "node_estimator"
+            raise ValueError(
+                f"memory_gb limits the training of linear trees only: leave out memory_gb, or {what}"
+            )
+        if self.checkpoint is not None and self.node_estimator is not None:
+            raise ValueError(
+                "checkpoint keeps linear node classifiers only: leave out checkpoint, or node_estimator"
+            )
+
+    def _for_some_rows(self) -> LabelTreeClassifier:
+        # Only the training on all rows has a checkpoint.
+        copied: LabelTreeClassifier = super()._for_some_rows().set_params(checkpoint=None)
+        return copied
 
     def link_of(self, loss: str) -> str:
         return choose_link(self.link, loss, LOSSES[loss].links)
+
+    def open_workplace(self, examples: Examples, shown: Phases) -> AbstractContextManager[Workplace]:
+        identity = None
+        if self.checkpoint is not None:
+            ignored = {*_RESOURCES, *_ANSWERS}
+            parameters = {
+                name: value for name, value in self.get_params(deep=False).items() if name not in ignored
+            }
+            identity = training_identity(examples, parameters, shown)
+        return workplace(self._task_memory(examples), self.checkpoint, identity)
+
+    def _task_memory(self, examples: Examples) -> int | None:
+        """Return the number of bytes that a task may use; raise `ValueError` if `memory_gb` is too little."""
+        if self.memory_gb is None:
+            return None
+        limit, base = int(self.memory_gb * 1e9), own_memory()
+        needs = Needs.of(examples, n_threads(self.n_jobs), self.arity if self.tree == "kmeans" else 0)
+        check_memory(limit, base, needs)
+        return limit - base
 
     def make_plan(self) -> Plan:
         """Return the plan of the training."""
@@ -330,7 +392,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         )
 
     def add_trees(
-        self, X: Any, y: Any, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, n_trees: int = 1, *, tree: Any = None, sample_weight: Any = None
     ) -> LabelTreeClassifier:
         """Train more trees and add them to a trained model, whose trees do not change.
 
@@ -368,7 +430,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         grown = self._with_more_trees(n_trees, tree, old)
         grown.check_parameters()
         reader: Any = model.reader
-        labels = read_labels_of(y, self.classes_, model.label_kind)
+        labels = read_labels_of(labels_given(X, y), self.classes_, model.label_kind)
         weight = check_sample_weight(sample_weight, labels.n_rows)
         X = model.feature_rows(X)
         examples = Examples(reader.read_rows(X), labels, weight, reader=reader, X=X)
@@ -376,8 +438,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         recipes = TreeRecipe.of(grown).for_each(grown.n_trees)[old.n_trees :]
         plan = grown._plan_of(recipes, grown.seeds(n_trees, old.n_trees), model.training.facts.get("C_"))
         trees: Any = old.proposer if isinstance(old, RerankedForest) else old
-        with phases(self.verbose) as shown:
-            run = Run(n_threads(self.n_jobs), shown)
+        with phases(self.verbose) as shown, workplace(self._task_memory(examples)) as place:
+            run = Run(n_threads(self.n_jobs), shown, workplace=place)
             trained = plan.train(examples, run)
             joined = trees.joined(trained.forest, grown.weight_of_trees(grown.n_trees))
             trained = replace(trained, forest=joined)
@@ -424,7 +486,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
             grown.tree_weight = [*self.weight_of_trees(old.n_trees), *[1.0] * n_trees]
         return grown
 
-    def build_tree(self, X: Any, y: Any, sample_weight: Any = None) -> LabelTree:
+    def build_tree(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabelTree:
         """Return the first tree that `fit` would train on these examples, without training it.
 
         Examples
@@ -435,16 +497,13 @@ class LabelTreeClassifier(LabelTreeEstimator):
         """
         self.check_parameters(training=False)
         _, features = FeatureReader.learn(type(self).__name__, X, self.normalize)
-        labels = read_labels(y)
+        labels = read_labels(labels_given(X, y))
         examples = Examples(features, labels, check_sample_weight(sample_weight, labels.n_rows))
         examples.check()
         recipe = TreeRecipe.of(self).for_each(self.n_trees)[0]
         recipe.check(labels.n_labels)
         with phases(self.verbose) as shown:
-            return shown.run(
-                recipe.describe(labels.n_labels),
-                tree_grower(recipe, examples, self.seeds(1)[0], n_threads(self.n_jobs)),
-            )
+            return recipe.grow(examples, self.seeds(1)[0], Run(n_threads(self.n_jobs), shown))
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
 
@@ -473,7 +532,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
             stored["C"] = self.C_
         # The parameter came later: a model without it is saved as before. What was trained is saved, not what was set.
         forest = self.model_.forest
-        del stored["rerank"]
+        for name in ("rerank", *_RESOURCES):
+            stored.pop(name, None)
         return {**stored, "rerank": forest.n_proposals} if isinstance(forest, RerankedForest) else stored
 
     # -- settings of published systems -----------------------------------------------------------------------------

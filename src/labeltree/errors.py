@@ -4,7 +4,8 @@
     ├── ChecksumError (ValueError)     a data set differs from its first download
     ├── DataFormatError (ValueError)   a data file does not have the expected format
     ├── DownloadError (OSError)        a data set cannot be fetched
-    └── ModelFileError (ValueError)    a model directory is missing, damaged, malicious or from a newer version
+    ├── ModelFileError (ValueError)    a model directory is missing, damaged, malicious or from a newer version
+    └── WorkerError (RuntimeError)     a worker of an engine dies again and again, or has other versions
 
 A wrong argument raises `ValueError` or `TypeError`; a model that has not been trained raises
 `sklearn.exceptions.NotFittedError`.
@@ -12,7 +13,14 @@ A wrong argument raises `ValueError` or `TypeError`; a model that has not been t
 
 from __future__ import annotations
 
-__all__ = ["ChecksumError", "DataFormatError", "DownloadError", "LabelTreeError", "ModelFileError"]
+__all__ = [
+    "ChecksumError",
+    "DataFormatError",
+    "DownloadError",
+    "LabelTreeError",
+    "ModelFileError",
+    "WorkerError",
+]
 
 
 #: The longest reason of an error in a data file, in characters.
@@ -67,3 +75,7 @@ class DownloadError(LabelTreeError, OSError):
 
 class ModelFileError(LabelTreeError, ValueError):
     """A model directory cannot be used; the message names the file and gives the reason."""
+
+
+class WorkerError(LabelTreeError, RuntimeError):
+    """A worker of an engine cannot do its tasks; the message names the task and gives the reason."""

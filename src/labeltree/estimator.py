@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -11,13 +12,17 @@ from sklearn.utils import Tags
 from labeltree.decisions.decision import Tuning
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.labels.reading import read_labels
+from labeltree.mapped_rows import labels_given
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.questions import Questions
 from labeltree.training.hold_out import set_aside
+from labeltree.training.workplace import Workplace, workplace
 from labeltree.validation import Number, check_arguments
 
 if TYPE_CHECKING:
+    from labeltree.progress import Phases
     from labeltree.text.vectorizer import TextVectorizer
+    from labeltree.training.examples import Examples
 
 _Self = TypeVar("_Self", bound="Estimator")
 
@@ -38,7 +43,11 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self: _Self, X: Any, y: Any, sample_weight: Any = None) -> _Self:
-        """Train on the examples X with labels y."""
+        """Train on the examples X with labels y, which may be left out if X is a store."""
+
+    def open_workplace(self, examples: Examples, shown: Phases) -> AbstractContextManager[Workplace]:
+        """Open the place where a training runs its tasks and keeps their results."""
+        return workplace()
 
     def fit_arguments(self, vectorizer: Any) -> dict[str, Any]:
         """Return further arguments of `fit` for X that a vectorizer made of texts: most estimators need none."""
@@ -48,7 +57,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         self: _Self,
         metric: str | Metric,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         holdout: float = 0.3,
@@ -82,7 +91,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
         """
         self.check_parameters()
         check_arguments("fit_for", {"holdout": holdout}, {"holdout": Number(0, 1)})
-        tuning, chosen, labels = Tuning(method, floor), get_metric(metric), read_labels(y)
+        tuning, chosen, labels = Tuning(method, floor), get_metric(metric), read_labels(labels_given(X, y))
         if tuning.method_for(chosen) == "fixed":
             return self.fit(X, labels, sample_weight).decide_for(chosen, method=method)
         rest, aside = set_aside(X, labels, sample_weight, holdout, self.random_state)

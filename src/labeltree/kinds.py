@@ -115,7 +115,7 @@ KINDS = (
                 "missing_estimates",
                 "normalize_siblings",
             ),
-            "The run": _RUN,
+            "The run": ("memory_gb", "checkpoint", *_RUN),
         },
         "A probabilistic label tree: the default.",
         ("parabel", "bonsai", "napkinxc"),

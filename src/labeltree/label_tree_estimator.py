@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.calibration.level_maps import Calibration
 from labeltree.estimator import Estimator
+from labeltree.mapped_rows import labels_given
 from labeltree.model.block_weights import BlockWeights
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
@@ -126,7 +127,9 @@ class LabelTreeEstimator(Estimator):
 
     # -- calibrating, saving ---------------------------------------------------------------------------------------
 
-    def calibrate(self: _Self, X: Any, y: Any, *, method: str = "isotonic", random_state: int = 0) -> _Self:
+    def calibrate(
+        self: _Self, X: Any, y: Any = None, *, method: str = "isotonic", random_state: int = 0
+    ) -> _Self:
         """Calibrate the probabilities on rows that the model was not trained on.
 
         For each level of each tree, a map from scores of nodes to probabilities is fitted. It replaces the link from
@@ -155,7 +158,8 @@ class LabelTreeEstimator(Estimator):
         """
         from labeltree.calibration.fitting import fit_calibration
 
-        fitted = fit_calibration(self.model_, X, y, method, random_state, self.make_search())
+        labels = labels_given(X, y)
+        fitted = fit_calibration(self.model_, X, labels, method, random_state, self.make_search())
         self.calibration_ = fitted
         del self.decision_
         return self

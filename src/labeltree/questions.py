@@ -17,6 +17,7 @@ from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.fitted import Fitted
 from labeltree.labels.reading import plain_labels
 from labeltree.labels.weights import ranking_weight
+from labeltree.mapped_rows import labels_given
 from labeltree.metrics.names import Metric, get_metric
 from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.label_matrix import (
@@ -387,12 +388,13 @@ class Questions(Fitted):
             )
 
         def pairs() -> ValidationPairs:
-            if X_valid is None or y_valid is None:
+            y = labels_given(X_valid, y_valid)
+            if X_valid is None or y is None:
                 raise ValueError(
                     f"thresholds for {chosen.name} are tuned on validation rows: pass X_valid and y_valid, or train "
                     "with fit_for, which sets rows aside"
                 )
-            return validation_pairs(model, X_valid, y_valid, self.make_search(), floor)
+            return validation_pairs(model, X_valid, y, self.make_search(), floor)
 
         # Under one lock: a model that learns meanwhile may have more labels than the thresholds.
         with model.reading():

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, validate_data
 
 from labeltree import _native
+from labeltree.mapped_rows import MappedRows
 from labeltree.wording import with_article
 
 #: The kernel counts in 32 bits.
@@ -173,6 +174,8 @@ def check_features(
     recorded ones. `dense_features` is the range of dense features that the model was trained with; None to take it
     from X. An X with fewer than `min_rows` rows is refused.
     """
+    if isinstance(X, MappedRows):
+        return _check_mapped(estimator, X, normalize, reset, dense_features, min_rows)
     if is_pair(X):
         return _check_pair(estimator, X, normalize, reset, dense_features, min_rows)
     if min_rows == 0 and is_empty(X):  # scikit-learn would refuse it, because it has no columns
@@ -200,11 +203,8 @@ def check_features(
             order="C",
             ensure_min_samples=min_rows,
         )
-    elif X.shape[1] != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
+    else:
+        _check_width(estimator, X.shape[1])
     if not sp.issparse(X):
         return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize), dense_features)
 
@@ -231,7 +231,39 @@ def is_rows_of_names(X: Any) -> bool:
 
 def take_rows(X: Any, rows: ArrayLike) -> Any:
     """Return some rows of X, in the form of X."""
+    if isinstance(X, MappedRows):
+        return X.take(rows)
     return tuple(_safe_indexing(part, rows) for part in X) if is_pair(X) else _safe_indexing(X, rows)
+
+
+def _check_mapped(
+    estimator: BaseEstimator,
+    X: MappedRows,
+    normalize: bool,
+    reset: bool,
+    dense_features: DenseRange,
+    min_rows: int,
+) -> _native.FeatureMatrix:
+    """Return the rows of a store, which have no names, where they are."""
+    n_rows, n_features = X.shape
+    if n_rows < min_rows or (reset and n_features == 0):
+        raise ValueError(
+            f"expected a store with at least {min_rows} row and 1 feature, got {n_rows} rows and {n_features} features"
+        )
+    if reset:
+        estimator.n_features_in_ = n_features
+        vars(estimator).pop("feature_names_in_", None)
+    else:
+        _check_width(estimator, n_features)
+    return X.features(bool(normalize), dense_features)
+
+
+def _check_width(estimator: BaseEstimator, n_features: int) -> None:
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
 
 
 def _check_pair(

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.command_line import write_texts
 from tests.small_models import small_data, small_model
 
 from labeltree import FastXMLClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier, mix
 from labeltree.cli import main
-from labeltree.data import write_libsvm, write_word_vectors, write_xmlc
+from labeltree.data import Store, write_libsvm, write_word_vectors, write_xmlc
+from labeltree.data.store import number_files, text_files, writer
 from labeltree.model_file import load
 from labeltree.model_file.journal_lines import Lesson
 from labeltree.model_file.lock import ModelLock
@@ -25,7 +27,7 @@ from labeltree.tuning import write_parameters
 
 X, LABELS = small_data()
 Y = [[int(name.rpartition(" ")[2]) for name in row] for row in LABELS]
-MODEL, FILE, TOLD = "model", "file", "told"
+MODEL, FILE, TOLD, STORE = "model", "file", "told", "store"
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,31 @@ def seen_lessons(folder: Path) -> Any:
         return sorted(opened.model.classes_.tolist())
 
 
+def importing(*names: str) -> Callable[[Path], None]:
+    """Return the task that imports files into a store, in small blocks that are made safe one by one."""
+    act = command("data", "import", *(f"@{name}" for name in names), "--to", f"@{STORE}")
+
+    def act_in_small_blocks(folder: Path) -> None:
+        number_files.BLOCK_BYTES, text_files.BLOCK_BYTES = 3000, 600
+        writer.CHECKPOINT_BYTES = 0
+        act(folder)
+
+    return act_in_small_blocks
+
+
+def with_texts(folder: Path) -> None:
+    write_texts(folder / "a.jsonl", 12, 0)
+
+
+def seen_store(folder: Path) -> Any:
+    """Return the files of a store that is complete and undamaged."""
+    path = folder / STORE
+    if not (path / "store.json").exists():
+        return None
+    Store(path).verify()
+    return {file.name: file.read_bytes() for file in path.glob("*.bin")}, (path / "store.json").read_bytes()
+
+
 def written(name: str, write: Callable[[Path, int], None]) -> Task:
     """Return the task that writes a file over another one."""
     return Task(lambda folder: write(folder / name, 0), lambda folder: write(folder / name, 1), seen_file)
@@ -176,6 +203,8 @@ def make_tasks() -> dict[str, Task]:
             seen_model,
         ),
         "learn": Task(with_online_model, learn, seen_lessons),
+        "import rows": Task(with_rows, importing("rows.txt"), seen_store),
+        "import texts": Task(with_texts, importing("a.jsonl"), seen_store),
         "xmlc": written(f"{FILE}.txt", lambda path, n: write_xmlc(path, y + n, y)),
         "xmlc.gz": written(f"{FILE}.txt.gz", lambda path, n: write_xmlc(path, y + n, y)),
         "libsvm.xz": written(f"{FILE}.svm.xz", lambda path, n: write_libsvm(path, y + n, y)),

@@ -23,7 +23,7 @@ TASKS = [
         "decide",
         "convert",
     ),
-    *("xmlc", "xmlc.gz", "libsvm.xz", "word vectors", "parameters", "predict"),
+    *("xmlc", "xmlc.gz", "libsvm.xz", "word vectors", "parameters", "predict", "import texts"),
 ]
 Do = Callable[..., dict[str, Any]]
 
@@ -106,7 +106,7 @@ def test_failing_at_every_call(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "fault", [{"action": "short"}, {"action": "fail", "errno": "EINTR"}], ids=["short", "EINTR"]
 )
-@of("save", "save new", "xmlc.gz", "predict")
+@of("save", "save new", "xmlc.gz", "predict", "import rows")
 def test_short_and_interrupted_calls_are_repeated(stage: Stage, fault: dict[str, Any]) -> None:
     for at in range(1, stage.n_calls + 1):
         answer = stage.disturb(at=at, **fault)
@@ -118,7 +118,7 @@ def test_short_and_interrupted_calls_are_repeated(stage: Stage, fault: dict[str,
         assert stage.listing() == stage.files
 
 
-@of("save", "save new", "train", "decide", "xmlc", "libsvm.xz", "predict")
+@of("save", "save new", "train", "decide", "xmlc", "libsvm.xz", "predict", "import rows")
 def test_files_that_cannot_grow(stage: Stage) -> None:
     """As on a full disk, but for every size at which it may be full."""
     largest = max(path.stat().st_size for path in stage.folder.rglob("*") if path.is_file())

@@ -43,7 +43,7 @@ COMMANDS = (
 #: Python objects, which cannot be typed.
 IN_PYTHON_ONLY = ("node_estimator",)
 TREE_COMMANDS = ("build", "show", "import", "export")
-DATA_COMMANDS = ("list", "fetch", "path")
+DATA_COMMANDS = ("import", "info", "check", "list", "fetch", "path")
 
 
 @cache

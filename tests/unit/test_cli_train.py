@@ -110,7 +110,8 @@ def test_every_parameter_is_taken(data: Path, tmp_path: Path, solver: dict[str, 
     }  # fmt: skip
     defaults = LabelTreeClassifier().get_params()
     # rerank does not go with label_weight: test_reranking has it.
-    assert given.keys() | set(SOLVER_PARAMETERS) | {"node_estimator", "rerank"} == defaults.keys()
+    others = {"node_estimator", "rerank", "memory_gb", "checkpoint"}  # the last two have tests of their own
+    assert given.keys() | set(SOLVER_PARAMETERS) | others == defaults.keys()
     options: list[Any] = []
     for name, value in given.items():
         flag = name.replace("_", "-")
@@ -309,3 +310,16 @@ class TestReplacing:
         run("learn", data, "--model", tmp_path / "model")
         result = run("train", "no-such-file.txt", "--model", tmp_path / "model", exit_code=1)
         assert "add --overwrite" in result.stderr
+
+
+def test_limits_checkpoints_and_workers_do_not_change_the_model(data: Path, tmp_path: Path) -> None:
+    def train(*options: object) -> bytes:
+        run("train", data, "--model", tmp_path / "model", *options)
+        return (tmp_path / "model" / "model.json").read_bytes()
+
+    whole = train()
+    assert train("--memory-gb", 1) == whole
+    assert train("--workers", 2, "--checkpoint", tmp_path / "run") == whole
+    assert (tmp_path / "run" / "tree-1").is_dir()
+    too_little = run("train", data, "--model", tmp_path / "model", "--memory-gb", 0.01, exit_code=1)
+    assert "memory_gb=0.01 does not suffice: this training needs at least" in too_little.stderr

@@ -21,7 +21,7 @@ from labeltree.rivals.one_vs_rest.negatives import Negatives, find_negatives
 from labeltree.training import column_plan
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 
 pytestmark = pytest.mark.native
 

@@ -18,7 +18,7 @@ from labeltree.progress import phases
 from labeltree.training import trial as trial_module
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.trial import FEWEST_ROWS, WORK_SHARE, Trial, TrialScores, draw_columns
 
 pytestmark = pytest.mark.native

@@ -53,7 +53,8 @@ def compare(
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.trained_model import open_model
 
-    if data.path == "-" or (Path(data.path).exists() and not Path(data.path).is_file()):
+    path = Path(data.path)
+    if data.path == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
         raise typer.BadParameter("is read by both models: give the name of a file", param_hint="DATA")
     models = [open_model(path, parameters) for path in (first, second)]
     names = LabelNames(models[0], label_names)

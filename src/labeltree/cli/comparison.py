@@ -17,7 +17,7 @@ from labeltree.cli.console import printable
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.decided_labels import decided_lists
 from labeltree.cli.evaluation import CUTOFFS, propensity_weights
-from labeltree.cli.filtered_pairs import FilteredPairs
+from labeltree.cli.filtered_pairs import FilteredPairs, filtered_pairs
 from labeltree.cli.label_names import LabelNames
 from labeltree.cli.labelled_rows import label_lists, read_labelled_rows
 from labeltree.metrics import Comparison, compare
@@ -141,7 +141,7 @@ def measure(
     **settings: Any,
 ) -> ModelComparison:
     """Let each model read and answer the rows of a file, and compare the answers."""
-    filtered = FilteredPairs({}) if filter_labels is None else FilteredPairs.read(filter_labels)
+    filtered = filtered_pairs(filter_labels, data) or FilteredPairs({})
     first, second = (read_labelled_rows(model, path, data) for model, path in zip(models, paths, strict=True))
     true, other = label_lists(first.y), label_lists(second.y)
     if list(map(set, true)) != list(map(set, other)):

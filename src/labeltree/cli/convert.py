@@ -51,9 +51,10 @@ def convert(
     """
     from labeltree.cli.console import standard_output, titled
     from labeltree.cli.figures import bytes_text
+    from labeltree.data.store.mapping import is_store
 
     path = source.path
-    if path != "-" and Path(path).is_dir():
+    if path != "-" and Path(path).is_dir() and not is_store(path):
         if weights is None:
             raise typer.BadParameter(f"{path} is a model: give the type of weights", param_hint="--weights")
         _convert_model(Path(path), Path(target), weights)

@@ -53,7 +53,7 @@ def evaluate(
     from labeltree.cli.console import print_json, standard_output, titled
     from labeltree.cli.evaluation import Evaluation
     from labeltree.cli.evaluation_report import write_report
-    from labeltree.cli.filtered_pairs import FilteredPairs
+    from labeltree.cli.filtered_pairs import filtered_pairs
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
@@ -67,9 +67,12 @@ def evaluate(
         raise typer.BadParameter(
             "is about the most probable labels: leave --label-weight out", param_hint="--report"
         )
-    if report is not None and filter_labels is not None:
-        raise typer.BadParameter("is about all labels: leave --filter-labels out", param_hint="--report")
-    filtered = None if filter_labels is None else FilteredPairs.read(filter_labels)
+    filtered = filtered_pairs(filter_labels, data)
+    if report is not None and filtered is not None:
+        raise typer.BadParameter(
+            "is about all labels: leave --filter-labels out, or import the store without it",
+            param_hint="--report",
+        )
     classifier = open_model(model, parameters)
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)

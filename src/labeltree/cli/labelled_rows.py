@@ -45,6 +45,8 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
 
 def _examples(model: Any, source: DataFile) -> Rows:
     """Read all rows for a model of texts or an online model, with lists of their labels, known or not."""
+    if source.store is not None and not model.model_.learns:
+        return source.stored_rows(model)
     blocks = list(source.blocks_for(model, labelled=True))
     if not blocks:
         return Rows([], [])

@@ -81,7 +81,7 @@ def run_search(
             None if valid is None else valid.X,
             None if valid is None else valid.y,
             budget=max(budget - (time.monotonic() - started), 1e-3),
-            estimator=Tagger(estimator, vectorizer) if rows.are_texts else estimator,
+            estimator=Tagger(estimator, vectorizer) if rows.has_whole_texts else estimator,
             space=SearchSpace().fixed(**fixed),
             metric=metric,
             on_trial=display.show,

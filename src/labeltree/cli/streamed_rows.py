@@ -71,6 +71,10 @@ def open_streamed_rows(
     source: DataFile, buffer_rows: int, text_options: Collection[str] = ()
 ) -> StreamedRows:
     """Look at the first line of a file that will be streamed; `text_options` are the options for texts given."""
+    if source.store is not None:
+        raise typer.BadParameter(
+            "is for files, but a store is read where it is: leave it out", param_hint="--stream"
+        )
     if source.path == "-" or (os.path.exists(source.path) and not os.path.isfile(source.path)):
         raise typer.BadParameter(
             "--stream reads the data once for each epoch: give a file, not standard input or a pipe"

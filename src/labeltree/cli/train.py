@@ -9,6 +9,7 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
+from labeltree.cli.engine_options import Ray, Workers, chosen_engine
 from labeltree.cli.figures import range_text, seconds_text
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameter_search import (
@@ -118,6 +119,8 @@ def train(
     buffer_rows: Annotated[
         int, option("With --stream: maximum number of rows in the buffer.", metavar="N", min=1)
     ] = 100_000,
+    ray: Ray = None,
+    workers: Workers = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -232,12 +235,15 @@ def train(
         with stopwatch.phase("vectorizing"):
             rows = rows.vectorized(vectorizer)
     if tree is not None and not rows.are_texts and not isinstance(rows, StreamedRows):
-        classifier.tree = tree = fit_for_columns(tree, label_names, rows.y.shape[1], rows.first_label)
+        classifier.tree = tree = fit_for_columns(tree, label_names, rows.n_labels, rows.first_label)
     if kind.reads_texts and names is None:
         names = label_names_in(tree, rows.labels)
-    rows.fit(classifier, **({"label_names": names} if kind.reads_texts else {}))
+    with chosen_engine(ray, workers):
+        rows.fit(classifier, **({"label_names": names} if kind.reads_texts else {}))
     labels = classifier.classes_.tolist()
-    classifier.label_names_ = label_names_in(tree, labels) if names is None else names
+    found_names = label_names_in(tree, labels) if names is None else names
+    if found_names is not None:  # a store may have names, too
+        classifier.label_names_ = found_names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
         classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))

@@ -23,7 +23,7 @@ from labeltree.model.weight_types import WEIGHT_TYPES
 from labeltree.progress import phases
 from labeltree.training.fit import fit
 from labeltree.training.parameters import check_estimator
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
@@ -87,7 +87,12 @@ class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
     n_jobs: int | None
 
     def fit(
-        self: _Self, X: Any, y: Any, sample_weight: Any = None, *, words: Sequence[str | None] | None = None
+        self: _Self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        words: Sequence[str | None] | None = None,
     ) -> _Self:
         """Train on the examples X with labels y.
 

@@ -15,8 +15,8 @@ from labeltree.embedding.forest import EmbeddingForest
 from labeltree.embedding.node_vectors import CERTAIN_SCORE, NodeVectors
 from labeltree.embedding.vectors import Vectors
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Trained
-from labeltree.training.tree_plan import tree_grower
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe
 from labeltree.wording import count_text
@@ -98,10 +98,8 @@ class EmbeddingPlan:
 
     def grow_tree(self, examples: Examples, run: Run) -> LabelTree:
         """Build the tree of these examples."""
-        n_labels = examples.labels.n_labels
-        self.recipe.check(n_labels)
-        grow = tree_grower(self.recipe, examples, self.seed, run.n_threads)
-        return run.phase(self.recipe.describe(n_labels), grow)
+        self.recipe.check(examples.labels.n_labels)
+        return self.recipe.grow(examples, self.seed, run)
 
     def trainer(
         self,

@@ -18,7 +18,7 @@ from labeltree.labels.reading import as_class_array, label_order, read_labels_of
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.model import Model, TrainingRecord
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.validation import check_count
 from labeltree.wording import count_text, with_article
 

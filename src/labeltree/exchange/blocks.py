@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labeltree import _native
+from labeltree.cached import cached_property
 from labeltree.trees import LabelTree
 from labeltree.trees.checks import first_true
 
@@ -156,7 +157,12 @@ class Paths:
         block_keys = self._block_keys(block_row, parent)
         order = np.argsort(block_keys, kind="stable")
         self._known = block_keys[order]
-        self.blocks = NodeBlocks.of(tree, block_row[order], parent[order])
+        self._block_row, self._block_parent = block_row[order], parent[order]
+
+    @cached_property
+    def blocks(self) -> NodeBlocks:
+        """The blocks, with all their nodes: of a flat tree, every row has every node."""
+        return NodeBlocks.of(self._tree, self._block_row, self._block_parent)
 
     def entries(self, rows: Int64Array, nodes: NDArray[np.integer]) -> Int64Array:
         """Return the entries of `blocks` for nodes on the paths of these rows, or for siblings of such nodes."""

@@ -31,6 +31,8 @@ def read_label_names(
       have any order, and other columns are ignored. Otherwise the first column has the label and the second its name.
     - ``.ttl``, ``.rdf``, ``.jsonld``, ``.nt`` and ``.skos``: a SKOS vocabulary. Labels are URIs, their last parts or
       notations, and names are the ``skos:prefLabel``. This needs ``rdflib`` (the extra ``skos``).
+    - ``.json`` and ``.jsonl``: a JSON object per line, whose ``title`` is the name of the label 0, 1, 2 and so on, as
+      in the ``lbl.json`` of the Extreme Classification Repository.
     - others: the names of the labels 0, 1, 2 and so on, one per line.
 
     Parameters
@@ -80,6 +82,7 @@ class NameFile:
     @classmethod
     def read(cls, path: str | os.PathLike[str], language: str = "en") -> NameFile:
         """Read a file; see `read_label_names`."""
+        from labeltree.data.compression import uncompressed_name
         from labeltree.data.sources import read_lines
         from labeltree.trees import Taxonomy
         from labeltree.trees.concept_table import is_table
@@ -91,7 +94,8 @@ class NameFile:
         if is_table(path):
             table = _read_table(path, language)
             return cls(name, Taxonomy(table.keys(), [None] * len(table), table.values()))
-        lines = [line for _, line in read_lines(path)]
+        is_json = uncompressed_name(name).endswith((".json", ".jsonl"))
+        lines = [line for _, line in read_lines(path, _title if is_json else str)]
         return cls(name, Taxonomy(range(len(lines)), [None] * len(lines), lines), is_list=True)
 
     def names_of(self, labels: Iterable[Any]) -> dict[Any, str]:
@@ -125,6 +129,18 @@ def names_in(concepts: Taxonomy, labels: list[Any]) -> dict[Any, str]:
     """Return the names of the labels that are concepts and have a name."""
     found = zip(labels, concepts.concepts_of(labels).tolist(), strict=True)
     return {label: concepts.names[i] for label, i in found if i >= 0 and concepts.names[i]}
+
+
+def _title(line: str) -> str:
+    """Return the title in a JSON object."""
+    from labeltree.data.jsonl import parse_object
+    from labeltree.data.lines import LineError
+
+    record = parse_object(line) or {}
+    title = record.get("title")
+    if not isinstance(title, str):
+        raise LineError(f"expected a JSON object with a string as 'title', got {line.strip()[:40]!r}")
+    return " ".join(title.split())
 
 
 def _read_table(path: str | os.PathLike[str], language: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal
 
@@ -57,6 +58,12 @@ class LabelRows:
         return replace(self, indptr=indptr, indices=self.indices[at])
 
 
+def as_lists(rows: LabelRows) -> list[list[Any]]:
+    """Return the labels of each row as a list."""
+    flat, ends = rows.classes[rows.indices].tolist(), rows.indptr.tolist()
+    return [flat[begin:end] for begin, end in pairwise(ends)]
+
+
 def read_labels(y: Any) -> LabelRows:
     """Read y: a sparse or dense 0/1 matrix, a sequence of collections of labels, or a 1-d array of classes."""
     if isinstance(y, LabelRows):  # already read
@@ -101,7 +108,9 @@ def _read_by_label(
     y: Any, index: LabelIndex, positions: Callable[[Collection[Any]], NDArray[np.int32]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     if isinstance(y, LabelRows):
-        return y.indptr, y.indices
+        if y.classes is index.classes or np.array_equal(y.classes, index.classes):
+            return y.indptr, y.indices
+        return y.indptr, positions(y.classes.tolist())[y.indices]
     y = plain_labels(y)
     if _is_list_of_lists(y):
         _check_lists(y)

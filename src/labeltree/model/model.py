@@ -14,6 +14,7 @@ from labeltree.decisions.decision import HALF, Decision
 from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.label_names import check_label_names
 from labeltree.labels.reading import LabelKind
+from labeltree.mapped_rows import MappedRows
 from labeltree.model.feature_reader import one_row
 from labeltree.model.forest import Features, Forest
 from labeltree.model.texts import are_texts, as_texts
@@ -160,8 +161,18 @@ class Model:
         """Keep the model as it is while a question is answered."""
         return _NOT_LOCKED
 
+    def check_words(self, X: Any) -> None:
+        """Raise `ValueError` if X is a store of texts whose columns stand for other words than those of the model."""
+        words = X.vectorizer if isinstance(X, MappedRows) else None
+        if words is not None and self.vectorizer is not None and not words.has_columns_of(self.vectorizer):
+            raise ValueError(
+                "the rows of this store have other words as columns than the model: import its texts again with the "
+                "words of the training rows, with --like STORE (like= in Python)"
+            )
+
     def read(self, X: Any) -> Features:
         """Return X, or texts if the model has a vectorizer, as features that the forest understands."""
+        self.check_words(X)
         if self.vectorizer is not None and are_texts(X):
             return self.read_texts(list(as_texts(X)))
         return self.reader.read(X)

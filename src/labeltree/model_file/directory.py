@@ -41,7 +41,7 @@ def open_inside(directory: Path, name: str) -> Iterator[BinaryIO]:
     """Open a file of the directory; `ValueError` if it is none, or a link that leads elsewhere."""
     path = directory / name
     if os.path.dirname(os.path.realpath(path)) != os.path.realpath(directory):
-        raise ValueError("this is a link to a file outside of the model's directory")
+        raise ValueError("this is a link to a file outside of the directory")
     # Looked at before it is opened: opening a named pipe would wait for ever.
     if not stat.S_ISREG(path.stat().st_mode):
         raise ValueError("this is not a regular file")

@@ -16,7 +16,7 @@ from labeltree import _native
 from labeltree.exchange import NodeBlocks
 from labeltree.labels.reading import LabelRows
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.solvers import SOLVER_PARAMETERS, is_set
 from labeltree.trees import LabelTree
 

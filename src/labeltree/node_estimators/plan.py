@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize as normalize_rows
 from sklearn.utils.validation import validate_data
 
+from labeltree.mapped_rows import MappedRows
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
 from labeltree.model.model import Reader
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators, fit_node_estimators
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees import LabelTree
 from labeltree.validation import is_empty, is_pair
@@ -30,6 +31,8 @@ class EstimatorReader(FeatureReader):
     def read(self, X: Any) -> Any:
         if isinstance(X, EstimatorFeatures):
             return X
+        if isinstance(X, MappedRows):
+            X = X.matrix()
         if is_pair(X):
             X = sp.hstack([sp.csr_matrix(part) for part in X], format="csr")
         if is_empty(X):

@@ -204,6 +204,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             settings["stemmer"] = stored_stemmer(settings["stemmer"])
         return {**settings, "n_jobs": n_jobs}, features.arrays()
 
+    def has_columns_of(self, other: TextVectorizer) -> bool:
+        """Return whether another vectorizer turns every text into the same row."""
+        if self is other:
+            return True
+        (settings, arrays), (others, other_arrays) = self.state(), other.state()
+        if {**settings, "n_jobs": None} != {**others, "n_jobs": None} or arrays.keys() != other_arrays.keys():
+            return False
+        return all(np.array_equal(values, other_arrays[name]) for name, values in arrays.items())
+
     @classmethod
     def from_state(cls, settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> TextVectorizer:
         """Return the vectorizer of a `state`.

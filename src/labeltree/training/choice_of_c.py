@@ -12,7 +12,7 @@ from labeltree.calibration.fitting import CERTAIN_SCORE
 from labeltree.calibration.monotone_map import ScoreBins, bin_edges, fit_knots, log_loss_of
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.trial import Trial, TrialScores
 from labeltree.trees import LabelTree
 

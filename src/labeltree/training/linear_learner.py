@@ -14,7 +14,7 @@ from labeltree.model.block_weights import BlockWeights
 from labeltree.training.choice_of_c import choose_c
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree, weight_warnings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner
 from labeltree.training.trial import FEWEST_ROWS, Trial
 from labeltree.trees import LabelTree

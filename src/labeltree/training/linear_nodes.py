@@ -10,8 +10,9 @@ import numpy as np
 
 from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
+from labeltree.training.block_tasks import train_blocks
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 
 
@@ -90,14 +91,17 @@ def train_tree(
     kernel: str = "train_blocks",
 ) -> tuple[BlockWeights, dict[str, int]]:
     """Train all nodes with the kernel's function of this name; return the weights and a report."""
-    train = getattr(_native, kernel)
+    dense_features = examples.features.dense_features
+    if kernel == "train_blocks":
+        arrays, report = train_blocks(tree, examples, settings, seed, run)
+        return BlockWeights(tree, arrays, dense_features), report
     options = settings.options(seed, run.n_threads, tree)
-    arrays = run.phase(
+    trained = run.phase(
         f"training {tree.n_nodes:,} nodes",
-        lambda progress: train(tree.native, examples.native, options, progress),
+        lambda progress: getattr(_native, kernel)(tree.native, examples.native, options, progress),
     )
-    report = arrays.pop("report")
-    return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
+    report = trained.pop("report")
+    return BlockWeights.from_training(tree, trained, dense_features), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:

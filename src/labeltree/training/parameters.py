@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -36,6 +37,15 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
     "n_jobs": Number(integer=True, optional=True),
     "verbose": Number(integer=True),
 }
+
+
+def check_checkpoint(estimator: Any) -> None:
+    """Raise `ValueError` for a checkpoint of a training that another run could not repeat."""
+    if estimator.checkpoint is not None and not isinstance(estimator.random_state, Integral):
+        raise ValueError(
+            "checkpoint needs an integer for random_state, so that a run that resumes starts from the same seed, "
+            f"got {estimator.random_state!r}"
+        )
 
 
 def check_estimator(estimator: Any, constraints: Mapping[str, Constraint]) -> None:

@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from labeltree import _native
 from labeltree.model.forest import Forest
 from labeltree.model.model import Reader
-from labeltree.progress import Phases
 from labeltree.training.examples import Examples
-
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Run:
-    """The context of one training.
-
-    Attributes
-    ----------
-    n_threads : int
-        Number of threads.
-    phases : Phases
-        Shows progress.
-    prefix : str
-        Put before the title of every phase, such as "tree 2 of 3: ".
-    seconds : dict
-        Duration of each step that does not count as clustering or training.
-    """
-
-    n_threads: int
-    phases: Phases
-    prefix: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def phase(self, title: str, compute: Callable[[_native.Progress], _T]) -> _T:
-        """Return ``compute(progress)``, and show its progress meanwhile."""
-        return self.phases.run(self.prefix + title, compute)
+from labeltree.training.run import Run
 
 
 @dataclass(frozen=True)

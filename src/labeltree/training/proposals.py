@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from labeltree.model.forest import Search
 from labeltree.model.linear_forest import LinearForest
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.wording import count_text
 
 

@@ -23,8 +23,9 @@ from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings, train_tree
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
 from labeltree.training.proposals import propose
+from labeltree.training.run import Run
 from labeltree.training.solvers import default_c
 from labeltree.training.tree_plan import TreePlan
 from labeltree.validation import LARGEST_INTEGER

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
 
-from labeltree import _native
 from labeltree.calibration.level_maps import Calibration
 from labeltree.labels.weights import read_label_weight
 from labeltree.model.forest import Forest
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.model import Reader
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 from labeltree.trees.recipe import TreeRecipe
 
@@ -74,11 +73,14 @@ class TreePlan:
             recipe.check(n_labels)
         nodes, reports, seconds = [], [], {"clustering": 0.0, "training": 0.0}
         for number, (recipe, seed) in enumerate(zip(self.recipes, self.seeds, strict=True), 1):
-            tree_run = replace(run, prefix=f"tree {number} of {n_trees}: " if n_trees > 1 else "", seconds={})
-            started = time.perf_counter()
-            tree = tree_run.phase(
-                recipe.describe(n_labels), tree_grower(recipe, examples, seed, run.n_threads)
+            tree_run = replace(
+                run,
+                prefix=f"tree {number} of {n_trees}: " if n_trees > 1 else "",
+                seconds={},
+                workplace=run.workplace.inside(f"tree-{number}"),
             )
+            started = time.perf_counter()
+            tree = recipe.grow(examples, seed, tree_run)
             built = time.perf_counter()
             trained, report = self.learner.train(tree, examples, seed, tree_run)
             nodes.append(trained)
@@ -94,10 +96,3 @@ class TreePlan:
         """Return the forest of trained nodes, and its reader unless `FeatureReader` reads X for it."""
         maps = self.learner.calibration()
         return LinearForest(nodes, examples.features.n_features, self.link, self.tree_weight, maps), None
-
-
-def tree_grower(
-    recipe: TreeRecipe, examples: Examples, seed: int, n_threads: int
-) -> Callable[[_native.Progress], LabelTree]:
-    """Return the function that grows the tree of a recipe; it reports to a `Progress`."""
-    return partial(recipe.grow, examples.features, examples.labels, examples.sample_weight, seed, n_threads)

@@ -12,7 +12,7 @@ from labeltree import _native
 from labeltree.calibration.fitting import CERTAIN_SCORE
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text
 

@@ -72,7 +72,7 @@ def build(
     vectorizer = untrained_vectorizer(text_parameters, data)
     rows = read_training_rows(data, given_for_texts).vectorized(vectorizer)
     if rows.vectorizer is None:
-        n_labels, first_label = rows.y.shape[1], rows.first_label
+        n_labels, first_label = rows.n_labels, rows.first_label
         classifier.tree = hierarchy.fit_for_columns(classifier.tree, label_names, n_labels, first_label)
     elif label_names is not None:
         raise typer.BadParameter(
@@ -82,7 +82,7 @@ def build(
     stopwatch = Stopwatch()
     with stopwatch.phase("building"):
         built = classifier.build_tree(rows.X, rows.y)
-    cost = built.expected_cost(rows.label_matrix(), rows.X)
+    cost = built.expected_cost(rows.label_matrix(), rows.feature_matrix())
     write_text(out, built.to_json())
     if json:
         print_json(

@@ -11,7 +11,8 @@ from labeltree.rivals.fastxml.example_trees import ExampleTrees
 from labeltree.rivals.fastxml.forest import ExampleForest
 from labeltree.rivals.fastxml.tail import Propensities, Reranking
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run, Trained
+from labeltree.training.plan import Trained
+from labeltree.training.run import Run
 from labeltree.wording import count_text
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import KW_ONLY, dataclass
 from inspect import signature
-from numbers import Integral
 from typing import Any, TypeVar
 
 from labeltree.label_tree_estimator import LabelTreeEstimator
@@ -14,7 +13,7 @@ from labeltree.rivals.one_vs_rest.negatives import DEFAULT_NEGATIVES
 from labeltree.rivals.one_vs_rest.training import OneVsRestLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
-from labeltree.training.parameters import check_estimator
+from labeltree.training.parameters import check_checkpoint, check_estimator
 from labeltree.training.solvers import check_unread_parameters
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees.recipe import TreeRecipe
@@ -174,11 +173,7 @@ class OneVsRestClassifier(LabelTreeEstimator):
             raise ValueError(
                 f"n_negatives goes with negatives='tree', got n_negatives={self.n_negatives} with negatives='all'"
             )
-        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
-            raise ValueError(
-                "checkpoint needs an integer for random_state, so that a run that resumes starts from the same seed, "
-                f"got {self.random_state!r}"
-            )
+        check_checkpoint(self)
 
     def link_of(self, loss: str) -> str:
         return choose_link(self.link, loss, LINKS[loss])

@@ -10,7 +10,7 @@ from labeltree import _native
 from labeltree.model.block_weights import BlockWeights
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, weight_warnings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text

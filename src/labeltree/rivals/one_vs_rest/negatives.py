@@ -11,8 +11,8 @@ from labeltree import _native
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.model.linear_forest import LinearForest
 from labeltree.training.examples import Examples
-from labeltree.training.plan import Run
 from labeltree.training.proposals import propose
+from labeltree.training.run import Run
 from labeltree.training.tree_plan import TreePlan
 from labeltree.trees import LabelTree
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import labeltree
 from labeltree import _native
@@ -21,8 +18,9 @@ from labeltree.training import column_plan
 from labeltree.training.checkpoint import Arrays, Checkpoint
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
+from labeltree.training.identity import array_hash
 from labeltree.training.linear_nodes import SolverSettings, weight_warnings
-from labeltree.training.plan import Run
+from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text
@@ -117,12 +115,14 @@ class OneVsRestLearner(NodeLearner):
             {
                 "library_version": labeltree.__version__,
                 "X": f"{fingerprint:016x}",
-                "y": _sha256(examples.labels.indptr, examples.labels.indices),
-                "sample_weight": None if examples.sample_weight is None else _sha256(examples.sample_weight),
+                "y": array_hash(examples.labels.indptr, examples.labels.indices),
+                "sample_weight": None
+                if examples.sample_weight is None
+                else array_hash(examples.sample_weight),
                 "parameters": {**settings, "n_negatives": self.n_negatives},
                 "seed": seed,
-                "negatives": None if negatives is None else _sha256(negatives.indptr, negatives.indices),
-                "order of labels": _sha256(plan.label, plan.group_begin),
+                "negatives": None if negatives is None else array_hash(negatives.indptr, negatives.indices),
+                "order of labels": array_hash(plan.label, plan.group_begin),
                 "chunk_groups": column_plan.CHUNK_GROUPS,
             },
         )
@@ -166,11 +166,3 @@ def _report(chunks: Sequence[Arrays]) -> dict[str, int]:
     totals = numbers.sum(axis=0)
     totals[-1] = numbers[:, -1].max(initial=0)  # of n_passes, the maximum
     return dict(zip(_REPORT, totals.tolist(), strict=True))
-
-
-def _sha256(*arrays: NDArray[Any]) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()

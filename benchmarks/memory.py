@@ -1,0 +1,143 @@
+"""Training in a given memory: time and peak memory with and without a limit, as the number of labels grows.
+
+python -m benchmarks.memory --labels 100000 300000 1000000 --memory-gb 2
+
+Each training runs in a fresh process, on a synthetic store that is made on first use. Memory is anonymous plus shared
+memory; mapped file pages are told separately.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import CACHE, synthetic_name
+from benchmarks.process_memory import PeakMemory
+
+COLUMNS = (
+    *("limit GB", "labels", "rows", "seconds", "× unlimited", "CPU seconds", "× unlimited"),
+    *("own MB", "mapped MB", "model MB", "model"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--labels", nargs="+", type=int, default=[100_000, 300_000, 1_000_000])
+    parser.add_argument("--rows", type=int, help="training rows; by default in the usual proportion")
+    parser.add_argument(
+        "--memory-gb",
+        nargs="+",
+        type=lambda text: None if text == "none" else float(text),
+        default=[None, 2.0],
+        help="limits to compare; none for no limit",
+    )
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path, default=CACHE / "memory.json")
+    parser.add_argument("--one", nargs=3, metavar=("STORE", "GB", "THREADS"), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.one:
+        store, limit, threads = options.one
+        print(json.dumps(train(Path(store), None if limit == "none" else float(limit), int(threads))))
+        return 0
+    rows: list[dict[str, Any]] = []
+    print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
+    for n_labels in options.labels:
+        store, unlimited = synthetic_store(n_labels, options.rows), {}
+        for limit in options.memory_gb:
+            found = measured(store, limit, options.threads)
+            unlimited = found if limit is None else unlimited
+            rows.append({"limit": limit, **found})
+            print(table_row(rows[-1], unlimited), flush=True)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(rows, indent=1))
+    return 0
+
+
+def table_row(found: dict[str, Any], unlimited: dict[str, Any]) -> str:
+    """Return a line of the table; on a busy machine, CPU time tells more than time."""
+    ratios = {
+        name: f"{found[name] / unlimited[name]:.2f}" if unlimited else "" for name in ("seconds", "cpu")
+    }
+    cells = (
+        "none" if found["limit"] is None else f"{found['limit']:g}",
+        f"{found['n_labels']:,}",
+        f"{found['n_rows']:,}",
+        f"{found['seconds']:.0f}",
+        ratios["seconds"],
+        f"{found['cpu']:.0f}",
+        ratios["cpu"],
+        f"{found['own_mb']:,.0f}",
+        f"{found['mapped_mb']:,.0f}",
+        f"{found['model_mb']:,.0f}",
+        found["model"][:12],
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def synthetic_store(n_labels: int, n_rows: int | None = None) -> Path:
+    """Return a synthetic store of training rows, made on first use."""
+    from labeltree.datasets import write_extreme
+
+    folder = CACHE / f"{synthetic_name(n_labels, n_rows)}.stores"
+    print(f"making {folder.name}, unless it is there", file=sys.stderr, flush=True)
+    train, _ = write_extreme(folder, n_labels, n_rows, random_state=0, format="store", n_jobs=-1)
+    return train
+
+
+def measured(store: Path, limit: float | None, threads: int) -> dict[str, Any]:
+    """Train in a fresh process."""
+    arguments = ["--one", str(store), "none" if limit is None else str(limit), str(threads)]
+    command = [sys.executable, "-m", "benchmarks.memory", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def train(path: Path, limit: float | None, threads: int) -> dict[str, Any]:
+    """Train a model on a store, and measure it."""
+    from labeltree import LabelTreeClassifier
+    from labeltree.data import Store
+
+    store = Store(path)
+    started, cpu = time.perf_counter(), time.process_time()
+    with PeakMemory(every_seconds=0.25) as peak:
+        model = LabelTreeClassifier(memory_gb=limit, n_jobs=threads, random_state=0).fit(store)
+    return {
+        "n_labels": len(model.classes_),
+        "n_rows": model.n_samples_fit_,
+        "seconds": time.perf_counter() - started,
+        "cpu": time.process_time() - cpu,
+        "phases": model.fit_seconds_,
+        "own_mb": peak.own_mb,
+        "mapped_mb": peak.mapped_mb,
+        "model_mb": sum(weights.nbytes for weights in model.weights_) / 1e6,
+        "model": model_hash(model),
+    }
+
+
+def model_hash(model: Any) -> str:
+    """Return a hash of the trees and weights of a model, to see whether two are equal bit for bit."""
+    digest = hashlib.sha256()
+    for weights in model.weights_:
+        arrays = {
+            "child_begin": weights.tree.child_begin,
+            "label": weights.tree.label,
+            **dict(sorted(weights.arrays.items())),
+        }
+        for name, array in arrays.items():
+            digest.update(name.encode())
+            digest.update(memoryview(array).cast("B") if array.size else b"")
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

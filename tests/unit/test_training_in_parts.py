@@ -1,0 +1,212 @@
+"""Training in parts, on disk or in memory, interrupted or not: always the same model, bit for bit."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.training_parts import N_LABELS, N_ROWS, SHAPE, are_same, divide_finely, training_data
+
+import labeltree
+from labeltree import LabelTreeClassifier
+from labeltree.data import Store, StoreWriter
+from labeltree.training import block_tasks, division
+from labeltree.training.array_folder import ArrayWriter, map_arrays
+from labeltree.training.ranges import ranges_of
+from labeltree.training.workplace import Workplace
+
+pytestmark = pytest.mark.native
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    divide_finely(monkeypatch)
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The directory of temporary files, which must be empty in the end."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[Any, Any]:
+    return training_data()
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "balanced": {"tree": "kmeans"},
+    "both vectors": {"label_vectors": "both"},
+    "two trees": {"n_trees": 2},
+    "huffman": {"tree": "huffman"},
+    "wide nodes": {"tree": "flat", "max_arity": 5},
+    "logistic": {"loss": "logistic", "C": 1.0},
+    "l1": {"penalty": "l1"},
+    "adagrad": {"solver": "adagrad"},
+    "joint": {"siblings": "joint", "loss": "logistic", "arity": 3, "max_leaves": 3},
+    "weighted labels": {"label_weight": "propensity"},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_memory_limit_does_not_change_the_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
+    parameters = {**SHAPE, **VARIANTS[variant]}
+    whole = LabelTreeClassifier(**parameters).fit(*data)
+    limited = LabelTreeClassifier(memory_gb=1.0, n_jobs=2, **parameters).fit(*data)
+    assert are_same(whole, limited)
+    rows = data[0][:20]
+    assert np.array_equal(
+        whole.predict_topk(rows, 3).probabilities, limited.predict_topk(rows, 3).probabilities
+    )
+
+
+@pytest.mark.parametrize("form", ["dense", "pair", "float64"])
+def test_every_form_of_x_can_be_trained_in_parts(form: str, data: tuple[Any, Any], scratch: Path) -> None:
+    sparse, y = data
+    dense = np.random.default_rng(0).standard_normal((N_ROWS, 4)).astype(np.float32)
+    X: Any = {"dense": sparse[:, :40].toarray(), "pair": (sparse, dense), "float64": sparse.astype(float)}[
+        form
+    ]
+    weight = np.linspace(0.5, 2, N_ROWS)
+    whole = LabelTreeClassifier(**SHAPE).fit(X, y, weight)
+    assert are_same(whole, LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(X, y, weight))
+
+
+def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranges: list[tuple[int, int]] = []
+    train = block_tasks.blocks_in_range
+
+    def watched(*arguments: Any) -> Any:
+        ranges.append(arguments[6:8])
+        return train(*arguments)
+
+    monkeypatch.setattr(block_tasks, "blocks_in_range", watched)
+    model = LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(*data)
+    assert len(ranges) > 3
+    assert ranges[0][0] == 0
+    assert ranges[-1][1] == len(model.tree_.inner_nodes) + 1
+    assert all(before[1] == after[0] for before, after in pairwise(ranges))
+
+
+def test_a_trained_model_outlives_its_temporary_files(
+    data: tuple[Any, Any], scratch: Path, tmp_path: Path
+) -> None:
+    model = LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(*data)
+    assert list(scratch.iterdir()) == []
+    model.save(tmp_path / "model")
+    assert are_same(LabelTreeClassifier.load(tmp_path / "model"), model)
+    assert "memory_gb" not in (tmp_path / "model" / "model.json").read_text()
+
+
+class StoppedError(Exception):
+    """What a test raises in the middle of a training."""
+
+
+def test_a_training_resumes_from_its_finished_parts(
+    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    computed: list[tuple[int, int]] = []
+    train, stop_at = block_tasks.blocks_in_range, [4]
+
+    def watched(*arguments: Any) -> Any:
+        if len(computed) == stop_at[0]:
+            raise StoppedError
+        computed.append(arguments[6:8])
+        return train(*arguments)
+
+    monkeypatch.setattr(block_tasks, "blocks_in_range", watched)
+    model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE)
+    with pytest.raises(StoppedError):
+        model.fit(*data)
+    assert not hasattr(model, "classes_")
+    first, stop_at[0] = list(computed), 10**9
+    model.fit(*data)
+    assert are_same(whole, model)
+    assert len(set(computed)) == len(computed) > len(first)  # nothing was computed twice
+
+
+def test_a_checkpoint_of_another_training_is_refused(data: tuple[Any, Any], tmp_path: Path) -> None:
+    X, y = data
+    LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another run, with arity=6 instead of 7"):
+        LabelTreeClassifier(checkpoint=tmp_path / "run", **{**SHAPE, "arity": 7}).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another run, with another X"):
+        LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(2 * X.tocsc()[:, ::-1].tocsr(), y)
+    # What only changes speed or answers may change.
+    LabelTreeClassifier(checkpoint=tmp_path / "run", n_jobs=2, beam=3, **SHAPE).fit(X, y)
+
+
+def test_what_cannot_be_limited_is_refused(data: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="memory_gb limits the training of linear trees only"):
+        LabelTreeClassifier(memory_gb=1.0, rerank=5).fit(*data)
+    with pytest.raises(ValueError, match="checkpoint needs an integer for random_state"):
+        LabelTreeClassifier(checkpoint="run").fit(*data)
+
+
+def test_ranges_cover_all_items_and_are_not_too_expensive() -> None:
+    cost = np.random.default_rng(0).integers(1, 50, size=1000)
+    ranges = ranges_of(cost, 120)
+    assert [first for first, _ in ranges] == [0, *(last for _, last in ranges[:-1])]
+    assert ranges[-1][1] == 1000
+    assert all(cost[first:last].sum() <= 120 for first, last in ranges)
+    assert all(cost[a[0] : b[1]].sum() > 60 for a, b in pairwise(ranges))
+
+
+def test_a_failed_writer_leaves_nothing(tmp_path: Path) -> None:
+    def write(*pieces: Any) -> None:
+        with ArrayWriter(tmp_path) as writer:
+            for piece in pieces:
+                writer.append({"a": piece})
+
+    with pytest.raises(ValueError, match="must be of type int64, got one of float64"):
+        write(np.arange(3), np.arange(3.0))
+    assert list(tmp_path.iterdir()) == []
+    write(np.arange(3), np.empty(0, dtype=np.int64), np.arange(2))
+    assert map_arrays(tmp_path)["a"].tolist() == [0, 1, 2, 0, 1]
+
+
+def test_a_limit_that_is_too_small_is_refused_before_training(data: tuple[Any, Any], scratch: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"memory_gb=0.01 does not suffice: .* at least [\d.]+, .*raise memory_gb"
+    ):
+        LabelTreeClassifier(memory_gb=0.01, **SHAPE).fit(*data)
+
+
+def test_a_smaller_limit_makes_more_tasks(data: tuple[Any, Any]) -> None:
+    costs = {"n_entries": np.full(100, 3_000), "n_columns": np.full(100, 6)}
+    few, many = (
+        division.block_ranges(costs, Workplace(directory=Path(), memory=memory)) for memory in (None, 100_000)
+    )
+    assert len(few) < len(many) == 100
+    assert division.block_ranges(costs, Workplace()) == [(0, 100, 300_000.0)]
+
+
+@pytest.mark.parametrize("variant", ["default", "balanced", "two trees"])
+def test_processes_train_the_same_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
+    parameters = {**SHAPE, **VARIANTS[variant]}
+    whole = LabelTreeClassifier(**parameters).fit(*data)
+    with labeltree.engine("pool", n_workers=2):
+        assert are_same(whole, LabelTreeClassifier(**parameters).fit(*data))
+
+
+def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "store", n_labels=N_LABELS) as writer:
+        writer.append(*data)
+    store = Store(tmp_path / "store")
+    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    rows = np.arange(0, N_ROWS, 2)
+    some = LabelTreeClassifier(**SHAPE).fit(data[0][rows], data[1][rows])
+    with labeltree.engine("pool", n_workers=2):
+        assert are_same(whole, LabelTreeClassifier(**SHAPE).fit(store))
+        assert are_same(some, LabelTreeClassifier(**SHAPE).fit(store.take(rows)))
