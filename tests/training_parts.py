@@ -10,6 +10,7 @@ import pytest
 from labeltree import LabelTreeClassifier
 from labeltree.datasets import make_extreme
 from labeltree.training import division
+from labeltree.training.memory_plan import own_memory
 
 N_ROWS, N_FEATURES, N_LABELS = 1200, 300, 150
 SHAPE: dict[str, Any] = {"arity": 6, "max_leaves": 8, "frequent_share": 0.2, "random_state": 3}
@@ -20,6 +21,11 @@ def divide_finely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(division, "ENTRIES_OF_VECTORS", 5_000)
     monkeypatch.setattr(division, "ENTRIES_OF_BLOCKS", 10_000)
     monkeypatch.setattr(division, "LABELS_OF_SUBTREES", 40)
+
+
+def enough_gb() -> float:
+    """Return a limit for `memory_gb`: what other tests have left in this process counts too."""
+    return own_memory() / 1e9 + 0.2
 
 
 def training_data() -> tuple[Any, Any]:

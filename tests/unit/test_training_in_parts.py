@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.training_parts import N_LABELS, N_ROWS, SHAPE, are_same, divide_finely, training_data
+from tests.training_parts import (
+    N_LABELS,
+    N_ROWS,
+    SHAPE,
+    are_same,
+    divide_finely,
+    enough_gb,
+    training_data,
+)
 
 import labeltree
 from labeltree import LabelTreeClassifier
@@ -62,7 +70,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def test_a_memory_limit_does_not_change_the_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
     parameters = {**SHAPE, **VARIANTS[variant]}
     whole = LabelTreeClassifier(**parameters).fit(*data)
-    limited = LabelTreeClassifier(memory_gb=1.0, n_jobs=2, **parameters).fit(*data)
+    limited = LabelTreeClassifier(memory_gb=enough_gb(), n_jobs=2, **parameters).fit(*data)
     assert are_same(whole, limited)
     rows = data[0][:20]
     assert np.array_equal(
@@ -79,7 +87,7 @@ def test_every_form_of_x_can_be_trained_in_parts(form: str, data: tuple[Any, Any
     ]
     weight = np.linspace(0.5, 2, N_ROWS)
     whole = LabelTreeClassifier(**SHAPE).fit(X, y, weight)
-    assert are_same(whole, LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(X, y, weight))
+    assert are_same(whole, LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(X, y, weight))
 
 
 def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +99,7 @@ def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch:
         return train(*arguments)
 
     monkeypatch.setattr(block_tasks, "blocks_in_range", watched)
-    model = LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(*data)
+    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*data)
     assert len(ranges) > 3
     assert ranges[0][0] == 0
     assert ranges[-1][1] == len(model.tree_.inner_nodes) + 1
@@ -101,7 +109,7 @@ def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch:
 def test_a_trained_model_outlives_its_temporary_files(
     data: tuple[Any, Any], scratch: Path, tmp_path: Path
 ) -> None:
-    model = LabelTreeClassifier(memory_gb=1.0, **SHAPE).fit(*data)
+    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*data)
     assert list(scratch.iterdir()) == []
     model.save(tmp_path / "model")
     assert are_same(LabelTreeClassifier.load(tmp_path / "model"), model)
