@@ -26,10 +26,10 @@ demo: $(package) ## train on the bundled catalogue, evaluate, show a few predict
 	@$(bin)/labeltree demo $(ARGS)
 
 test: $(package) $(group)-test browser ## run all tests but those of neural networks; ARGS="-k name" for some of them
-	@$(bin)/python -m pytest --ignore=tests/deep $(ARGS)
+	@$(bin)/python -m pytest --ignore=tests/deep -n auto --dist loadfile $(ARGS)
 
 test-deep: $(package) $(group)-test $(group)-deep ## run the tests of neural networks, which need torch
-	@$(bin)/python -m pytest tests/deep $(ARGS)
+	@$(bin)/python -m pytest tests/deep -n auto --dist loadfile $(ARGS)
 
 check: ## format, lint, types, stub and tests: what a change must pass
 	@scripts/check
