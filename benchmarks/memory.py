@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[dict[str, Any]] = []
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
     for n_labels in options.labels:
-        store, unlimited = synthetic_store(n_labels, options.rows), {}
+        store = synthetic_store(n_labels, options.rows)
+        unlimited: dict[str, Any] = {}
         for limit in options.memory_gb:
             found = measured(store, limit, options.threads)
             unlimited = found if limit is None else unlimited

@@ -61,7 +61,7 @@ class BlockGradient:
 
     def leave_with(self, vectors: Tensor) -> None:
         """Keep this gradient with the vectors that it belongs to."""
-        vectors.block_gradient = self  # type: ignore[attr-defined]
+        vectors.block_gradient = self
 
     @staticmethod
     def taken_from(vectors: Tensor) -> BlockGradient | None:

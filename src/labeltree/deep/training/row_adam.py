@@ -35,7 +35,7 @@ class RowAdam(torch.optim.Optimizer):
         super().__init__(vectors, {"lr": lr, "beta": beta, "epsilon": epsilon})
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override] # no loss
+    def step(self, closure: Callable[[], float] | None = None) -> None:
         """Move the rows that have a gradient."""
         for group in self.param_groups:
             for vectors in group["params"]:
