@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -343,7 +344,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         """Return the number of bytes that a task may use; raise `ValueError` if `memory_gb` is too little."""
         if self.memory_gb is None:
             return None
-        limit, base = int(self.memory_gb * 1e9), own_memory()
+        limit, base = int(min(self.memory_gb * 1e9, sys.maxsize)), own_memory()
         needs = Needs.of(examples, n_threads(self.n_jobs), self.arity if self.tree == "kmeans" else 0)
         check_memory(limit, base, needs)
         return limit - base

@@ -51,6 +51,8 @@ def test_rows_are_taken_in_any_order(store: Store) -> None:
     assert (store.take(slice(7, 11)).matrix() != X[7:11]).nnz == 0
     assert (store.take(np.arange(60) % 2 == 0).matrix() != X[::2]).nnz == 0
     assert store.take([]).shape == (0, X.shape[1])
+    with pytest.raises(ValueError, match=r"a mask of rows must have the shape \(60,\), got \(2,\)"):
+        store.take([True, False])
 
 
 @pytest.mark.parametrize("rows", [[60], [-1], [[1, 2]], [0.5]])

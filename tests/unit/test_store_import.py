@@ -225,7 +225,7 @@ def test_files_that_do_not_go_together(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file has a name like"):
         import_files(tmp_path / "*.csv", tmp_path / "s")
     with pytest.raises(ValueError, match="expected every file once"):
-        import_files([numbers, numbers], tmp_path / "s")
+        import_files([numbers, tmp_path / "." / ".." / tmp_path.name / "a.txt"], tmp_path / "s")
     with pytest.raises(ValueError, match="write standard input to a file"):
         import_files("-", tmp_path / "s")
     with pytest.raises(ValueError, match="vectorizer is an option for texts"):
@@ -252,6 +252,24 @@ def test_test_rows_are_read_like_training_rows(tmp_path: Path) -> None:
     narrow = tmp_path / "narrow.txt"
     narrow.write_text("0 1:1\n")
     assert import_files(narrow, tmp_path / "y", like=rows).shape == (1, 30)
+
+
+def test_the_same_command_works_once_a_file_is_mended(tmp_path: Path) -> None:
+    for name, bad, good in (
+        ("rows.txt", "0 0:1\n0 0:x\n", "0 0:1\n0 0:2\n"),
+        (
+            "texts.jsonl",
+            '{"text": "some words", "labels": 1.5}\n',
+            '{"text": "some words", "labels": ["a"]}\n',
+        ),
+    ):
+        file, store = tmp_path / name, tmp_path / f"{name}.store"
+        file.write_text(bad)
+        with pytest.raises(DataFormatError):
+            import_files(file, store)
+        assert not store.exists()  # no row is safe: nothing is left to resume
+        file.write_text(good)
+        import_files(file, store).verify()
 
 
 def test_importing_twice_opens_the_store(tmp_path: Path) -> None:

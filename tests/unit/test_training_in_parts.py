@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -21,8 +22,9 @@ from tests.training_parts import (
 )
 
 import labeltree
-from labeltree import LabelTreeClassifier
+from labeltree import LabelTreeClassifier, classifier
 from labeltree.data import Store, StoreWriter
+from labeltree.model_file import lock
 from labeltree.training import block_tasks, division
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
@@ -155,6 +157,59 @@ def test_a_checkpoint_of_another_training_is_refused(data: tuple[Any, Any], tmp_
     LabelTreeClassifier(checkpoint=tmp_path / "run", n_jobs=2, beam=3, **SHAPE).fit(X, y)
 
 
+def test_a_checkpoint_names_the_directory_to_choose(data: tuple[Any, Any], tmp_path: Path) -> None:
+    run, used, file = tmp_path / "run", tmp_path / "used", tmp_path / "file"
+    LabelTreeClassifier(checkpoint=run, **SHAPE).fit(*data)
+    with pytest.raises(ValueError, match=rf"checkpoint: {re.escape(str(run))} belongs to another run"):
+        LabelTreeClassifier(checkpoint=run, **{**SHAPE, "random_state": 4}).fit(*data)
+    used.mkdir()
+    (used / "thesis.txt").touch()
+    with pytest.raises(ValueError, match=r"used has files, but no run.json: it is not a checkpoint"):
+        LabelTreeClassifier(checkpoint=used, **SHAPE).fit(*data)
+    assert [path.name for path in used.iterdir()] == ["thesis.txt"]
+    file.touch()
+    with pytest.raises(ValueError, match="file is not a directory; choose another name"):
+        LabelTreeClassifier(checkpoint=file, **SHAPE).fit(*data)
+
+
+def test_two_trainings_do_not_share_a_checkpoint(
+    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock.ModelLock.__init__, "__defaults__", (0.0,))
+    with (
+        lock.ModelLock(tmp_path / "run", "trains with this checkpoint"),
+        pytest.raises(ValueError, match="trains with this checkpoint; wait until it is done"),
+    ):
+        LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_limited_training_resumes_when_the_process_has_another_size(
+    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(division, "ENTRIES_OF_BLOCKS", 1e9)
+    monkeypatch.setattr(division, "TASK_BYTES_PER_ENTRY", 10_000)  # the limit decides about the division
+    monkeypatch.setattr(classifier, "own_memory", lambda: 100_000_000)
+    limited = LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
+    parts = sorted(path.stat().st_ino for path in tmp_path.rglob("chunk-*"))
+    monkeypatch.setattr(classifier, "own_memory", lambda: 107_654_321)
+    assert are_same(
+        limited, LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
+    )
+    assert are_same(limited, LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data))
+    assert (
+        sorted(path.stat().st_ino for path in tmp_path.rglob("chunk-*")) == parts
+    )  # nothing was computed again
+    LabelTreeClassifier(checkpoint=tmp_path / "large", **SHAPE).fit(*data)
+    with pytest.raises(ValueError, match=r"may use 4.8 GB each, but memory_gb leaves only 0.1 GB now"):
+        LabelTreeClassifier(checkpoint=tmp_path / "large", memory_gb=0.2, **SHAPE).fit(*data)
+
+
+def test_more_memory_than_there_can_be_is_no_limit(data: tuple[Any, Any], scratch: Path) -> None:
+    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    assert are_same(whole, LabelTreeClassifier(memory_gb=1e300, **SHAPE).fit(*data))
+
+
 def test_what_cannot_be_limited_is_refused(data: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="memory_gb limits the training of linear trees only"):
         LabelTreeClassifier(memory_gb=1.0, rerank=5).fit(*data)
@@ -180,8 +235,10 @@ def test_a_failed_writer_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be of type int64, got one of float64"):
         write(np.arange(3), np.arange(3.0))
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / ".a.0123abcd.tmp").touch()  # of a process that was killed
     write(np.arange(3), np.empty(0, dtype=np.int64), np.arange(2))
     assert map_arrays(tmp_path)["a"].tolist() == [0, 1, 2, 0, 1]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
 def test_a_limit_that_is_too_small_is_refused_before_training(data: tuple[Any, Any], scratch: Path) -> None:

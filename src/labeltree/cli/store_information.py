@@ -74,7 +74,8 @@ def check(store: Directory, json: options.Json = False) -> None:
         print_json({**to_json(opened), "verified": True})
         return
     standard_output().print(
-        titled(store, f": {describe_sizes(opened)}, all {bytes_text(opened.n_bytes)} as written")
+        titled(store, f": {describe_sizes(opened)}, all {bytes_text(opened.n_bytes)} as written"),
+        soft_wrap=True,
     )
 
 

@@ -47,6 +47,8 @@ class ArrayWriter:
 
     def __enter__(self) -> ArrayWriter:
         self.folder.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.glob(".*.tmp"):  # of a process that was killed
+            path.unlink(missing_ok=True)
         return self
 
     def append(self, arrays: Arrays) -> None:

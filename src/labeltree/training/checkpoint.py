@@ -6,7 +6,8 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from labeltree.data.atomic_file import open_atomic
 from labeltree.model_file.directory import open_inside
+from labeltree.model_file.lock import LOCK_NAME, ModelLock
 from labeltree.model_file.strict_json import parse_json
 from labeltree.model_file.tensors import Tensor, content_hash, map_tensors, write_tensors
 
@@ -52,8 +54,7 @@ class Checkpoint:
         # Each chunk has the hash of its run, so that a file copied from another checkpoint is recognised.
         digest = content_hash({"run": Tensor.of(np.frombuffer(text, dtype=np.uint8))})
         self._tag = np.frombuffer(bytes.fromhex(digest), dtype=np.uint8)
-        if self.directory.exists() and not self.directory.is_dir():
-            raise ValueError(f"checkpoint: {self.directory} is not a directory; choose another name")
+        _check_directory(self.directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in self.directory.iterdir():
             if _TEMPORARY_NAME.fullmatch(path.name):
@@ -61,7 +62,7 @@ class Checkpoint:
         if (self.directory / RUN_NAME).exists():
             _check_same_run(self.directory, parse_json(text))
             return
-        if any(self.directory.iterdir()):
+        if any(path.name != LOCK_NAME for path in self.directory.iterdir()):
             raise ValueError(
                 f"checkpoint: {self.directory} has files, but no {RUN_NAME}: it is not a checkpoint; choose another "
                 "directory, or an empty one"
@@ -102,6 +103,19 @@ class Checkpoint:
         if not np.array_equal(arrays.pop("run"), self._tag):
             raise ValueError("it belongs to another run")
         return arrays
+
+
+@contextmanager
+def locked_checkpoint(directory: Path, run: Mapping[str, Any]) -> Iterator[Checkpoint]:
+    """Open the checkpoint of a whole training, which has those of its stages inside; lock out other processes."""
+    _check_directory(directory)
+    with ModelLock(directory, "trains with this checkpoint"):
+        yield Checkpoint(directory, run)
+
+
+def _check_directory(directory: Path) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise ValueError(f"checkpoint: {directory} is not a directory; choose another name")
 
 
 def _check_same_run(directory: Path, run: dict[str, Any]) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from labeltree.training.examples import Examples
 
+if TYPE_CHECKING:
+    from labeltree.training.checkpoint import Checkpoint
+
 #: Columns of a block that the kernel trains at once, and bytes of a value of a feature in a block's copy of its rows.
 LANES, ENTRY_BYTES = 32, 8
 #: Bytes of a task for each value that it reads: the copy of its rows, its result, and the result on its way to disk.
 TASK_BYTES_PER_ENTRY = 24
+#: More memory makes no larger tasks: they read at most 200 million values.
+MOST_TASK_BYTES = 200_000_000 * TASK_BYTES_PER_ENTRY
 #: What a process has that could not be measured, and what a training needs however small it is.
 UNKNOWN_BASE, LEAST = 300_000_000, 50_000_000
 
@@ -77,6 +83,26 @@ def check_memory(limit: int, base: int, needs: Needs) -> None:
         f"{np.ceil((base + needs.least) / 1e8) / 10:g}, {base / 1e9:.1f} GB for what is in memory now and "
         f"{needs.least / 1e9:.1f} GB for {what}; raise memory_gb, lower n_jobs, or train on fewer rows"
     )
+
+
+def memory_of_run(memory: int | None, checkpoint: Checkpoint) -> int:
+    """Return the memory of each task of a training with a checkpoint: the same each time, as the tasks must be.
+
+    What a limit leaves for tasks differs a little from process to process. Raises `ValueError` if it is now much less.
+    """
+    memory = MOST_TASK_BYTES if memory is None else min(memory, MOST_TASK_BYTES)
+    found = checkpoint.read(0)
+    if found is None:
+        checkpoint.write(0, {"memory": np.array([memory], dtype=np.int64)})
+        return memory
+    before = int(found["memory"][0])
+    if before > 1.1 * memory + LEAST:
+        raise ValueError(
+            f"checkpoint: the tasks in {checkpoint.directory} may use {before / 1e9:.1f} GB each, but memory_gb leaves "
+            f"only {memory / 1e9:.1f} GB now; raise memory_gb by {(before - memory) / 1e9:.1f}, or remove the "
+            "directory to start again"
+        )
+    return before
 
 
 def own_memory() -> int:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from labeltree.engines import Engine, InProcess, Task, current_engine
 from labeltree.progress import Phases
 from labeltree.training.array_folder import Arrays, ArrayWriter, map_arrays, write_arrays
-from labeltree.training.checkpoint import Checkpoint
+from labeltree.training.checkpoint import Checkpoint, locked_checkpoint
+from labeltree.training.memory_plan import memory_of_run
 from labeltree.training.shared_arrays import FiledArrays, HeldArrays, SharedArrays
 
 T = TypeVar("T")
@@ -181,7 +182,8 @@ def workplace(
     """
     engine = current_engine()
     if checkpoint is not None:
-        yield Workplace(engine, Path(checkpoint), identity, memory)
+        with locked_checkpoint(Path(checkpoint), identity or {}) as opened:
+            yield Workplace(engine, opened.directory, identity, memory_of_run(memory, opened))
     elif memory is None and isinstance(engine, InProcess):
         yield Workplace(engine)
     else:

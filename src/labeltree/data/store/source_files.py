@@ -68,7 +68,7 @@ def find_files(patterns: Iterable[str | os.PathLike[str]]) -> list[str]:
     ``**`` in a pattern stands for any number of folders. Raises `FileNotFoundError` for a name or pattern without a
     file, `ValueError` for a file that comes twice or that cannot be read again, such as a pipe.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}  # by the path without links and dots
     for pattern in [os.fspath(given) for given in patterns]:
         if pattern == "-":
             raise ValueError(
@@ -82,9 +82,9 @@ def find_files(patterns: Iterable[str | os.PathLike[str]]) -> list[str]:
             os.stat(path)  # raises for a file that is not there
             if not os.path.isfile(path):
                 raise ValueError(f"{path}: expected a file, got a directory, a pipe or a device")
-            if path in found:
+            if os.path.realpath(path) in found:
                 raise ValueError(f"{path}: expected every file once, got it twice")
-            found[path] = None
+            found[os.path.realpath(path)] = path
     if not found:
         raise ValueError("expected at least one file, got none")
-    return list(found)
+    return list(found.values())

@@ -39,12 +39,16 @@ def prepare(path: Path, job: Mapping[str, Any], overwrite: bool) -> Progress:
         progress = _progress_of(path, job, overwrite)
         if progress is not None:
             return progress
-    # Without its document, a store that is replaced is none any more.
-    for name in (DOCUMENT_NAME, PROGRESS_NAME, *sorted(names & _ARRAY_FILES)):
-        remove(path, name)
+    clear(path)
     progress = Progress(job)
     progress.write(path)
     return progress
+
+
+def clear(path: Path) -> None:
+    """Remove all files of a store, first its document: without it, the rest is no store."""
+    for name in (DOCUMENT_NAME, PROGRESS_NAME, *sorted(_ARRAY_FILES)):
+        remove(path, name)
 
 
 def remove(path: Path, name: str) -> None:

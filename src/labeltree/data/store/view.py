@@ -33,6 +33,8 @@ class StoreRows(MappedRows):
 
     def __init__(self, store: Store, rows: NDArray[Any]) -> None:
         if rows.dtype == bool:
+            if rows.shape != (store.n_rows,):
+                raise ValueError(f"a mask of rows must have the shape ({store.n_rows},), got {rows.shape}")
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (rows.size > 0 and rows.dtype.kind not in "iu"):
             raise ValueError(f"rows must be a 1-d array of integers, got {rows.dtype} of shape {rows.shape}")

@@ -26,7 +26,7 @@ from .label_table import LabelTable
 from .mapping import blaming_store, map_array
 from .progress_file import job_hash
 from .store import Store
-from .unfinished import prepare, remove
+from .unfinished import clear, prepare, remove
 from .written_rows import WrittenRows, checked_features, checked_labels
 
 if TYPE_CHECKING:
@@ -239,6 +239,8 @@ class StoreWriter:
                 return
             if kind is None:
                 self.finish()
+            elif self.n_rows == 0 and not self.is_defined:
+                clear(self.path)  # nothing to resume: the same command works once its cause is mended
             elif self._progress is not self._safe:
                 with suppress(OSError):  # what was safe before stays safe
                     self.checkpoint()
