@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -61,6 +62,7 @@ class ProcessPool:
         self._workers: list[WorkerProcess] = []
         self._n_failed_starts = 0
         self._is_running = self._is_closed = False
+        self._owner = os.getpid()
 
     def publish(self, directory: Path) -> LocalPlace:
         """Return the directory itself: all workers see it."""
@@ -90,8 +92,10 @@ class ProcessPool:
             self._end([worker for worker in self._workers if worker.number is not None])
 
     def close(self) -> None:
-        """Kill all workers."""
+        """Kill all workers; in a process that was forked, only forget them."""
         self._is_closed = True
+        if os.getpid() != self._owner:
+            return
         self._end(list(self._workers))
 
     def pids(self) -> list[int]:
@@ -101,6 +105,8 @@ class ProcessPool:
     def _check_open(self) -> None:
         if self._is_closed:
             raise RuntimeError("this pool is closed: run tasks inside its with statement")
+        if os.getpid() != self._owner:
+            raise RuntimeError("this pool belongs to the process that was forked: make one in this process")
 
     def _start_workers(self, schedule: Schedule) -> None:
         n_busy = sum(worker.number is not None for worker in self._workers)

@@ -42,6 +42,28 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_forked_process_leaves_the_workers_alone() -> None:
+    with labeltree.engine("pool", n_workers=1) as pool:
+        assert isinstance(pool, ProcessPool)
+        list(pool.run(tasks.squares(2)))
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                list(pool.run(tasks.squares(2)))
+            except RuntimeError as error:
+                status = 0 if "belongs to the process that was forked" in str(error) else 2
+            finally:
+                pool.close()
+                os._exit(status)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        [worker] = pool.pids()
+        assert is_alive(worker)
+        assert len(list(pool.run(tasks.squares(2)))) == 2
+        assert pool.pids() == [worker]
+
+
 def test_results_are_those_of_this_process(shared_pool: ProcessPool) -> None:
     found = dict(shared_pool.run(tasks.squares(30)))
     expected = dict(InProcess().run(tasks.squares(30)))
