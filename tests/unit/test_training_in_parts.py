@@ -29,6 +29,7 @@ from labeltree.training import block_tasks, division
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
 from labeltree.training.workplace import Workplace
+from labeltree.trees import kmeans_tasks
 
 pytestmark = pytest.mark.native
 
@@ -146,6 +147,23 @@ def test_a_training_resumes_from_its_finished_parts(
     assert len(set(computed)) == len(computed) > len(first)  # nothing was computed twice
 
 
+def test_another_engine_finishes_a_training(
+    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data)
+    assert are_same(whole, model)
+
+    def fail(*arguments: Any) -> Any:
+        raise StoppedError
+
+    monkeypatch.setattr(block_tasks, "blocks_in_range", fail)
+    monkeypatch.setattr(kmeans_tasks, "top_of_tree", fail)
+    monkeypatch.setattr(kmeans_tasks, "subtrees_in_range", fail)
+    with labeltree.engine("pool", n_workers=2):
+        assert are_same(whole, model.fit(*data))  # every part was there
+
+
 def test_a_checkpoint_of_another_training_is_refused(data: tuple[Any, Any], tmp_path: Path) -> None:
     X, y = data
     LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(X, y)
@@ -243,7 +261,7 @@ def test_a_failed_writer_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_limit_that_is_too_small_is_refused_before_training(data: tuple[Any, Any], scratch: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"memory_gb=0.01 does not suffice: .* at least [\d.]+, .*raise memory_gb"
+        ValueError, match=r"memory_gb=0.01 does not suffice: .* at least memory_gb=[\d.]+, .*raise memory_gb"
     ):
         LabelTreeClassifier(memory_gb=0.01, **SHAPE).fit(*data)
 

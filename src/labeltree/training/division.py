@@ -32,8 +32,12 @@ def label_ranges(examples: Examples, workplace: Workplace) -> list[tuple[int, in
 
 
 def labels_of_subtree(n_labels: int, workplace: Workplace) -> int:
-    """Return the largest number of labels of a subtree that a task may cluster; 0 to cluster the whole tree at once."""
-    return 0 if workplace.is_here else max(n_labels // 64, LABELS_OF_SUBTREES)
+    """Return the largest number of labels of a subtree that a task may cluster; 0 to cluster the whole tree at once.
+
+    A training that resumes is divided in every engine: another one may finish it.
+    """
+    whole = workplace.is_here and workplace.identity is None
+    return 0 if whole else max(n_labels // 64, LABELS_OF_SUBTREES)
 
 
 def subtree_ranges(begin: NDArray[np.int64]) -> list[tuple[int, int]]:
