@@ -111,6 +111,9 @@ def test_what_the_import_says(tmp_path: Path) -> None:
     assert f"{tmp_path}/s: 20 rows, 30 features, 12 labels" in text
     assert f"rows of 2 files, in this order: {tmp_path}/a.txt, {tmp_path}/b.txt" in text
     assert f"Next: labeltree train {tmp_path}/s --model MODEL" in text
+    assert "imported in" in text
+    again = run("data", "import", tmp_path / "*.txt", "--to", tmp_path / "s").stdout
+    assert "already complete" in " ".join(again.split())
 
 
 def test_import_and_information_for_machines(tmp_path: Path) -> None:

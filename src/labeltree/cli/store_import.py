@@ -97,8 +97,8 @@ def import_(
     text_parameters = {option.name: parameters.pop(option.name) for option in text_options()}
     settings = _settings(first, text_parameters, given, like)
     stopwatch = Stopwatch()
+    bars: dict[str, Any] = {}  # none if the files were imported before
     with stopwatch.phase("importing"), phases(-1 if json else 0) as shown:
-        bars: dict[str, Any] = {}
 
         def progress(what: str, done: int, total: int) -> None:
             if what not in bars:
@@ -121,8 +121,8 @@ def import_(
         print_json({**to_json(store), "seconds": stopwatch.seconds, "peak_memory_bytes": peak_memory_bytes()})
         return
     console = standard_output()
-    took = seconds_text(stopwatch.seconds["importing"])
-    about = f": {describe_sizes(store)}, {bytes_text(store.n_bytes)}, imported in {took}"
+    took = f"imported in {seconds_text(stopwatch.seconds['importing'])}" if bars else "already complete"
+    about = f": {describe_sizes(store)}, {bytes_text(store.n_bytes)}, {took}"
     console.print(titled(to, about), soft_wrap=True)
     listed = ", ".join(source["path"] for source in store.sources[:_MOST_LISTED])
     more = ", …" if len(store.sources) > _MOST_LISTED else ""
