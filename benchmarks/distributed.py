@@ -157,7 +157,10 @@ def killed_again_and_again(job: dict[str, Any], n_kills: int, mean_seconds: floa
             try:
                 while not _has_ended(process, rng.uniform(*BETWEEN_KILLS) * mean_seconds):
                     n_done = sum(kills.values())
-                    victim = _victim(process.pid, rng, n_done) if n_done < n_kills else None
+                    is_driver = n_done % DRIVER_EVERY == DRIVER_EVERY - 1
+                    if n_done == n_kills or (is_driver and _n_parts(folder) == found_parts[-1]):
+                        continue  # a driver has to finish something before it is killed
+                    victim = process.pid if is_driver else _worker(process.pid, rng)
                     if victim is not None:
                         kills["driver" if victim == process.pid else "worker"] += 1
                         os.kill(victim, signal.SIGKILL)
@@ -186,10 +189,8 @@ def _has_ended(process: subprocess.Popen[str], seconds: float) -> bool:
     return process.returncode is not None
 
 
-def _victim(driver: int, rng: random.Random, number: int) -> int | None:
-    """Return the process to kill: the driver now and then, else one of the workers that run tasks."""
-    if number % DRIVER_EVERY == DRIVER_EVERY - 1:
-        return driver
+def _worker(driver: int, rng: random.Random) -> int | None:
+    """Return one of the workers of a driver, if there are any."""
     workers = [process for process in process_tree(driver)[1:] if _is_worker(process)]
     return rng.choice(workers) if workers else None
 
