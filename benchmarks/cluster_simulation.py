@@ -7,8 +7,9 @@ The measured run has one worker, so that the CPU time between two results is tha
 small as they are, relative to the whole, in a large training: then the largest task of the blocks is the first level of
 the tree, which cannot be divided. Costs are scaled to other numbers of labels with the same number of rows per label;
 what works on every level of the tree also grows with the logarithm of the number of labels. Tasks go to the core that
-is free first, the most expensive ones first, and stages wait for each other, as in a real training. The program itself
-chooses C and calibrates with all cores of its machine, and writes the model.
+is free first, the most expensive ones first, and stages wait for each other, as in a real training. A task that is
+alone in its stage uses all cores of its machine, as does the program while it chooses C and calibrates. Then the
+program writes the model.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ class Cluster:
 
     Attributes
     ----------
-    cores, driver_cores : int
-        Cores for tasks, and of the machine of the program.
+    cores, machine_cores : int
+        Cores for tasks, and those of one machine, which a task that is alone in its stage uses.
     task_seconds, dispatch_seconds : float
         What a task costs its worker and the program.
     network : float
@@ -88,7 +89,7 @@ class Cluster:
     """
 
     cores: int
-    driver_cores: int
+    machine_cores: int
     task_seconds: float
     dispatch_seconds: float
     network: float
@@ -101,9 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("measured", type=Path, help="the JSON file of benchmarks.distributed")
     parser.add_argument("--labels", nargs="+", type=float, default=LABELS)
     parser.add_argument("--cores", nargs="+", type=int, default=CORES)
-    parser.add_argument(
-        "--driver-cores", type=int, default=16, help="cores of the program's machine, at most"
-    )
+    parser.add_argument("--machine-cores", type=int, default=16, help="cores of each machine, at most")
     parser.add_argument("--task-overhead", type=float, default=0.01, help="seconds of a worker per task")
     parser.add_argument("--dispatch", type=float, default=0.004, help="seconds of the program per task")
     parser.add_argument("--network", type=float, default=1000, help="megabytes per second into the program")
@@ -115,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for cores in options.cores:
             cluster = Cluster(
                 cores,
-                min(cores, options.driver_cores),
+                min(cores, options.machine_cores),
                 options.task_overhead,
                 options.dispatch,
                 options.network,
@@ -198,11 +197,12 @@ def scaled(costs: Costs, n_labels: float) -> Costs:
 def simulate(costs: Costs, cluster: Cluster) -> dict[str, float]:
     """Return the duration of each stage, in seconds."""
     found = {
-        "trial": costs.trial / cluster.driver_cores,
+        "trial": costs.trial / cluster.machine_cores,
         "program": costs.driver + costs.result_mb / cluster.network,
     }
     for stage, tasks in divided(costs).items():
-        busy = makespan([seconds + cluster.task_seconds for seconds in tasks], cluster.cores)
+        threads = cluster.machine_cores if stage in SINGLE else 1
+        busy = makespan([seconds / threads + cluster.task_seconds for seconds in tasks], cluster.cores)
         found[stage] = max(busy, cluster.dispatch_seconds * len(tasks))
     return found
 

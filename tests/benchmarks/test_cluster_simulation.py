@@ -16,7 +16,7 @@ TASKS = {
     "rows of all nodes": [1.0],
     "blocks": [10.0, 5.0, 5.0],
 }
-ALONE = Cluster(cores=1, driver_cores=1, task_seconds=0.0, dispatch_seconds=0.0, network=1e9)
+ALONE = Cluster(cores=1, machine_cores=1, task_seconds=0.0, dispatch_seconds=0.0, network=1e9)
 
 
 def measured(**changed: Any) -> dict[str, Any]:
@@ -39,9 +39,9 @@ def test_one_core_takes_the_time_of_all_work() -> None:
 
 def test_many_cores_are_limited_by_what_is_not_divided() -> None:
     costs = scaled(read_costs([measured()]), 1e8)
-    many = simulate(costs, replace(ALONE, cores=100_000, driver_cores=10))
+    many = simulate(costs, replace(ALONE, cores=100_000, machine_cores=10))
     assert many["blocks"] == pytest.approx(10_000)  # the first level of the tree
-    assert many["top of the tree"] == pytest.approx(3_000)
+    assert many["top of the tree"] == pytest.approx(3_000 / 10)
     assert many["subtrees"] == pytest.approx(8_000 * (8 / 5) / 64)
     assert many["trial"] == pytest.approx(7_500 * (8 / 5) / 10)
     assert many["program"] == pytest.approx(2_500, rel=1e-3)

@@ -268,7 +268,7 @@ def test_processes_train_the_same_model(variant: str, data: tuple[Any, Any], scr
     parameters = {**SHAPE, **VARIANTS[variant]}
     whole = LabelTreeClassifier(**parameters).fit(*data)
     with labeltree.engine("pool", n_workers=2):
-        assert are_same(whole, LabelTreeClassifier(**parameters).fit(*data))
+        assert are_same(whole, LabelTreeClassifier(n_jobs=2, **parameters).fit(*data))
 
 
 def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: Path) -> None:
