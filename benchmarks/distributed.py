@@ -44,6 +44,8 @@ COLUMNS = (
 BETWEEN_KILLS = (0.5, 1.5)
 #: The driver is killed instead of a worker every fifth time.
 DRIVER_EVERY = 5
+#: Attempts to start a cluster.
+STARTS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -211,9 +213,6 @@ def _end_group(process: subprocess.Popen[str]) -> None:
 
 def train(job: dict[str, Any]) -> dict[str, Any]:
     """Train a model on a store with an engine, and measure it."""
-    from contextlib import nullcontext
-
-    import labeltree
     from labeltree import LabelTreeClassifier
     from labeltree.data import Store
     from labeltree.engines import Task, current_engine
@@ -223,12 +222,6 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
     division.ENTRIES_OF_BLOCKS /= job["finer"]
     division.LABELS_OF_SUBTREES = int(division.LABELS_OF_SUBTREES / job["finer"])
     engine, workers = job["engine"], job["workers"]
-    context: Any = nullcontext()
-    if engine != "here":
-        options: dict[str, Any] = {"n_workers": workers, "max_retries": job.get("max_retries", 2)}
-        if engine == "ray":
-            options["address"] = "local"
-        context = labeltree.engine(engine, **options)
     model = LabelTreeClassifier(
         n_jobs=workers if engine == "here" else 1,
         random_state=0,
@@ -236,11 +229,14 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
         **job["settings"],
     )
     done: list[dict[str, Any]] = []
-    with context, PeakMemory() as peak:
+    with contextlib.ExitStack() as stack:
         if engine != "here":
+            options = {"n_workers": workers, "max_retries": job.get("max_retries", 2)}
+            _enter_engine(stack, engine, {**options, "address": "local"} if engine == "ray" else options)
             # Workers start before the time counts.
             dict(current_engine().run([Task("start", time.sleep, (0.1,))] * workers))
             _record_tasks(current_engine(), done)
+        peak = stack.enter_context(PeakMemory())
         started, cpu = time.perf_counter(), time.process_time()
         model.fit(Store(job["store"]))
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
@@ -256,6 +252,20 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
         "tasks": done,
         "model": model_hash(model),
     }
+
+
+def _enter_engine(stack: contextlib.ExitStack, kind: str, options: dict[str, Any]) -> None:
+    """Choose an engine. Ray gives up a cluster that takes 30 seconds to start, as it may on a busy machine."""
+    import labeltree
+    from labeltree.errors import WorkerError
+
+    for attempt in range(STARTS):
+        try:
+            stack.enter_context(labeltree.engine(kind, **options))
+            return
+        except WorkerError:
+            if attempt == STARTS - 1:
+                raise
 
 
 def _record_tasks(engine: Any, done: list[dict[str, Any]]) -> None:
