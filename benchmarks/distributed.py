@@ -202,7 +202,8 @@ def _is_worker(process: int) -> bool:
         command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
     except OSError:
         return False
-    return b"labeltree.engines" in command or b"ray::" in command
+    # A node of Ray does not survive its agents, and a local cluster has one node.
+    return b"labeltree.engines" in command or (b"ray::" in command and b"Agent" not in command)
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
