@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import engine_tasks as tasks
-from tests.command_line import run, run_json, write_texts
+from tests.command_line import make_rows, run, run_json, write_rows, write_texts
 from tests.documents import documents
 from tests.servers import wait_until
 from tests.training_parts import N_LABELS, SHAPE, are_same, divide_finely, training_data
@@ -216,10 +216,11 @@ def test_commands(engine: RayEngine, tmp_path: Path) -> None:
     for name in ("metrics", "decided", "node_evaluations_per_row", "hints"):
         assert report[name] == expected[name]
     assert report["threads"] == engine.n_workers * engine.n_threads
-    fixed = ["--loss", "logistic", "--C", 1, "--arity", 2, "--max-leaves", 3, "--prune", 0.1, "--n-trees", 1]
-    words = ["--ngram-range", "1", "2", "--char-ngram-range", "3", "5", "--sublinear-tf", "--random-state", 0]
+    shape = ["--arity", 2, "--max-leaves", 3, "--prune", 0.1, "--random-state", 0]
+    fixed = ["--loss", "logistic", "--C", 1, *shape]
+    numbers = write_rows(tmp_path / "train.txt", make_rows(200, seed=1))
     tuned = [
-        run_json("tune", train, *fixed, *words, "--budget", 5, "--out", found, *options)["parameters"]
+        run_json("tune", numbers, *fixed, "--budget", 5, "--out", found, *options)["parameters"]
         for options in ([], ["--ray", "auto", "--max-retries", 5])
     ]
     assert tuned[0] == tuned[1]
