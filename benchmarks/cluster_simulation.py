@@ -1,12 +1,15 @@
 """How training would scale from 1 to 1,000 cores: a simulation from measured tasks.
 
-python -m benchmarks.distributed --labels 670000 --engines here pool --workers 1 --json measured.json
+python -m benchmarks.distributed --labels 100000 --engines pool --workers 1 --finer 20 --json measured.json
 python -m benchmarks.cluster_simulation measured.json
 
-The measured run has one worker, so that the time between two results is the time of a task. Costs per label are taken
-from it and scaled to other numbers of labels, with the same number of rows per label. Tasks are given to the core that
-is free first, the most expensive ones first, and stages wait for each other, as in a real training. What grows with the
-logarithm of the number of labels (the levels of a tree) is scaled with it.
+The measured run has one worker, so that the CPU time between two results is that of a task. `--finer` makes tasks as
+small as they are, relative to the whole, in a large training: then the largest task of the blocks is the first level of
+the tree, which cannot be divided. Costs are scaled to other numbers of labels with the same number of rows per label;
+what works on every level of the tree also grows with the logarithm of the number of labels. Tasks go to the core that
+is free first, the most expensive ones first, and stages wait for each other, as in a real training. A task that is
+alone in its stage uses all cores of its machine, as does the program while it chooses C and calibrates. Then the
+program writes the model.
 """
 
 from __future__ import annotations
@@ -19,8 +22,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-CORES = (1, 2, 4, 16, 64, 256, 1000)
+from labeltree.training.division import LABELS_OF_SUBTREES
+from labeltree.training.ranges import MOST_TASKS
+
+CORES = (1, 16, 64, 256, 1000)
 LABELS = (1e6, 1e7, 1e8)
 
 #: Stages by the first words of their tasks' names.
@@ -32,33 +39,60 @@ STAGES = {
     "blocks": "blocks",
 }
 #: Stages whose work also grows with the number of levels.
-BY_LEVEL = ("top of the tree", "subtrees", "rows of nodes", "blocks")
+BY_LEVEL = ("subtrees", "rows of nodes", "blocks")
 #: Stages of one task.
 SINGLE = ("top of the tree", "rows of nodes")
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Measured costs of one training.
+    """Costs of one training.
 
     Attributes
     ----------
     n_labels : float
-    seconds : dict
-        Work of each stage, in seconds of one core.
-    largest : dict
-        The most expensive task of each stage that cannot be divided.
+    work : dict
+        CPU seconds of each stage.
+    task : dict
+        CPU seconds of an ordinary task of each stage.
+    root : float
+        CPU seconds of the largest task of the blocks: the first level of the tree, which cannot be divided.
+    trial : float
+        CPU seconds of the choice of C and the calibration, in the program.
     driver : float
-        Seconds of the driver outside of tasks: the trial, and writing the model.
+        CPU seconds of the program for everything else, such as writing the model.
     result_mb : float
         Megabytes of all results.
     """
 
     n_labels: float
-    seconds: dict[str, float]
-    largest: dict[str, float]
+    work: dict[str, float]
+    task: dict[str, float]
+    root: float
+    trial: float
     driver: float
     result_mb: float
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster.
+
+    Attributes
+    ----------
+    cores, machine_cores : int
+        Cores for tasks, and those of one machine, which a task that is alone in its stage uses.
+    task_seconds, dispatch_seconds : float
+        What a task costs its worker and the program.
+    network : float
+        Megabytes per second into the program.
+    """
+
+    cores: int
+    machine_cores: int
+    task_seconds: float
+    dispatch_seconds: float
+    network: float
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,89 +102,124 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("measured", type=Path, help="the JSON file of benchmarks.distributed")
     parser.add_argument("--labels", nargs="+", type=float, default=LABELS)
     parser.add_argument("--cores", nargs="+", type=int, default=CORES)
+    parser.add_argument("--machine-cores", type=int, default=16, help="cores of each machine, at most")
     parser.add_argument("--task-overhead", type=float, default=0.01, help="seconds of a worker per task")
-    parser.add_argument("--dispatch", type=float, default=0.001, help="seconds of the driver per task")
-    parser.add_argument("--network", type=float, default=1000, help="megabytes per second into the driver")
+    parser.add_argument("--dispatch", type=float, default=0.004, help="seconds of the program per task")
+    parser.add_argument("--network", type=float, default=1000, help="megabytes per second into the program")
     options = parser.parse_args(arguments)
-    costs = read_costs(json.loads(options.measured.read_text()))
-    print("| labels | cores | hours | speed-up | longest stage | its share |\n|" + " --- |" * 6)
+    measured = read_costs(json.loads(options.measured.read_text()))
+    print("| labels | cores | hours | speed-up | longest stages |\n|" + " --- |" * 5)
     for n_labels in options.labels:
-        alone = None
+        costs, alone = scaled(measured, n_labels), None
         for cores in options.cores:
-            stages = simulate(
-                scaled(costs, n_labels), cores, options.task_overhead, options.dispatch, options.network
+            cluster = Cluster(
+                cores,
+                min(cores, options.machine_cores),
+                options.task_overhead,
+                options.dispatch,
+                options.network,
             )
+            stages = simulate(costs, cluster)
             total = sum(stages.values())
             alone = alone or total
-            slowest = max(stages, key=lambda stage: stages[stage])
             cells = (
                 f"{n_labels:,.0f}",
                 f"{cores:,}",
                 f"{total / 3600:.2f}",
                 f"{alone / total:.1f}",
-                slowest,
-                f"{stages[slowest] / total:.0%}",
+                longest(stages),
             )
             print("| " + " | ".join(cells) + " |")
     return 0
 
 
-def read_costs(rows: list[dict[str, object]]) -> Costs:
-    """Take the costs from a run with one worker."""
-    runs: list[dict] = [row for row in rows if row["engine"] != "here" and row["workers"] == 1]  # type: ignore[type-arg]
+def longest(stages: dict[str, float], n: int = 3) -> str:
+    """Return the longest stages with their shares of the time.
+
+    Examples
+    --------
+    >>> longest({"blocks": 3.0, "trial": 6.0, "subtrees": 1.0}, 2)
+    'trial 60%, blocks 30%'
+    """
+    order = sorted(stages, key=lambda stage: -stages[stage])[:n]
+    return ", ".join(f"{stage} {stages[stage] / sum(stages.values()):.0%}" for stage in order)
+
+
+def read_costs(rows: list[dict[str, Any]]) -> Costs:
+    """Take the costs from a run of a pool with one worker."""
+    runs = [row for row in rows if row["engine"] == "pool" and row["workers"] == 1]
     if not runs:
-        raise SystemExit("expected a run of an engine with one worker: --engines pool --workers 1")
+        raise SystemExit("expected a run of a pool with one worker: --engines pool --workers 1")
     run = runs[0]
-    seconds = dict.fromkeys(STAGES.values(), 0.0)
-    largest = dict.fromkeys(STAGES.values(), 0.0)
+    tasks: dict[str, list[float]] = {stage: [] for stage in STAGES.values()}
     for task in run["tasks"]:
-        stage = STAGES[task["name"].split()[0]]
-        seconds[stage] += task["seconds"]
-        largest[stage] = max(largest[stage], task["seconds"])
-    driver = run["seconds"] - sum(seconds.values())
-    return Costs(run["n_labels"], seconds, largest, driver, run["moved_mb"])
+        tasks[STAGES[task["name"].split()[0]]].append(task["cpu"])
+    if len(tasks["blocks"]) < 2:
+        raise SystemExit("expected several tasks of blocks: measure with --finer 20, or with more labels")
+    root = max(tasks["blocks"])
+    ordinary = {**tasks, "blocks": sorted(tasks["blocks"])[:-1]}
+    # The program computes while the trial lasts, and so hardly does anything else.
+    phases = run["phases"]
+    share = phases["trial"] / (run["seconds"] - sum(task["seconds"] for task in run["tasks"]))
+    trial = run["driver_cpu"] * min(share, 1.0)
+    return Costs(
+        run["n_labels"],
+        {stage: sum(seconds) for stage, seconds in tasks.items()},
+        {stage: run["finer"] * sum(seconds) / len(seconds) for stage, seconds in ordinary.items()},
+        root,
+        trial,
+        run["driver_cpu"] - trial,
+        run["moved_mb"],
+    )
 
 
 def scaled(costs: Costs, n_labels: float) -> Costs:
-    """Return the costs for another number of labels, with the same number of rows per label."""
+    """Return the costs for another number of labels, with the same number of rows per label.
+
+    The trial takes a share of the work of every level. The root has all rows.
+    """
     times = n_labels / costs.n_labels
-    levels = math.log(n_labels) / math.log(costs.n_labels)
-
-    def factor(stage: str) -> float:
-        return times * (levels if stage in BY_LEVEL else 1)
-
-    # The root has all rows; every other task is kept small by dividing the stage into more of them.
-    largest = {
-        stage: seconds * times if stage in (*SINGLE, "blocks") else seconds
-        for stage, seconds in costs.largest.items()
+    by_level = times * math.log(n_labels) / math.log(costs.n_labels)
+    work = {
+        stage: seconds * (by_level if stage in BY_LEVEL else times) for stage, seconds in costs.work.items()
     }
     return Costs(
         n_labels,
-        {stage: seconds * factor(stage) for stage, seconds in costs.seconds.items()},
-        largest,
+        work,
+        costs.task,
+        costs.root * times,
+        costs.trial * by_level,
         costs.driver * times,
         costs.result_mb * times,
     )
 
 
-def simulate(
-    costs: Costs, cores: int, task_overhead: float, dispatch: float, network: float
-) -> dict[str, float]:
-    """Return the duration of each stage on so many cores."""
-    found = {"driver": costs.driver + costs.result_mb / network}
-    for stage, work in costs.seconds.items():
-        tasks = divided(work, costs.largest[stage], single=stage in SINGLE)
-        found[stage] = makespan([seconds + task_overhead for seconds in tasks], cores) + dispatch * len(tasks)
+def simulate(costs: Costs, cluster: Cluster) -> dict[str, float]:
+    """Return the duration of each stage, in seconds."""
+    found = {
+        "trial": costs.trial / cluster.machine_cores,
+        "program": costs.driver + costs.result_mb / cluster.network,
+    }
+    for stage, tasks in divided(costs).items():
+        threads = cluster.machine_cores if stage in SINGLE else 1
+        busy = makespan([seconds / threads + cluster.task_seconds for seconds in tasks], cluster.cores)
+        found[stage] = max(busy, cluster.dispatch_seconds * len(tasks))
     return found
 
 
-def divided(work: float, largest: float, single: bool) -> list[float]:
-    """Return the tasks of a stage: the one that cannot be divided, and equal ones of about two seconds."""
-    if single:
-        return [work]
-    rest = max(work - largest, 0.0)
-    n_tasks = min(max(round(rest / 2), 1), 4096)
-    return [largest] + [rest / n_tasks] * n_tasks
+def divided(costs: Costs) -> dict[str, list[float]]:
+    """Return the tasks of each stage, as a training divides it."""
+    found = {}
+    for stage, work in costs.work.items():
+        rest = max(work - costs.root, 0.0) if stage == "blocks" else work
+        n_tasks = min(max(round(rest / costs.task[stage]), 1), MOST_TASKS)
+        if stage == "subtrees":
+            n_tasks = max(round(costs.n_labels / max(costs.n_labels / 64, LABELS_OF_SUBTREES)), 1)
+        if stage in SINGLE:
+            n_tasks = 1
+        found[stage] = [rest / n_tasks] * n_tasks
+    found["blocks"].append(costs.root)
+    return found
 
 
 def makespan(tasks: Sequence[float], cores: int) -> float:

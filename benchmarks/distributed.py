@@ -1,11 +1,12 @@
 """Training on one machine, on a local pool and on Ray, with the same cores: time, memory, bytes moved, equal models.
 
 python -m benchmarks.distributed --labels 670000 --workers 1 2 4
-python -m benchmarks.distributed --labels 100000 --engines ray --workers 2 --kills 20
+python -m benchmarks.distributed --labels 100000 --engines pool ray --workers 2 --kills 20 --finer 20
 
-Each training runs in a fresh process, on a synthetic store that is made on first use. The time of Ray does not count
-the start of the cluster. `--kills` kills random workers, and the driver now and then, while the training runs: it
-resumes from a checkpoint, and must end with the same model.
+Each training runs in a fresh process, on a synthetic store that is made on first use. The time does not count the start
+of workers and of the cluster. `--kills` kills random workers, and the driver now and then, while the training runs: it
+resumes from a checkpoint, and must end with the same model as a training without an engine. That one runs first, and
+its duration sets the pace: the kills are spread over that time. A training that loses work takes longer than that.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ COLUMNS = (
     "tasks",
     "model",
 )
-#: Seconds between two kills, at least and at most.
-BETWEEN_KILLS = (1.0, 4.0)
-#: Every so many kills, the driver is killed instead of a worker.
+#: The time between two kills, at least and at most, as a share of its mean.
+BETWEEN_KILLS = (0.5, 1.5)
+#: The driver is killed instead of a worker every fifth time.
 DRIVER_EVERY = 5
+#: Attempts to start a cluster.
+STARTS = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(train(json.loads(options.one))))
         return 0
     store = synthetic_store(options.labels, options.rows)
-    rows = []
+    if options.kills and "here" not in options.engines:
+        options.engines.insert(0, "here")
+    rows: list[dict[str, Any]] = []
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
     for repetition in range(options.repeat):
         here = None
@@ -62,8 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     "engine": engine,
                     "workers": workers,
                     "settings": options.settings,
+                    "finer": options.finer,
                 }
-                found = killed_again_and_again(job, options.kills) if options.kills else measured(job)
+                if here is None or not options.kills:
+                    found = measured(job)
+                else:
+                    found = killed_again_and_again(job, options.kills, here / options.kills)
                 here = found["seconds"] if engine == "here" else here
                 rows.append({**job, "repetition": repetition, **found})
                 print(table_row(rows[-1], here), flush=True)
@@ -88,7 +97,16 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument(
-        "--kills", type=int, default=0, help="kill workers and drivers this often in a training"
+        "--finer",
+        type=float,
+        default=1.0,
+        help="make tasks this many times smaller, so that few labels have as many tasks as many labels have",
+    )
+    parser.add_argument(
+        "--kills",
+        type=int,
+        default=0,
+        help="kill workers and drivers this often in a training of an engine",
     )
     parser.add_argument("--json", type=Path, default=CACHE / "distributed.json")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -122,38 +140,59 @@ def measured(job: dict[str, Any]) -> dict[str, Any]:
     return figures
 
 
-def killed_again_and_again(job: dict[str, Any], n_kills: int) -> dict[str, Any]:
-    """Train with a checkpoint while processes are killed; a killed driver is started again."""
-    rng, done = random.Random(0), {"driver": 0, "worker": 0}
+def killed_again_and_again(job: dict[str, Any], n_kills: int, mean_seconds: float) -> dict[str, Any]:
+    """Train with a checkpoint while processes are killed; a killed driver is started again.
+
+    The time counts all drivers, and the kills are told with the number of finished parts that each driver found.
+    """
+    rng, kills = random.Random(0), {"driver": 0, "worker": 0}
+    found_parts: list[int] = []
+    started = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        job = {**job, "checkpoint": str(Path(folder) / "run")}
+        # A task may lose its worker every time.
+        job = {**job, "checkpoint": str(Path(folder) / "run"), "max_retries": n_kills}
         while True:
+            found_parts.append(_n_parts(folder))
             process = subprocess.Popen(
                 command_of(job), stdout=subprocess.PIPE, text=True, start_new_session=True
             )
             try:
-                while process.poll() is None:
-                    time.sleep(rng.uniform(*BETWEEN_KILLS))
-                    if sum(done.values()) < n_kills and (
-                        victim := _victim(process.pid, rng, sum(done.values()))
-                    ):
-                        done["driver" if victim == process.pid else "worker"] += 1
+                while not _has_ended(process, rng.uniform(*BETWEEN_KILLS) * mean_seconds):
+                    n_done = sum(kills.values())
+                    is_driver = n_done % DRIVER_EVERY == DRIVER_EVERY - 1
+                    if n_done == n_kills or (is_driver and _n_parts(folder) == found_parts[-1]):
+                        continue  # a driver has to finish something before it is killed
+                    victim = process.pid if is_driver else _worker(process.pid, rng)
+                    if victim is not None:
+                        kills["driver" if victim == process.pid else "worker"] += 1
                         os.kill(victim, signal.SIGKILL)
             finally:
                 _end_group(process)
             if process.returncode == 0:
                 assert process.stdout is not None
                 figures: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
-                print(f"killed: {done}", file=sys.stderr)
-                return {**figures, "kills": done}
+                seconds = time.perf_counter() - started
+                parts = f"drivers found {found_parts} finished parts, of {_n_parts(folder)}"
+                print(f"{job['engine']}: killed {kills}; {parts}", file=sys.stderr, flush=True)
+                return {**figures, "seconds": seconds, "kills": kills, "found_parts": found_parts}
             if process.returncode != -signal.SIGKILL:
                 raise SystemExit(f"the training failed with exit code {process.returncode}")
 
 
-def _victim(driver: int, rng: random.Random, number: int) -> int | None:
-    """Return the process to kill: the driver now and then, else one of the workers that run tasks."""
-    if number % DRIVER_EVERY == DRIVER_EVERY - 1:
-        return driver
+def _n_parts(folder: str) -> int:
+    """Return the number of finished parts in checkpoints below a folder."""
+    return len(list(Path(folder).rglob("chunk-*.safetensors")))
+
+
+def _has_ended(process: subprocess.Popen[str], seconds: float) -> bool:
+    """Wait for the end of a process, and return whether it came."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
+def _worker(driver: int, rng: random.Random) -> int | None:
+    """Return one of the workers of a driver, if there are any."""
     workers = [process for process in process_tree(driver)[1:] if _is_worker(process)]
     return rng.choice(workers) if workers else None
 
@@ -163,7 +202,8 @@ def _is_worker(process: int) -> bool:
         command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
     except OSError:
         return False
-    return b"labeltree.engines" in command or b"ray::" in command or b"multiprocessing.spawn" in command
+    # A node of Ray does not survive its agents, and a local cluster has one node.
+    return b"labeltree.engines" in command or (b"ray::" in command and b"Agent" not in command)
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
@@ -174,19 +214,15 @@ def _end_group(process: subprocess.Popen[str]) -> None:
 
 def train(job: dict[str, Any]) -> dict[str, Any]:
     """Train a model on a store with an engine, and measure it."""
-    from contextlib import nullcontext
-
-    import labeltree
     from labeltree import LabelTreeClassifier
     from labeltree.data import Store
-    from labeltree.engines import current_engine
+    from labeltree.engines import Task, current_engine
+    from labeltree.training import division
 
+    division.ENTRIES_OF_VECTORS /= job["finer"]
+    division.ENTRIES_OF_BLOCKS /= job["finer"]
+    division.LABELS_OF_SUBTREES = int(division.LABELS_OF_SUBTREES / job["finer"])
     engine, workers = job["engine"], job["workers"]
-    context: Any = nullcontext()
-    if engine == "pool":
-        context = labeltree.engine("pool", n_workers=workers)
-    elif engine == "ray":
-        context = labeltree.engine("ray", address="local", n_workers=workers)
     model = LabelTreeClassifier(
         n_jobs=workers if engine == "here" else 1,
         random_state=0,
@@ -194,15 +230,21 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
         **job["settings"],
     )
     done: list[dict[str, Any]] = []
-    with context, PeakMemory() as peak:
+    with contextlib.ExitStack() as stack:
         if engine != "here":
+            options = {"n_workers": workers, "max_retries": job.get("max_retries", 2)}
+            _enter_engine(stack, engine, {**options, "address": "local"} if engine == "ray" else options)
+            # Workers start before the time counts.
+            dict(current_engine().run([Task("start", time.sleep, (0.1,))] * workers))
             _record_tasks(current_engine(), done)
-        started = time.perf_counter()
+        peak = stack.enter_context(PeakMemory())
+        started, cpu = time.perf_counter(), time.process_time()
         model.fit(Store(job["store"]))
-        seconds = time.perf_counter() - started
+        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     return {
         "n_labels": len(model.classes_),
         "seconds": seconds,
+        "driver_cpu": cpu,
         "phases": model.fit_seconds_,
         "driver_mb": peak.main_mb,
         "all_mb": peak.own_mb,
@@ -213,23 +255,48 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _record_tasks(engine: Any, done: list[dict[str, Any]]) -> None:
-    """Record the tasks of an engine: names, megabytes of results, and the time since the task before.
+def _enter_engine(stack: contextlib.ExitStack, kind: str, options: dict[str, Any]) -> None:
+    """Choose an engine. Ray gives up a cluster that takes 30 seconds to start, as it may on a busy machine."""
+    import labeltree
+    from labeltree.errors import WorkerError
 
-    With one worker that time is the duration of the task. What tasks read, they map.
+    for attempt in range(STARTS):
+        try:
+            stack.enter_context(labeltree.engine(kind, **options))
+            return
+        except WorkerError:
+            if attempt == STARTS - 1:
+                raise
+
+
+def _record_tasks(engine: Any, done: list[dict[str, Any]]) -> None:
+    """Record the tasks of an engine: names, megabytes of results, time and CPU time since the task before.
+
+    With one worker, these are the times of the task; the CPU time is known for a pool only. What tasks read, they map.
     """
     run = engine.run
 
     def recorded(tasks: Any) -> Any:
-        before = time.perf_counter()
+        before, cpu_before = time.perf_counter(), _cpu_seconds(engine)
         for number, result in run(tasks):
-            now = time.perf_counter()
+            now, cpu = time.perf_counter(), _cpu_seconds(engine)
             size = sum(array.nbytes for array in result.values()) / 1e6
-            done.append({"name": tasks[number].name, "seconds": now - before, "mb": size})
-            before = now
+            done.append(
+                {"name": tasks[number].name, "seconds": now - before, "cpu": cpu - cpu_before, "mb": size}
+            )
+            before, cpu_before = now, cpu
             yield number, result
 
     object.__setattr__(engine, "run", recorded)
+
+
+def _cpu_seconds(engine: Any) -> float:
+    """Return the CPU time of the workers of a pool so far."""
+    total = 0.0
+    for process in engine.pids() if hasattr(engine, "pids") else ():
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests import engine_tasks as tasks
+from tests.command_line import make_rows, run, run_json, write_rows, write_texts
 from tests.documents import documents
 from tests.servers import wait_until
 from tests.training_parts import N_LABELS, SHAPE, are_same, divide_finely, training_data
@@ -199,6 +200,31 @@ def test_predictions_and_tuning(engine: RayEngine, tmp_path: Path) -> None:
         tuned = tune(X, y, budget=600, space=space, estimator=estimator)
     np.testing.assert_array_equal(found.labels, model.predict_topk(X, 3).labels)
     assert [trial.score for trial in tuned.trials] == [trial.score for trial in expected.trials]
+
+
+def test_commands(engine: RayEngine, tmp_path: Path) -> None:
+    train, test = (
+        write_texts(tmp_path / name, n_rows, seed)
+        for name, n_rows, seed in (("a.jsonl", 90, 0), ("b.jsonl", 40, 1))
+    )
+    model, found = tmp_path / "model", tmp_path / "found.json"
+    run("train", train, "--model", model)
+    run("predict", model, test, "-o", tmp_path / "expected.txt")
+    run("predict", model, test, "-o", tmp_path / "found.txt", "--ray", "auto", "--workers", 2)
+    assert (tmp_path / "found.txt").read_bytes() == (tmp_path / "expected.txt").read_bytes()
+    expected, report = run_json("evaluate", model, test), run_json("evaluate", model, test, "--ray", "auto")
+    for name in ("metrics", "decided", "node_evaluations_per_row", "hints"):
+        assert report[name] == expected[name]
+    assert report["threads"] == engine.n_workers * engine.n_threads
+    shape = ["--arity", 2, "--max-leaves", 3, "--prune", 0.1, "--random-state", 0]
+    fixed = ["--loss", "logistic", "--C", 1, *shape]
+    numbers = write_rows(tmp_path / "train.txt", make_rows(200, seed=1))
+    tuned = [
+        run_json("tune", numbers, *fixed, "--budget", 5, "--out", found, *options)["parameters"]
+        for options in ([], ["--ray", "auto", "--max-retries", 5])
+    ]
+    assert tuned[0] == tuned[1]
+    assert ray.is_initialized()  # as before
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data")  # of settings that it reads itself

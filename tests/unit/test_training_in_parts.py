@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import engine_tasks
 from tests.training_parts import (
     N_LABELS,
     N_ROWS,
@@ -24,6 +28,8 @@ from tests.training_parts import (
 import labeltree
 from labeltree import LabelTreeClassifier, classifier
 from labeltree.data import Store, StoreWriter
+from labeltree.engines.schedule import Schedule
+from labeltree.engines.worker_process import WorkerProcess
 from labeltree.model_file import lock
 from labeltree.training import block_tasks, division
 from labeltree.training.array_folder import ArrayWriter, map_arrays
@@ -280,7 +286,7 @@ def test_processes_train_the_same_model(variant: str, data: tuple[Any, Any], scr
     parameters = {**SHAPE, **VARIANTS[variant]}
     whole = LabelTreeClassifier(**parameters).fit(*data)
     with labeltree.engine("pool", n_workers=2):
-        assert are_same(whole, LabelTreeClassifier(**parameters).fit(*data))
+        assert are_same(whole, LabelTreeClassifier(n_jobs=2, **parameters).fit(*data))
 
 
 def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: Path) -> None:
@@ -293,3 +299,33 @@ def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: P
     with labeltree.engine("pool", n_workers=2):
         assert are_same(whole, LabelTreeClassifier(**SHAPE).fit(store))
         assert are_same(some, LabelTreeClassifier(**SHAPE).fit(store.take(rows)))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes")
+def test_workers_that_are_killed_at_random_moments(
+    data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, n_lost = random.Random(0), 0
+    killers: list[threading.Timer] = []
+    give, return_task = WorkerProcess.give, Schedule.return_task
+
+    def deadly_give(worker: WorkerProcess, *arguments: Any) -> None:
+        give(worker, *arguments)
+        if len(killers) < 5 and rng.random() < 0.4:
+            killers.append(threading.Timer(rng.choice([0.0, 0.005, 0.05]), engine_tasks.kill, [worker.pid]))
+            killers[-1].start()
+
+    def counted(*arguments: Any) -> None:
+        nonlocal n_lost
+        n_lost += 1
+        return_task(*arguments)
+
+    monkeypatch.setattr(WorkerProcess, "give", deadly_give)
+    monkeypatch.setattr(Schedule, "return_task", counted)
+    with labeltree.engine("pool", n_workers=2, max_retries=10):
+        model = LabelTreeClassifier(**SHAPE).fit(*data)
+        for killer in killers:
+            killer.join()
+    assert are_same(LabelTreeClassifier(**SHAPE).fit(*data), model)
+    assert len(killers) == 5
+    assert n_lost > 0

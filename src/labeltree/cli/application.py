@@ -32,6 +32,7 @@ from labeltree.cli.tag import tag
 from labeltree.cli.train_command import add_train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune
+from labeltree.errors import WorkerError
 
 #: Exit codes; a wrong command line is 2, as everywhere.
 FAILED = 1
@@ -61,7 +62,7 @@ class Commands(PlainGroup):
                 or "there is not enough memory: use fewer rows or features, or parameters for a smaller model"
             )
             raise typer.Exit(FAILED) from None
-        except (KeyboardInterrupt, ValueError, OSError, ImportError) as error:
+        except (KeyboardInterrupt, ValueError, OSError, ImportError, WorkerError) as error:
             if ctx.params["debug"]:
                 raise
             is_interrupted = isinstance(error, KeyboardInterrupt)

@@ -154,7 +154,8 @@ def measure(
     true = list(map(tuple, filtered.without(true)))
     best, decided = [], []
     for model, rows in ((models[0], first), (models[1], second)):
-        best.append(filtered.ranking(model, rows.X, max(CUTOFFS)))
+        k = max(CUTOFFS)
+        best.append(filtered.ranking(model.predict_topk(rows.X, k + filtered.most).labels.tolist(), k))
         decided.append(filtered.without(decided_lists(model, rows.X)))
     compared = compare(
         true,

@@ -208,26 +208,32 @@ class DataFile:
             **settings,
         )
 
-    def blocks_for(self, model: Any, labelled: bool = False) -> Iterator[Rows]:
-        """Return blocks of rows as they come, so that a file or a pipe need not fit in memory."""
+    def blocks_for(
+        self, model: Any, labelled: bool = False, *, times: int = 1, keep_texts: bool = False
+    ) -> Iterator[Rows]:
+        """Return blocks of rows as they come, so that a file or a pipe need not fit in memory.
+
+        A block is so many `times` larger than usual. With `keep_texts`, texts are X, and no features are made of them.
+        """
         from labeltree.validation import n_threads
 
         if self.store is not None:
             with self.recognised() as file:
-                yield from file._stored_blocks(model)
+                yield from file._stored_blocks(model, times)
             return
         self._check_kind(model)
         stream = self.stream(
             labelled=labelled,
             fields=_fields_of(model) if reads_whole_texts(model) else (),
             whole_texts=reads_whole_texts(model),
-            block_bytes=BLOCK_BYTES,
+            block_bytes=times * BLOCK_BYTES,
             n_threads=n_threads(-1),
         )
         n_rows = 0
         for X, y in stream:
             texts = X if isinstance(X, list) and reads_whole_texts(model) else None
-            X = replace(self, format=stream.format)._for_model(X, model, n_rows)
+            if texts is None or not keep_texts:
+                X = replace(self, format=stream.format)._for_model(X, model, n_rows)
             yield Rows(X, y, texts, None if self.id is None else stream.ids)
             n_rows = stream.n_examples
 
@@ -238,11 +244,11 @@ class DataFile:
         store = self._store_for(model)
         return Rows(store.X, as_lists(store.labels))
 
-    def _stored_blocks(self, model: Any) -> Iterator[Rows]:
+    def _stored_blocks(self, model: Any, times: int) -> Iterator[Rows]:
         from labeltree.labels.reading import as_lists
 
         n_rows = 0
-        for block in self._store_for(model).blocks(STORE_BLOCK_ROWS):
+        for block in self._store_for(model).blocks(times * STORE_BLOCK_ROWS):
             X = block.matrix()
             if self.has_numbers:
                 X = self._for_model(X, model, n_rows)

@@ -10,6 +10,7 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
+from labeltree.cli.engine_options import MaxRetries, Ray, Workers, chosen_engine, engine_option
 from labeltree.cli.options import file_option
 from labeltree.cli.parameters import PANELS, with_parameters
 
@@ -31,6 +32,9 @@ def evaluate(
         ),
     ] = None,
     label_names: options.LabelNames = None,
+    ray: Ray = None,
+    workers: Workers = None,
+    max_retries: MaxRetries = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -48,6 +52,7 @@ def evaluate(
         labeltree evaluate tags.labeltree test.txt --search beam --beam 20
         labeltree evaluate tags.labeltree test.txt --label-weight propensity
         labeltree evaluate tags.labeltree test.txt --report tags.html --label-names labels.txt
+        labeltree evaluate tags.labeltree test.store --ray auto
         labeltree evaluate tags.labeltree test.txt --json | jq '.metrics."P@1"'
     """
     from labeltree.cli.console import print_json, standard_output, titled
@@ -57,6 +62,7 @@ def evaluate(
     from labeltree.cli.label_names import LabelNames
     from labeltree.cli.label_weight import read_label_weight
     from labeltree.cli.labelled_rows import read_labelled_rows
+    from labeltree.cli.model_answers import ModelAnswers, refuse_engine
     from labeltree.cli.trained_model import open_model
 
     if label_names is not None and report is None:
@@ -67,6 +73,9 @@ def evaluate(
         raise typer.BadParameter(
             "is about the most probable labels: leave --label-weight out", param_hint="--report"
         )
+    engine = engine_option(ray, workers)
+    if report is not None and engine is not None:
+        raise typer.BadParameter(f"is made in one process: leave out {engine}", param_hint="--report")
     filtered = filtered_pairs(filter_labels, data)
     if report is not None and filtered is not None:
         raise typer.BadParameter(
@@ -74,12 +83,17 @@ def evaluate(
             param_hint="--report",
         )
     classifier = open_model(model, parameters)
+    refuse_engine(engine, classifier, parameters)
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier, A, B)
     rows = read_labelled_rows(classifier, model, data)
     if filtered is not None:
         filtered.check(rows.n_rows, classifier.classes_)
-    evaluation = Evaluation.measure(classifier, model, rows, A=A, B=B, label_weight=weight, filtered=filtered)
+    with chosen_engine(ray, workers, max_retries):
+        answers = ModelAnswers.of(classifier, model, parameters)
+        evaluation = Evaluation.measure(
+            classifier, model, rows, A=A, B=B, label_weight=weight, filtered=filtered, answers=answers
+        )
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
         write_report(report, title, classifier, model, rows, evaluation, names)

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ from labeltree.cli.decided_labels import DecidedLabels, decided_lists
 from labeltree.cli.figures import bytes_text, directory_bytes, peak_memory_bytes
 from labeltree.cli.filtered_pairs import FilteredPairs
 from labeltree.cli.hints import Hint, find_hints
+from labeltree.cli.model_answers import ModelAnswers, about_texts
 from labeltree.metrics import evaluate, inverse_propensity_of_counts
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.propensity import FEWEST_ROWS, LabelWeights
 from labeltree.model_file import read_info
-from labeltree.validation import n_threads
 from labeltree.wording import count_text
 
 CUTOFFS = (1, 3, 5)
@@ -70,35 +71,36 @@ class Evaluation:
         B: float = 1.5,
         label_weight: NDArray[np.float64] | None = None,
         filtered: FilteredPairs | None = None,
+        answers: ModelAnswers | None = None,
     ) -> Evaluation:
         """Predict rows, one by one and together, and compare with their labels.
 
         If the rows were made from texts, times are of texts: their features are made again. `filtered` pairs do not
-        count.
+        count. `answers` tells where the model answers all rows together; rows one by one are answered here.
         """
         k, n_rows = max(CUTOFFS), rows.n_rows
         X, y, texts = rows.X, rows.y, rows.texts
-        asked = X if texts is None else texts
-
-        def ask(batch: Any) -> Any:
-            features = batch if texts is None else model.model_.text_rows(batch)
-            return model.predict_topk(features, k, label_weight=label_weight, return_evaluations=True)
-
-        # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk.
-        single = _single_row_ms(ask, asked[:SINGLE_ROWS])
+        answers = answers or ModelAnswers.of(model, path)
+        question: Any = partial(_top_labels, k=k, label_weight=label_weight)
+        asked, about = (X, question) if texts is None else (texts, partial(about_texts, question=question))
+        # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk. The
+        # labels that the model decides for bring it into the memory of workers.
+        single = _single_row_ms(partial(about, model), asked[:SINGLE_ROWS])
+        decided_labels = answers.ask(decided_lists, X)
         started = time.perf_counter()
-        labels, _, evaluations = ask(asked)
+        labels, _, evaluations = answers.ask(about, asked)
         seconds = time.perf_counter() - started
-        best, decided_labels = labels.tolist(), decided_lists(model, X)
+        best = labels.tolist()
         if filtered is not None:
             y, decided_labels = filtered.truth(y), filtered.without(decided_labels)
-            best = filtered.ranking(model, X, k, label_weight)
+            more = partial(_top_labels, k=k + filtered.most, label_weight=label_weight)
+            best = filtered.ranking(answers.ask(more, X)[0].tolist(), k)
         ranking = _ranking(y, best)
         decided = DecidedLabels.measure(y, decided_labels)
         hints: list[Hint] = []
         if label_weight is None and filtered is None:
             hints = find_hints(
-                model, path, decided, n_rows, *_likely_labels(model, X, y, decided.true_per_row)
+                model, path, decided, n_rows, *_likely_labels(answers, X, y, decided.true_per_row)
             )
         return cls(
             rows=n_rows,
@@ -111,12 +113,14 @@ class Evaluation:
             timed="rows" if texts is None else "texts",
             batch_ms_per_row=1000 * seconds / n_rows,
             batch_rows_per_second=n_rows / seconds,
-            threads=n_threads(model.n_jobs),
+            threads=answers.threads,
             single_row_ms={f"p{percent}": float(np.percentile(single, percent)) for percent in (50, 99)},
             single_rows=len(single),
             node_evaluations_per_row=float(evaluations.mean()),
             model_bytes=directory_bytes(path),
-            peak_memory_bytes=peak_memory_bytes(),
+            peak_memory_bytes=peak_memory_bytes()
+            if answers.saved is None
+            else None,  # that of workers is not known
             hints=hints,
         )
 
@@ -193,12 +197,17 @@ def _ranking(y: Any, best: list[list[Any]]) -> Any:
     return filled if isinstance(y, list) else np.array(filled, dtype=np.int64)
 
 
+def _top_labels(model: Any, X: Any, k: int, label_weight: Any = None) -> Any:
+    """Return the k best labels of rows, their probabilities, and how many nodes were evaluated."""
+    return model.predict_topk(X, k, label_weight=label_weight, return_evaluations=True)
+
+
 def _likely_labels(
-    model: Any, X: Any, y: Any, true_per_row: float
+    answers: ModelAnswers, X: Any, y: Any, true_per_row: float
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the probabilities of about twice as many labels as are true, best first, and whether each is true."""
     k = min(max(*CUTOFFS, round(2 * true_per_row)), MOST_LIKELY)
-    labels, probabilities = model.predict_topk(X, k)
+    labels, probabilities, _ = answers.ask(partial(_top_labels, k=k), X)
     ranking = labels.tolist() if isinstance(y, list) else labels.astype(np.int64)
     return probabilities, judge(y, ranking, labels.shape[1]).hits
 

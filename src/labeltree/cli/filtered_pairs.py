@@ -78,10 +78,9 @@ class FilteredPairs:
             for number, labels in enumerate(rows)
         ]
 
-    def ranking(self, model: Any, X: Any, k: int, label_weight: Any = None) -> list[list[Any]]:
-        """Return the k best labels of each row that count."""
-        best = model.predict_topk(X, k + self.most, label_weight=label_weight).labels
-        return [labels[:k] for labels in self.without(np.asarray(best).tolist())]
+    def ranking(self, best: Sequence[Sequence[Any]], k: int) -> list[list[Any]]:
+        """Return the k best labels of each row that count, out of its best ``k + most`` labels."""
+        return [labels[:k] for labels in self.without(best)]
 
 
 def filtered_pairs(path: Path | None, data: DataFile) -> FilteredPairs | None:

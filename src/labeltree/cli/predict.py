@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
@@ -14,6 +15,7 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
+from labeltree.cli.engine_options import MaxRetries, Ray, Workers, chosen_engine, engine_option
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameters import PANELS, with_parameters
 
@@ -47,6 +49,9 @@ def predict(
     ] = "lines",
     json: Annotated[bool, option("The same as --output-format jsonl.", "--json")] = False,
     label_names: options.LabelNames = None,
+    ray: Ray = None,
+    workers: Workers = None,
+    max_retries: MaxRetries = None,
     **parameters: Any,
 ) -> None:
     """Predict the most probable labels of rows, with their probabilities.
@@ -63,25 +68,38 @@ def predict(
         labeltree predict tags.labeltree new.csv --text title --id nr
         labeltree predict tags.labeltree test.txt -k 10 --json -o tags.jsonl.gz
         labeltree predict tags.labeltree test.txt --label-weight propensity
+        labeltree predict tags.labeltree test.store --workers 8 -o tags.txt.gz
         tail -n 3 test.txt | labeltree predict tags.labeltree - --label-names labels.txt
         echo '{"text": "a boat"}' | labeltree predict online.labeltree -
     """
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
+    from labeltree.cli.model_answers import ModelAnswers, about_texts, refuse_engine
     from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
 
+    engine = engine_option(ray, workers)
+    if engine is not None and data.path == "-":
+        raise typer.BadParameter(
+            f"rows of standard input are answered one by one as they come: leave out {engine}, or write them to a file",
+            param_hint=engine,
+        )
     classifier = open_model(model, parameters)
+    refuse_engine(engine, classifier, parameters)
     names = LabelNames(classifier, label_names)
     weight = read_label_weight(label_weight, classifier)
     write = {"lines": _as_lines, "jsonl": _as_json, "xmlc": _as_rows}["jsonl" if json else output_format]
     if write is _as_rows and (names.are_from_file or not are_ids(classifier.classes_)):
         raise typer.BadParameter("xmlc files have numbers from 0 as labels", param_hint="--output-format")
-    ask = predictor(classifier, k, threshold, weight)
+    question = predictor(classifier, k, threshold, weight)
     n_rows = 0
-    with _opened(output) as file:
-        for rows in data.blocks_for(classifier):
-            found = ask(rows.X)
+    with chosen_engine(ray, workers, max_retries), _opened(output) as file:
+        answers = ModelAnswers.of(classifier, model, parameters)
+        # Workers make the features of texts, unless they are written.
+        keep_texts = answers.saved is not None and write is not _as_rows
+        for rows in data.blocks_for(classifier, times=answers.workers, keep_texts=keep_texts):
+            about = partial(about_texts, question=question) if rows.X is rows.texts else question
+            found = answers.ask(about, rows.X)
             file.write(write(rows.X, found, names, n_rows, rows.ids))
             file.flush()
             n_rows += len(found.indptr) - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -26,15 +27,32 @@ class PredictedLabels(NamedTuple):
         pairs = list(zip(self.labels.tolist(), self.probabilities.tolist(), strict=True))
         return [pairs[begin:end] for begin, end in pairwise(self.indptr.tolist())]
 
+    @classmethod
+    def joined(cls, parts: Sequence[PredictedLabels]) -> PredictedLabels:
+        """Return the labels of the rows of all parts.
+
+        Examples
+        --------
+        >>> one = PredictedLabels(np.array([0, 2]), np.array(["cat", "pet"]), np.array([0.9, 0.5]))
+        >>> PredictedLabels.joined([one, one]).rows()
+        [[('cat', 0.9), ('pet', 0.5)], [('cat', 0.9), ('pet', 0.5)]]
+        """
+        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+        return cls(
+            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate([part.probabilities for part in parts]),
+        )
+
 
 def predictor(
     model: Any, k: int | None, threshold: float | None, label_weight: Any = None
-) -> Callable[[Any], PredictedLabels]:
-    """Return the function that predicts rows as the options ask: by the model's decision if they do not rank labels."""
+) -> Callable[[Any, Any], PredictedLabels]:
+    """Return the question to a model and rows that the options ask; the model decides if they do not rank labels."""
     is_ranked = any(option is not None for option in (k, threshold, label_weight))
     if is_ranked or model.decision_ is HALF:
-        return lambda X: best_labels(model, X, k or 5, threshold or 0.0, label_weight)
-    return lambda X: chosen_labels(model, X)
+        return partial(best_labels, k=k or 5, threshold=threshold or 0.0, label_weight=label_weight)
+    return chosen_labels
 
 
 def best_labels(model: Any, X: Any, k: int, threshold: float, label_weight: Any = None) -> PredictedLabels:

@@ -65,7 +65,7 @@ def tag(
     # Lines of standard input are answered one by one, as they come.
     for batch in [texts] if texts else ([line.rstrip("\r\n")] for line in sys.stdin):
         X = classifier.model_.text_rows(batch)
-        found = ask(X)
+        found = ask(classifier, X)
         for number, (text, tags) in enumerate(zip(batch, found.rows(), strict=True)):
             show(text, tags, has_several, _is_empty(X, number))
 

@@ -9,7 +9,7 @@ import typer
 
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
-from labeltree.cli.engine_options import Ray, Workers, chosen_engine
+from labeltree.cli.engine_options import MaxRetries, Ray, Workers, chosen_engine
 from labeltree.cli.figures import range_text, seconds_text
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameter_search import (
@@ -121,6 +121,7 @@ def train(
     ] = 100_000,
     ray: Ray = None,
     workers: Workers = None,
+    max_retries: MaxRetries = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -211,7 +212,7 @@ def train(
     names = None if name_file is None else name_file.names_of(rows.labels)
     found = None
     if tune is not None:
-        with stopwatch.phase("tuning"):
+        with stopwatch.phase("tuning"), chosen_engine(ray, workers, max_retries):
             found = run_search(
                 rows,
                 valid_rows,
@@ -238,7 +239,7 @@ def train(
         classifier.tree = tree = fit_for_columns(tree, label_names, rows.n_labels, rows.first_label)
     if kind.reads_texts and names is None:
         names = label_names_in(tree, rows.labels)
-    with chosen_engine(ray, workers):
+    with chosen_engine(ray, workers, max_retries):
         rows.fit(classifier, **({"label_names": names} if kind.reads_texts else {}))
     labels = classifier.classes_.tolist()
     found_names = label_names_in(tree, labels) if names is None else names

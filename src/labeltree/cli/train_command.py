@@ -91,7 +91,7 @@ def _has_option(kind: Kind, name: str) -> bool:
     """Return whether an option of `train` makes sense for a kind."""
     if name == "preset":
         return bool(kind.presets)
-    if name in ("tune", "valid", "metric", "ray", "workers"):
+    if name in ("tune", "valid", "metric", "ray", "workers", "max_retries"):
         return kind.method == DEFAULT_METHOD
     if name in ("mix", "holdout"):
         return kind.estimator != "PfastreXMLClassifier"  # its scores are no probabilities

@@ -11,6 +11,14 @@ import typer
 from labeltree.cli import options
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.data_options import reads_data
+from labeltree.cli.engine_options import (
+    MaxRetries,
+    Ray,
+    Workers,
+    chosen_engine,
+    engine_option,
+    refuse_threads,
+)
 from labeltree.cli.options import file_option, option
 from labeltree.cli.parameter_search import DEFAULT_METRIC, Metric, Valid, seconds_of
 from labeltree.cli.parameters import text_options, with_parameters
@@ -55,6 +63,9 @@ def tune(
     ],
     valid: Valid = None,
     metric: Metric = DEFAULT_METRIC,
+    ray: Ray = None,
+    workers: Workers = None,
+    max_retries: MaxRetries = None,
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
@@ -70,12 +81,16 @@ def tune(
     [bold]--char-ngram-range[/bold], [bold]--min-df[/bold] and [bold]--sublinear-tf[/bold]. A parameter that you give is
     fixed. With the same [bold]--random-state[/bold], only the available time decides how many candidates are tried.
 
+    With [bold]--workers[/bold] or [bold]--ray[/bold], several candidates are tried at once, so that more of them fit
+    into the time.
+
     Ctrl-C and SIGTERM end the search early: the best parameters so far are written.
 
     [bold]Examples[/bold]
 
         labeltree tune texts.jsonl --budget 5m --out parameters.json
         labeltree train texts.jsonl --model tags --parameters parameters.json
+        labeltree tune texts.jsonl --budget 5m --out parameters.json --workers 8
         labeltree tune train.txt --valid dev.txt --budget 1h --out small.json --n-trees 1
     """
     import time
@@ -94,6 +109,7 @@ def tune(
     from labeltree.wording import count_text
 
     started = time.monotonic()
+    refuse_threads(engine_option(ray, workers), parameters)
     given = {name: value for name, value in parameters.items() if value is not None}
     for_texts = {option.name for option in text_options()} & given.keys()
     fixed = searched_only(given)
@@ -112,18 +128,19 @@ def tune(
             f"{data.path}: reading the data took all of the {budget:g} seconds; give a longer --budget"
         )
     signals = SearchSignals()
-    found = run_search(
-        rows,
-        valid_rows,
-        estimator,
-        vectorizer,
-        fixed,
-        budget=budget,
-        metric=metric,
-        started=started,
-        is_shown=not json,
-        signals=signals,
-    )
+    with chosen_engine(ray, workers, max_retries):
+        found = run_search(
+            rows,
+            valid_rows,
+            estimator,
+            vectorizer,
+            fixed,
+            budget=budget,
+            metric=metric,
+            started=started,
+            is_shown=not json,
+            signals=signals,
+        )
     found.save(out)
     seconds = time.monotonic() - started
     if json:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,44 +59,58 @@ def predict_topk(
     >>> found.labels.shape, found.labels[:3].tolist()
     ((1200, 1), [['cat'], ['dog'], ['cat']])
     """
-    answers = _answers(model, "predict_topk", X, batch_size, {"k": k, **options})
     if options.get("return_evaluations"):
         raise ValueError(
             "predict_topk of engines returns labels and probabilities: leave return_evaluations out"
         )
+    answers = SavedModel(model).ask(partial(_topk, k=k, **options), X, batch_size)
     return TopLabels(*(np.concatenate(parts) for parts in zip(*answers, strict=True)))
 
 
 def predict(model: str | os.PathLike[str], X: Any, *, batch_size: int | None = None, **options: Any) -> Any:
     """Return the labels of every row, in the form of the y of the training; parameters as for `predict_topk`."""
-    answers = _answers(model, "predict", X, batch_size, options)
+    answers = SavedModel(model).ask(partial(_predict, **options), X, batch_size)
     if isinstance(answers[0], list):
         return [row for answer in answers for row in answer]
     return sp.vstack(answers, format="csr") if sp.issparse(answers[0]) else np.concatenate(answers)
 
 
-def _answers(
-    model: str | os.PathLike[str], method: str, X: Any, batch_size: int | None, options: dict[str, Any]
-) -> list[Any]:
-    """Return the answers to batches of rows, in the order of rows."""
-    if batch_size is not None:
-        check_count("batch_size", batch_size, " or None")
-    engine, n_rows = current_engine(), _num_samples(X[0] if is_pair(X) else X)
-    share = math.ceil(n_rows / (_BATCHES_PER_WORKER * engine.n_workers))
-    size = batch_size or min(max(share, _FEWEST_ROWS), _MOST_ROWS)
-    place = engine.publish(Path(model))
-    tasks = [
-        Task(
-            f"predicting rows {begin:,} to {min(begin + size, n_rows):,}",
-            _answer,
-            (place, method, Rows(X, begin, min(begin + size, n_rows)), options, engine.n_threads),
-            cost=min(size, n_rows - begin),
-            n_threads=engine.n_threads,
-        )
-        for begin in range(0, max(n_rows, 1), size)
-    ]
-    answers = dict(engine.run(tasks))
-    return [answers[number] for number in range(len(tasks))]
+class SavedModel:
+    """A saved model that the workers of the current engine map, and ask about batches of rows.
+
+    Parameters
+    ----------
+    path : path
+        The directory of the model.
+    settings : mapping, optional
+        Parameters to set on the model, such as ``{"search": "beam"}``.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any] | None = None) -> None:
+        self._engine = current_engine()
+        self._place = self._engine.publish(Path(path))
+        self._settings = dict(settings or {})
+
+    def ask(self, question: Callable[[Any, Any], Any], X: Any, batch_size: int | None = None) -> list[Any]:
+        """Return what ``question(model, rows)`` returns for each batch of rows, in the order of rows."""
+        if batch_size is not None:
+            check_count("batch_size", batch_size, " or None")
+        engine, n_rows = self._engine, _num_samples(X[0] if is_pair(X) else X)
+        share = math.ceil(n_rows / (_BATCHES_PER_WORKER * engine.n_workers))
+        size = batch_size or min(max(share, _FEWEST_ROWS), _MOST_ROWS)
+        settings = {**self._settings, "n_jobs": engine.n_threads}
+        tasks = [
+            Task(
+                f"predicting rows {begin:,} to {min(begin + size, n_rows):,}",
+                _answer,
+                (self._place, settings, question, Rows(X, begin, min(begin + size, n_rows))),
+                cost=min(size, n_rows - begin),
+                n_threads=engine.n_threads,
+            )
+            for begin in range(0, max(n_rows, 1), size)
+        ]
+        answers = dict(engine.run(tasks))
+        return [answers[number] for number in range(len(tasks))]
 
 
 class Rows:
@@ -110,8 +126,18 @@ class Rows:
         return Rows, (self.take(), 0, self._end - self._begin)
 
 
-def _answer(place: Place, method: str, rows: Rows, options: dict[str, Any], n_threads: int) -> Any:
+def _answer(
+    place: Place, settings: Mapping[str, Any], question: Callable[[Any, Any], Any], rows: Rows
+) -> Any:
     model = copy(opened_model(place.path()))
-    model.n_jobs = n_threads
-    answer = getattr(model, method)(rows.take(), **options)
-    return tuple(answer) if isinstance(answer, tuple) else answer
+    for name, value in settings.items():
+        setattr(model, name, value)
+    return question(model, rows.take())
+
+
+def _topk(model: Any, rows: Any, **options: Any) -> Any:
+    return model.predict_topk(rows, **options)
+
+
+def _predict(model: Any, rows: Any, **options: Any) -> Any:
+    return model.predict(rows, **options)

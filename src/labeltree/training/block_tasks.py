@@ -39,7 +39,9 @@ def train_blocks(
     """
     workplace = run.workplace
     shared, shared_tree = share_examples(examples, workplace), share_tree(tree, workplace)
-    find_rows = Task("rows of all nodes", rows_of_nodes, (shared, shared_tree, run.task_threads))
+    find_rows = Task(
+        "rows of all nodes", rows_of_nodes, (shared, shared_tree, run.n_threads), n_threads=run.n_threads
+    )
     found = run.result(f"finding the rows of {tree.n_nodes:,} nodes", find_rows)
     costs = {name: found.pop(name) for name in _COSTS}
     rows = workplace.share("rows-of-nodes", found)

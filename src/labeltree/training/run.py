@@ -42,7 +42,10 @@ class Run:
 
     @property
     def task_threads(self) -> int:
-        """Number of threads of a task: all of them here, one in a process among others."""
+        """Number of threads of a task: all of them here, one in a process among others.
+
+        A task that is alone in its stage has `n_threads`.
+        """
         return self.n_threads if self.workplace.is_here else 1
 
     def parts(self, stage: str, title: str, tasks: Sequence[Task]) -> list[Arrays]:

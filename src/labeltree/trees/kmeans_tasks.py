@@ -36,8 +36,13 @@ def clustered_tree(vectors: SharedFeatures, examples: Examples, options: Options
     options = {**options, "n_threads": run.task_threads}
     title = f"clustering {count_text(n_labels, 'label')}"
     most_labels = labels_of_subtree(n_labels, workplace)
+    # No other task runs beside the top of the tree.
+    of_top = {**options, "n_threads": run.n_threads}
     top_task = Task(
-        f"top of a tree of {n_labels} labels", top_of_tree, (shared, vectors, options, most_labels)
+        f"top of a tree of {n_labels} labels",
+        top_of_tree,
+        (shared, vectors, of_top, most_labels),
+        n_threads=run.n_threads,
     )
     [top] = run.parts("tree-top", title, [top_task])
     if len(top["open_node"]) == 0:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.engines.context import current_engine
+from labeltree.engines.in_process import InProcess
 from labeltree.mapped_rows import labels_given
 from labeltree.model.texts import are_texts, as_texts
 from labeltree.text.settings import WORD_ANALYZERS
@@ -95,6 +96,7 @@ def tune(
     if not Number(0, open_low=True).accepts(budget):
         raise ValueError(f"budget must be a finite number of seconds above 0, got {budget!r}")
     begin, engine = monotonic(), current_engine()
+    is_alone = engine.n_workers == 1 and isinstance(engine, InProcess)
     y, y_valid = labels_given(X, y), labels_given(X_valid, y_valid)
     space = SearchSpace() if space is None else space
     base, vectorizer, space = _split(X, estimator, space)
@@ -110,7 +112,7 @@ def tune(
     candidates = space.candidates(start, base.solver, base.penalty, random)
     if vectorizer is not None:
         X, X_valid = list(as_texts(X)), None if X_valid is None else list(as_texts(X_valid))
-        if engine.n_workers > 1:
+        if not is_alone:
             vectorizer.n_jobs = engine.n_threads
     problem = Problem.read(X, y, X_valid, y_valid, metric, random, vectorizer)
     rungs = ladder(len(problem.order), space.n_trees)
@@ -136,7 +138,7 @@ def tune(
     is_interrupted = False
     with ExitStack() as stack:
         runner: TrialRunner = OwnTrials(problem, base, candidates, rungs)
-        if engine.n_workers > 1:
+        if not is_alone:
             of_engine = EngineTrials(engine, problem, base, candidates, rungs, halving)
             runner = stack.enter_context(of_engine)
         left = budget - (monotonic() - begin)
