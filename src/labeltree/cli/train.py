@@ -158,17 +158,20 @@ def train(
     from labeltree.cli.tree.hierarchy import describe_matching, fit_for_columns, label_names_in
     from labeltree.cli.untrained_model import (
         MixOptions,
+        check_processes,
         check_texts_are_vectorized,
         classifier_of,
         mixed_tagger,
         read_parameters_of,
         vectorizer_of,
     )
+    from labeltree.deep.extras import process_number
     from labeltree.labels.name_file import NameFile
     from labeltree.model_file import read_info
     from labeltree.text.tokenizers import allow_import, is_import_path
 
     kind = METHODS[method]
+    check_processes(method, kind.reads_texts, tune, str(data.path))
     if preset is not None and preset not in kind.presets:
         raise typer.BadParameter(
             f"--method {method} has the presets {', '.join(kind.presets)}, got {preset}",
@@ -241,6 +244,8 @@ def train(
         names = label_names_in(tree, rows.labels)
     with chosen_engine(ray, workers, max_retries):
         rows.fit(classifier, **({"label_names": names} if kind.reads_texts else {}))
+    if process_number():
+        return  # the first of the processes of torchrun writes the model
     labels = classifier.classes_.tolist()
     found_names = label_names_in(tree, labels) if names is None else names
     if found_names is not None:  # a store may have names, too

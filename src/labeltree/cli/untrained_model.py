@@ -13,6 +13,7 @@ from labeltree.cli.data_file import DataFile
 from labeltree.cli.parameters import FOR_EVERY_RUN, is_given, option_name
 from labeltree.cli.trained_model import refuse_wrong
 from labeltree.cli.tree.hierarchy import tree_parameter
+from labeltree.deep.extras import process_number
 from labeltree.kinds import Kind
 from labeltree.text import Tagger, TextVectorizer
 from labeltree.tuning import read_parameters
@@ -144,4 +145,25 @@ def check_texts_are_vectorized(method: str, text_options: Collection[str], data:
         raise typer.BadParameter(
             f"is for the linear model of --mix linear, but --method {method} alone reads texts as they are",
             param_hint=given[0],
+        )
+
+
+def check_processes(method: str, reads_texts: bool, tune: float | None, path: str) -> None:
+    """Raise `BadParameter` for a training that the processes of `torchrun` cannot share."""
+    if process_number() is None:
+        return
+    if not reads_texts:
+        raise typer.BadParameter(
+            f"torchrun is for neural networks, but --method {method} trains in one process: start it without torchrun",
+            param_hint="--method",
+        )
+    if tune is not None:
+        raise typer.BadParameter(
+            "the processes of torchrun would try different parameters: search without torchrun first",
+            param_hint="--tune",
+        )
+    if path == "-":
+        raise typer.BadParameter(
+            "every process of torchrun reads all data, which standard input gives to one: pass a file",
+            param_hint="DATA",
         )

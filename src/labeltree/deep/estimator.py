@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
-from labeltree.deep.extras import device_named, import_extra
+from labeltree.deep.extras import device_named, import_extra, process_number
 from labeltree.deep.levels import PositiveNodes, TreeLevels
 from labeltree.deep.module_arrays import arrays_of
 from labeltree.deep.occlusion import explain_by_occlusion
@@ -164,7 +164,8 @@ class DeepClassifier(LabelTreeEstimator):
         weight = check_sample_weight(sample_weight, labels.n_rows)
         label_names = check_label_names(label_names, labels.classes.tolist())
         lesson = Lesson(texts, labels, weight, label_names, self._held_out(labels.n_rows))
-        with phases(self.verbose) as shown, self._enough_memory():
+        # One process of several shows progress.
+        with phases(-1 if process_number() else self.verbose) as shown, self._enough_memory():
             trained = self.train(lesson, Run(n_threads(self.n_jobs), shown))
         assert trained.reader is not None
         # Assigned last: if fit fails, an earlier model stays as it was.
@@ -227,6 +228,23 @@ class DeepClassifier(LabelTreeEstimator):
                     "a checkpoint needs an integer random_state, so that the training can be repeated; got "
                     f"random_state={self.random_state!r}"
                 )
+            self._check_processes()
+
+    def _check_processes(self) -> None:
+        """Raise `ValueError` if the processes of `torchrun` cannot share this training."""
+        if process_number() is None:
+            return
+        n_processes = int(os.environ["WORLD_SIZE"])
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "torchrun needs an integer random_state, so that all processes make the same tree; got "
+                f"random_state={self.random_state!r}"
+            )
+        if self.batch_size < n_processes:
+            raise ValueError(
+                f"batch_size={self.batch_size} cannot be shared by the {n_processes} processes of torchrun: raise it "
+                "to at least one text for each, or start fewer processes"
+            )
 
     def link_of(self, loss: str) -> str:
         return "sigmoid"
@@ -258,6 +276,7 @@ class DeepClassifier(LabelTreeEstimator):
     ) -> dict[str, int]:
         """Train a network for one tree; return what was counted."""
         from labeltree.deep.torch_context import with_threads
+        from labeltree.deep.training.processes import Processes
         from labeltree.deep.training.trainer import Trainer, TrainingSettings
 
         settings = TrainingSettings(
@@ -272,8 +291,9 @@ class DeepClassifier(LabelTreeEstimator):
             beam=int(self.candidates),
             seed=seed,
         )
-        checkpoint = None
-        if self.checkpoint is not None:
+        device = device_named(self.device)
+        processes, checkpoint, started = Processes(device), None, {}
+        if self.checkpoint is not None or processes.count > 1:
             started = {
                 "parameters": self._run_parameters(),
                 "seed": seed,
@@ -281,10 +301,14 @@ class DeepClassifier(LabelTreeEstimator):
                 "network": _digest(*arrays_of(network).values()),
                 "tree": _digest(levels.tree.child_begin, levels.tree.label),
             }
+        for name, value in started.items():
+            if name != "network":  # which all take from the first process
+                processes.check_same(name, value)
+        if self.checkpoint is not None and processes.is_first:
             if os.path.isfile(self.checkpoint):
                 raise ValueError(f"checkpoint: {self.checkpoint} is not a directory; choose another name")
             checkpoint = Checkpoint(os.path.join(os.fspath(self.checkpoint), f"tree-{number}"), started)
-        device, mean = device_named(self.device), len(tokens.tokens) / max(tokens.n_rows, 1)
+        mean = len(tokens.tokens) / max(tokens.n_rows, 1)
         title = f"training on {count_text(tokens.n_rows, 'text')} of {mean:,.0f} tokens"
         with with_threads(self.n_jobs):
             trainer = Trainer(network.to(device), levels, settings, tokenizer.padding, device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -49,15 +50,29 @@ def require_runtime(name: str) -> None:
         ) from error
 
 
+def process_number(variable: str = "RANK") -> int | None:
+    """Return the number that `torchrun` gave to this process, here or on its machine; None without `torchrun`."""
+    return int(os.environ[variable]) if "TORCHELASTIC_RUN_ID" in os.environ else None
+
+
 def device_named(name: str) -> Any:
-    """Return the device of torch for "auto", "cpu", "cuda" or "cuda:1"; raise `ValueError` if it is missing."""
+    """Return the device of torch for "auto", "cpu", "cuda" or "cuda:1"; raise `ValueError` if it is missing.
+
+    Under `torchrun`, every process has a GPU of its own.
+    """
     torch = import_extra("torch", "a neural network")
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("cpu")
-    kind, _, number = name.partition(":")
     n_devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        name = "cuda" if n_devices > 0 else "cpu"
+    kind, _, number = name.partition(":")
+    own = process_number("LOCAL_RANK")
+    if kind == "cuda" and own is not None and n_devices > 0:
+        if number or own >= n_devices:
+            raise ValueError(
+                f"device={name!r}: torchrun starts one process for each GPU, and torch sees {n_devices} of them: use "
+                f"device='cuda' and --nproc-per-node={n_devices} or fewer, or device='cpu'"
+            )
+        return torch.device("cuda", own)
     if kind == "cuda" and n_devices <= int(number or 0):
         raise ValueError(
             f"device={name!r} asks for a GPU, but torch sees {n_devices} of them: use device='cpu' or 'auto'"

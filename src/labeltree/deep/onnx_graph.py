@@ -66,7 +66,9 @@ class OnnxGraph:
 
     def _open(self) -> Any:
         """Return a session with the number of threads that is wanted now."""
-        wanted = min(n_threads(self.n_jobs), cpu_count())  # more would wait for each other
+        wanted = n_threads(self.n_jobs)
+        if wanted > 1:  # counting processors reads files
+            wanted = min(wanted, cpu_count())  # more would wait for each other
         with self._lock:
             if self._session is None or self._session[0] != wanted:
                 self._session = (wanted, _session(self.graph, wanted))

@@ -45,8 +45,13 @@ def seeded(seed: int, device: Any) -> Iterator[None]:
     """Draw random numbers from a seed of one's own, and leave those of others as they were."""
     on_gpu = device.type == "cuda"
     with torch.random.fork_rng([device] if on_gpu else []):
-        torch.default_generator.manual_seed(seed)
-        if on_gpu:
-            with torch.cuda.device(device):
-                torch.cuda.manual_seed(seed)
+        draw_from(seed, device)
         yield
+
+
+def draw_from(seed: int, device: Any) -> None:
+    """Draw further random numbers from a seed, on the CPU and on this device."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.manual_seed(seed)

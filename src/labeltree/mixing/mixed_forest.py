@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree.cached import cached_property
 from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelRows
 from labeltree.model.candidates import (
@@ -25,6 +26,9 @@ from labeltree.model.explanation import Explanation, FeatureNames
 from labeltree.model.forest import Forest, RowAnswer, Search, TopAnswer, TreeShape
 from labeltree.model.model import Model
 from labeltree.trees import LabelTree
+
+#: Each member first proposes this many times as many labels as needed: with 2 most questions need no second round.
+AHEAD = 2
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,14 @@ class Member:
     search: Search
     position: NDArray[np.int32]
 
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The mix's position of each label of the member, sorted once for all questions."""
+        return np.argsort(self.position)
+
     def asked(self, search: Search, **changes: Any) -> Search:
         """Return the member's own search for the labels of a question."""
-        order = np.argsort(self.position)  # from the member's positions to those of the mix
+        order = self.order
         arrays = {name: getattr(search, name) for name in ("allowed", "label_weight", "label_threshold")}
         for name, values in arrays.items():
             if values is not None and len(values) != len(order):
@@ -65,7 +74,7 @@ class Member:
 
     def to_mix(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """Return the mix's positions of labels that the member found."""
-        positions: NDArray[np.int64] = np.argsort(self.position)[labels]
+        positions: NDArray[np.int64] = self.order[labels]
         return positions
 
 
@@ -153,7 +162,7 @@ class MixedForest:
 
         if exact:
             n_labels = self.n_labels
-            answer = best_on_average(features.n_rows, n_labels, self.weights, search, propose, mean_of)
+            answer = best_on_average(features.n_rows, n_labels, self.weights, search, propose, mean_of, AHEAD)
         else:
             found = [labels for labels, _ in propose(np.arange(features.n_rows), search.k)]
             at = [np.nonzero(labels >= 0) for labels in found]

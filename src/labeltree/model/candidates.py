@@ -56,6 +56,7 @@ def best_on_average(
     search: Search,
     propose: Callable[[NDArray[np.int64], int], Sequence[TopAnswer]],
     mean_of: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]],
+    ahead: int = 1,
 ) -> RowAnswer:
     """Return the `search.k` best labels of each row by the mean over several parts, exactly.
 
@@ -73,10 +74,13 @@ def best_on_average(
         Takes rows and k. Returns the k best labels of these rows in each part that reach `search.threshold` there.
     mean_of : callable
         Takes rows and labels. Returns the mean of each pair.
+    ahead : int
+        The first proposals are this many times as many as a row needs at least. More of them cost a part little if it
+        scores all labels anyway, and save asking again.
     """
     rows = np.arange(n_rows)
     pairs, means = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-    k = search.k + 1  # The last proposal may be as good as the label that it is compared with.
+    k = ahead * (search.k + 1)  # The last proposal may be as good as the label that it is compared with.
     while True:
         k = min(k, n_labels)
         proposals = propose(rows, k)
@@ -121,7 +125,7 @@ def _may_change(
     largest = last.max(axis=0)
     bound = np.minimum(largest, np.maximum(last, search.threshold * heaviest))
     # Means are rounded to single precision.
-    bound = np.average(bound, axis=0, weights=weights) * (1 + 2**-20) + heaviest * 2**-149
+    bound = np.dot(weights, bound) / sum(weights) * (1 + 2**-20) + heaviest * 2**-149
     indptr, labels, probabilities = answer
     full = np.diff(indptr)[rows] == search.k
     kth = np.full(len(rows), -1.0)

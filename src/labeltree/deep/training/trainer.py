@@ -20,6 +20,7 @@ from labeltree.deep.tokens import TokenRows
 from labeltree.deep.torch_context import autocast, seeded
 from labeltree.deep.training.averaged_weights import PER_EPOCH, AveragedWeights
 from labeltree.deep.training.cascade import Cascade, Targets
+from labeltree.deep.training.processes import Processes
 from labeltree.deep.training.row_adam import RowAdam
 from labeltree.deep.training.saved_state import from_arrays, to_arrays
 from labeltree.labels.reading import LabelRows
@@ -135,6 +136,7 @@ class Trainer:
         self.settings = settings
         self.padding = padding
         self.device = device
+        self.processes = Processes(device)
         self._weights = list(network.parameters())
         self._best: dict[str, Tensor] = {}
         self.averaged = AveragedWeights(network, settings.average)
@@ -159,7 +161,9 @@ class Trainer:
         positives = PositiveNodes.of(self.levels.tree, examples.labels)
         done = _Done()
         with seeded(self.settings.seed, self.device):
-            if checkpoint is not None and (arrays := checkpoint.read(0)) is not None:
+            self.processes.start(self.network)
+            arrays = self.processes.from_first(None if checkpoint is None else checkpoint.read(0))
+            if arrays is not None:
                 state = (self.network, self.optimizers, self.averaged, self.device)
                 self._best, counts = from_arrays(arrays, *state)
                 done = _Done(**counts)
@@ -190,8 +194,10 @@ class Trainer:
         n_batches, n_steps = len(order), len(order) * settings.epochs
         self.network.train()
         for rows in order[done.step - done.n_passes * n_batches :]:
-            batch = self._batch(cascade, examples, positives, rows)
-            self._step(cascade, batch, done.step, n_steps, n_batches)
+            own, part = self.processes.share(rows)
+            batch = self._batch(cascade, examples, positives, own)
+            self.processes.seed(settings.seed, done.step)
+            self._step(cascade, batch, part, done.step, n_steps, n_batches)
             done.step += 1
             report(done.step, n_steps)
             if checkpoint is not None and time.monotonic() > written + CHECKPOINT_SECONDS:
@@ -203,7 +209,7 @@ class Trainer:
         """Keep the best weights by nDCG@5 on held-out texts; tell when to stop, once all tiers are trained."""
         if self._n_tiers((done.n_passes - 1) / self.settings.epochs) < self.levels.n_tiers:
             return
-        reached = self._ndcg(cascade, held_out)
+        reached = self.processes.from_first(self._ndcg(cascade, held_out))
         logger.info("epoch %d of %d: nDCG@5 %.4f", done.n_passes, self.settings.epochs, reached)
         if reached > done.reached:
             done.reached, done.best_epoch = reached, done.n_passes
@@ -221,7 +227,10 @@ class Trainer:
         tokens, sizes = (torch.from_numpy(array) for array in rows.padded(self.padding))
         return tokens.to(self.device), sizes
 
-    def _step(self, cascade: Cascade, batch: _Batch, step: int, n_steps: int, n_batches: int) -> None:
+    def _step(
+        self, cascade: Cascade, batch: _Batch, part: float, step: int, n_steps: int, n_batches: int
+    ) -> None:
+        """Make a step; `part` is the share of the step's texts that this process has."""
         n_tiers = self._n_tiers(step / n_steps)
         share = self.settings.rate_at(step, n_steps)
         for optimizer, rates in zip(self.optimizers, self._rates, strict=True):
@@ -231,7 +240,8 @@ class Trainer:
         with autocast(self.device):
             encoded = self.network.encode(batch.tokens, batch.sizes)
             loss = cascade.loss(self.network, encoded, batch.targets, n_tiers)
-        loss.backward()
+        (part * loss).backward()
+        self.processes.add_gradients(self._weights)
         dense = [w for w in self._weights if w.grad is not None and not w.grad.is_sparse]
         nn.utils.clip_grad_norm_(dense, LONGEST_GRADIENT)
         for optimizer in self.optimizers:
