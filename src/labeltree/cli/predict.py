@@ -110,7 +110,7 @@ def _as_lines(
 
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
-    # The same labels come again and again: to escape each once takes a third of the time.
+    # The same labels come again and again: each is escaped once.
     text = {label: escaped(text_of(label)) for label in set(found.labels.tolist())}
     lines = (
         separator.join([f"{text[label]}:{probability:.6g}" for label, probability in row])
