@@ -21,7 +21,6 @@ SETTINGS: list[dict[str, Any]] = [
     {"n_features": 64, "use_idf": False},
     {"char_ngram_range": (2, 3), "norm": "l1"},
     {"buckets": 32, "ngram_range": (1, 2), "binary": True},
-    {"tokenizer": str.split},
 ]
 
 
