@@ -826,5 +826,15 @@ class TextCounter:
     def rows(self, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple:
         """indptr, indices and data of the texts' rows."""
 
+class TextReader:
+    """Turns texts into features by terms that are known or hashed."""
+
+    def __init__(self, parts: Sequence[TextPart], binary: bool, sublinear_tf: bool, norm: RowNorm, idf: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_columns: int) -> None: ...
+
+    def read(self, texts: object, character_table: object, small_sigma: object | None, fields: object | None, words: LearnedWords | None, normalize: bool, dense_features: tuple[int, int], n_threads: int) -> FeatureMatrix:
+        """
+        The features of texts, from any iterable. With fields, texts may be mappings of these.
+        """
+
 def text_spans(parts: Sequence[TextPart], text: object, character_table: object, small_sigma: object | None, words: LearnedWords | None) -> list[tuple[int, int, int]]:
     """Column, begin and end of every known term of a text."""

@@ -21,7 +21,7 @@ from labeltree.model.model import Model
 from labeltree.training.fit import fit
 from labeltree.training.plan import Plan
 from labeltree.trees import LabelTree
-from labeltree.validation import check_tree_weight, parameter_names
+from labeltree.validation import check_tree_weight, n_threads, parameter_names
 
 _Self = TypeVar("_Self", bound="LabelTreeEstimator")
 
@@ -42,7 +42,7 @@ class LabelTreeEstimator(Estimator):
         """The trained model: its forest, labels, features and decision. It uses the current parameters."""
         model = super().model_
         forest: Any = model.forest
-        answering = forest.answering(self.trained_link(), self.weight_of_trees(forest.n_trees))
+        answering = forest.answering(self._link_of(model), self.weight_of_trees(forest.n_trees))
         maps, record = getattr(answering, "calibration", None), model.training
         link_is_set = getattr(self, "link", "auto") != "auto"
         # A link that is set takes the place of the maps of `fit`, until it is "auto" again.
@@ -55,8 +55,9 @@ class LabelTreeEstimator(Estimator):
         return model
 
     def make_search(self, k: int = 1, **wanted: Any) -> Search:
-        return super().make_search(
+        return Search(
             k,
+            n_threads=n_threads(self.n_jobs),
             beam=int(self.beam) if self.search == "beam" else 0,
             missing_as_zero=self.missing_estimates == "zero",
             normalize_siblings=bool(self.normalize_siblings),
@@ -65,7 +66,10 @@ class LabelTreeEstimator(Estimator):
 
     def trained_link(self) -> str:
         """Return the link of the trained node classifiers: "auto" stays what it meant in training."""
-        kept = super().model_.training.parameters
+        return self._link_of(super().model_)
+
+    def _link_of(self, model: Model) -> str:
+        kept = model.training.parameters
         link: str | None = kept.get("link") if getattr(self, "link", "") == "auto" else None
         return link or self.link_of(kept.get("loss", ""))
 

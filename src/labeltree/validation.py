@@ -27,6 +27,10 @@ LARGEST_INTEGER = 2**31 - 1
 MOST_THREADS = 1024
 #: The types of features in the kernel.
 _FLOATS = [np.float32, np.float64]
+#: Made once: single rows are checked in less time than it takes to make these.
+_KERNEL_FLOATS, _INT32 = tuple(map(np.dtype, _FLOATS)), np.dtype(np.int32)
+_INTEGERS = (int, np.integer)
+_REALS = (int, float, np.integer, np.floating)
 
 #: The first dense feature of a matrix and the one after the last; None if it is not known.
 DenseRange = tuple[int, int] | None
@@ -174,6 +178,17 @@ def check_features(
     recorded ones. `dense_features` is the range of dense features that the model was trained with; None to take it
     from X. An X with fewer than `min_rows` rows is refused.
     """
+    # scikit-learn's checks take longer than a prediction, so a plain CSR matrix is checked here.
+    is_plain = (
+        sp.issparse(X)
+        and X.format == "csr"
+        and X.ndim == 2
+        and X.dtype.kind in "fiub"
+        and X.shape[0] >= min_rows
+    )
+    if is_plain and not reset and not hasattr(estimator, "feature_names_in_"):
+        _check_width(estimator, X.shape[1])
+        return _checked_csr(X, normalize, dense_features)
     if isinstance(X, MappedRows):
         return _check_mapped(estimator, X, normalize, reset, dense_features, min_rows)
     if is_pair(X):
@@ -185,29 +200,21 @@ def check_features(
             "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
             f"got {with_article(type(X).__name__)} of {type(X[0]).__name__} and {type(X[1]).__name__}"
         )
-    # scikit-learn's checks take longer than a prediction, so a plain CSR matrix is checked here.
-    is_plain = (
-        sp.issparse(X)
-        and X.format == "csr"
-        and X.ndim == 2
-        and X.dtype.kind in "fiub"
-        and X.shape[0] >= min_rows
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=_FLOATS,
+        order="C",
+        ensure_min_samples=min_rows,
     )
-    if reset or not is_plain or hasattr(estimator, "feature_names_in_"):
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=_FLOATS,
-            order="C",
-            ensure_min_samples=min_rows,
-        )
-    else:
-        _check_width(estimator, X.shape[1])
     if not sp.issparse(X):
         return _native.FeatureMatrix.dense(np.ascontiguousarray(X), bool(normalize), dense_features)
+    return _checked_csr(X, normalize, dense_features)
 
+
+def _checked_csr(X: Any, normalize: bool, dense_features: DenseRange) -> _native.FeatureMatrix:
     def make(X: Any) -> _native.FeatureMatrix:
         return _native.FeatureMatrix.csr(*_csr_arrays(X), X.shape[1], bool(normalize), dense_features)
 
@@ -319,10 +326,12 @@ def _canonical(X: Any, make: Callable[[Any], _native.FeatureMatrix]) -> _native.
 
 def _csr_arrays(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return indptr, indices and data in types that the kernel has."""
-    data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float32)
-    index = np.int32 if X.indices.dtype == np.int32 and X.indptr.dtype == np.int32 else np.int64
-    indptr, indices = (np.ascontiguousarray(array, dtype=index) for array in (X.indptr, X.indices))
-    return indptr, indices, np.ascontiguousarray(data)
+    indptr, indices, data = X.indptr, X.indices, X.data
+    if data.dtype not in _KERNEL_FLOATS:
+        data = data.astype(np.float32)
+    if indptr.dtype != _INT32 or indices.dtype != _INT32:
+        indptr, indices = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+    return np.ascontiguousarray(indptr), np.ascontiguousarray(indices), np.ascontiguousarray(data)
 
 
 def check_same_rows(n_X: int, n_y: int) -> None:
@@ -353,13 +362,13 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float32] 
 
 def check_count(name: str, value: Any, otherwise: str = "", least: int = 1) -> None:
     """Raise `ValueError` unless a value is an integer of at least `least`."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+    if not isinstance(value, _INTEGERS) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}{otherwise}, got {value!r}")
 
 
 def check_threshold(threshold: Any) -> None:
     """Raise `ValueError` unless a value is a number from 0 to 1."""
-    if not isinstance(threshold, int | float | np.floating | np.integer) or not 0 <= threshold <= 1:
+    if not isinstance(threshold, _REALS) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be a number from 0 to 1, got {threshold!r}")
 
 

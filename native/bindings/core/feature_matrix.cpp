@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings/bindings.h"
+#include "bindings/core/csr_check.h"
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "core/dense_range.h"
@@ -19,35 +20,6 @@
 namespace labeltree {
 
 namespace {
-
-[[noreturn]] void bad_row(int64_t row, const std::string& what) {
-  throw std::invalid_argument("X, row " + std::to_string(row) + ": " + what);
-}
-
-// Checks what the kernel relies on. Returns whether the rows are sorted and free of duplicates.
-template <class Offset, class Index, class Value>
-bool check_csr(const Offset* indptr, int64_t n_rows, const Index* indices, int64_t n_indices,
-               const Value* data, int64_t n_features) {
-  bool canonical = true;
-  if (indptr[0] != 0) throw std::invalid_argument("X: indptr must start with 0");
-  for (int64_t row = 0; row < n_rows; ++row) {
-    const int64_t begin = indptr[row], end = indptr[row + 1];
-    if (end < begin || end > n_indices) bad_row(row, "indptr is not ascending within the length of indices");
-    int64_t last = -1;
-    for (int64_t k = begin; k < end; ++k) {
-      const int64_t index = indices[k];
-      if (index < 0 || index >= n_features) {
-        bad_row(row, "feature " + std::to_string(index) + " is outside 0.." + std::to_string(n_features - 1));
-      }
-      if (!(std::fabs(data[k]) <= static_cast<Value>(3.4e38))) {
-        bad_row(row, "feature " + std::to_string(index) + " is NaN, inf or too large for float32");
-      }
-      canonical = canonical && index > last;
-      last = index;
-    }
-  }
-  return canonical;
-}
 
 // Checks what the kernel relies on.
 template <class Value>
@@ -59,18 +31,9 @@ void check_array(const Value* data, int64_t n_rows, int64_t n_features) {
   }
 }
 
-// The features from begin to end.
-using Range = std::optional<std::pair<int64_t, int64_t>>;
-
-FeatureRange checked_range(const std::pair<int64_t, int64_t>& range, int64_t n_features) {
-  require(range.first >= 0 && range.first <= range.second && range.second <= n_features,
-          "the range of dense features is not within the features");
-  return {range.first, range.second};
-}
-
 template <class Offset, class Index, class Value>
-bool check_csr(const Array<Offset>& indptr, const Array<Index>& indices, const Array<Value>& data,
-               int64_t n_features) {
+bool check_arrays(const Array<Offset>& indptr, const Array<Index>& indices, const Array<Value>& data,
+                  int64_t n_features) {
   require(indptr.size() > 0 && indices.size() == data.size(),
           "X: indptr, indices and data do not fit together");
   require(n_features >= 0 && n_features < INT32_MAX, "X must have fewer than 2,147,483,647 features");
@@ -82,7 +45,7 @@ bool check_csr(const Array<Offset>& indptr, const Array<Index>& indices, const A
 template <class Offset, class Index, class Value>
 BoundFeatures from_csr(Array<Offset> indptr, Array<Index> indices, Array<Value> data, int64_t n_features,
                        bool normalize, Range dense) {
-  const bool canonical = check_csr(indptr, indices, data, n_features);
+  const bool canonical = check_arrays(indptr, indices, data, n_features);
   const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
   FeatureRange range;
   if (dense) {
@@ -95,6 +58,20 @@ BoundFeatures from_csr(Array<Offset> indptr, Array<Index> indices, Array<Value> 
       FeatureMatrix::csr(n_rows, n_features, indptr.data(), indices.data(), data.data(), normalize, range),
       {nb::cast(indptr), nb::cast(indices), nb::cast(data)},
       canonical};
+}
+
+// The arrays of rows that were made of texts.
+std::vector<nb::object> arrays_of(const std::shared_ptr<WeightedRows>& rows) {
+  using Owner = std::shared_ptr<WeightedRows>;
+  const nb::capsule owner(std::make_unique<Owner>(rows).release(),
+                          [](void* p) noexcept { delete static_cast<Owner*>(p); });
+  const auto array = [&](auto* data, size_t size) {
+    using Item = std::remove_pointer_t<decltype(data)>;
+    return nb::cast(nb::ndarray<nb::numpy, Item, nb::ndim<1>>(data, {size}, owner));
+  };
+  const auto n = static_cast<size_t>(rows->indptr.back());
+  return {array(rows->indptr.data(), rows->indptr.size()), array(rows->indices.get(), n),
+          array(rows->data.get(), n)};
 }
 
 template <class Value>
@@ -113,7 +90,7 @@ BoundFeatures from_array(Matrix<Value> data, bool normalize, Range dense) {
 template <class Index, class Value, class DenseValue>
 BoundFeatures from_pair(Array<Index> indptr, Array<Index> indices, Array<Value> data, int64_t n_sparse,
                         Matrix<DenseValue> dense, bool normalize) {
-  const bool canonical = check_csr(indptr, indices, data, n_sparse);
+  const bool canonical = check_arrays(indptr, indices, data, n_sparse);
   const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1,
                 n_dense = static_cast<int64_t>(dense.shape(1));
   require(static_cast<int64_t>(dense.shape(0)) == n_rows, "the two parts of X must have equally many rows");
@@ -174,7 +151,7 @@ BoundFeatures hidden_rows(const BoundFeatures& features, Matrix<Item> vectors,
   words.dimension = words.stride = dimension;
   BoundFeatures hidden{
       FeatureMatrix::transformed(features.matrix, std::make_shared<const HiddenTransform>(words, mean)),
-      features.owners, true};
+      features.owners, true, features.text_rows};
   hidden.owners.push_back(nb::cast(vectors));
   if (scale) hidden.owners.push_back(nb::cast(*scale));
   return hidden;
@@ -210,7 +187,8 @@ void bind_feature_matrix(nb::module_& m) {
       "The range of features that are handled as dense ones.");
   c.def_prop_ro("normalize", [](const BoundFeatures& f) { return f.matrix.normalize(); });
   c.def_prop_ro(
-      "arrays", [](const BoundFeatures& f) { return f.owners; },
+      "arrays",
+      [](const BoundFeatures& f) { return f.text_rows == nullptr ? f.owners : arrays_of(f.text_rows); },
       nb::sig("def arrays(self) -> list[numpy.typing.NDArray]"),
       "The arrays it was made of: data; indptr, indices and data; or these and the dense data.");
   c.def_prop_ro(
@@ -236,7 +214,8 @@ void bind_feature_matrix(nb::module_& m) {
         for (size_t i = 0; i < rows.size(); ++i) {
           require(rows.data()[i] >= 0 && rows.data()[i] < f.matrix.n_rows(), "a row is out of range");
         }
-        return {f.matrix.take(rows.data(), static_cast<int64_t>(rows.size())), f.owners, f.canonical};
+        return {f.matrix.take(rows.data(), static_cast<int64_t>(rows.size())), f.owners, f.canonical,
+                f.text_rows};
       },
       nb::arg("rows").noconvert(), "Some of the rows, in this order.");
   c.def(

@@ -1,6 +1,7 @@
 // Views of what Python owns: features, label trees and examples, with the objects that keep them alive.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "bindings/core/arrays.h"
@@ -9,6 +10,7 @@
 #include "core/feature_matrix.h"
 #include "core/label_matrix.h"
 #include "core/label_tree.h"
+#include "text/weighted_rows.h"
 
 namespace labeltree {
 
@@ -16,6 +18,7 @@ struct BoundFeatures {
   FeatureMatrix matrix;
   std::vector<nb::object> owners;
   bool canonical;
+  std::shared_ptr<WeightedRows> text_rows = nullptr;  // what it looks at, if it was made of texts
 
   template <class Visit>
   void visit_references(const Visit& visit) {

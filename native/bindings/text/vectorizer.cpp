@@ -15,7 +15,9 @@
 
 #include "bindings/bindings.h"
 #include "bindings/core/arrays.h"
+#include "bindings/core/csr_check.h"
 #include "bindings/core/items.h"
+#include "bindings/core/views.h"
 #include "bindings/text/text_batch.h"
 #include "text/counter.h"
 #include "text/spans.h"
@@ -132,6 +134,47 @@ auto weighted_rows(TextCounter& counter, bool sublinear_tf, RowNorm norm,
   return nb::make_tuple(to_numpy(std::move(rows.indptr)),
                         nb::ndarray<nb::numpy, int32_t, nb::ndim<1>>(indices, {n}, own_indices),
                         nb::ndarray<nb::numpy, float, nb::ndim<1>>(data, {n}, own_data));
+}
+
+// Turns texts into features by terms that are known or hashed.
+struct TextReader {
+  std::vector<TextPart> parts;
+  bool binary;
+  TermWeights weights;
+  std::optional<Array<double>> idf;
+  int64_t n_columns;
+};
+
+void make_reader(TextReader* self, const Items<TextPart>& parts, bool binary, bool sublinear_tf, RowNorm norm,
+                 const std::optional<Array<double>>& idf, int64_t n_columns) {
+  TextReader reader{{}, binary, {sublinear_tf, norm, idf ? idf->data() : nullptr}, idf, n_columns};
+  for (const TextPart* part : to_vector<TextPart, const TextPart*>(parts)) {
+    require(!part->learns(), "expected terms that are known or hashed");
+    reader.parts.push_back(*part);
+  }
+  require(n_columns >= 0 && n_columns < INT32_MAX, "expected fewer than 2,147,483,647 columns");
+  if (idf) require_length(idf->size(), n_columns, "idf", "column");
+  new (self) TextReader(std::move(reader));
+}
+
+BoundFeatures read_features(const TextReader& reader, const nb::object& texts,
+                            const nb::object& character_table, const nb::object& small_sigma,
+                            const nb::object& fields, LearnedWords* words, bool normalize,
+                            const std::pair<int64_t, int64_t>& dense_features, int n_threads) {
+  const FeatureRange dense = checked_range(dense_features, reader.n_columns);
+  TextCounter counter(reader.parts, reader.binary, true, false, n_threads);
+  add_texts(counter, texts, character_table, small_sigma, fields, words);
+  auto rows = std::make_shared<WeightedRows>();
+  const nb::gil_scoped_release release;
+  *rows = counter.rows(reader.weights);
+  const auto n_rows = static_cast<int64_t>(rows->indptr.size()) - 1;
+  check_csr(rows->indptr.data(), n_rows, rows->indices.get(), rows->indptr.back(), rows->data.get(),
+            reader.n_columns);
+  return {FeatureMatrix::csr(n_rows, reader.n_columns, rows->indptr.data(), rows->indices.get(),
+                             rows->data.get(), normalize, dense),
+          {},
+          true,
+          rows};
 }
 
 // Feature, begin and end of every known term of a text, by where they are.
@@ -263,6 +306,14 @@ void bind_vectorizer(nb::module_& m) {
           nb::arg("part"), "The bytes of the terms, and where each begins.")
       .def("rows", &weighted_rows, nb::arg("sublinear_tf"), nb::arg("norm"),
            nb::arg("idf").noconvert().none(), "indptr, indices and data of the texts' rows.");
+
+  nb::class_<TextReader>(m, "TextReader", "Turns texts into features by terms that are known or hashed.")
+      .def("__init__", &make_reader, nb::arg("parts"), nb::arg("binary"), nb::arg("sublinear_tf"),
+           nb::arg("norm"), nb::arg("idf").noconvert().none(), nb::arg("n_columns"))
+      .def("read", &read_features, nb::arg("texts"), nb::arg("character_table"),
+           nb::arg("small_sigma").none(), nb::arg("fields").none(), nb::arg("words").none(),
+           nb::arg("normalize"), nb::arg("dense_features"), nb::arg("n_threads"),
+           "The features of texts, from any iterable. With fields, texts may be mappings of these.");
 
   m.def("text_spans", &text_spans, nb::arg("parts"), nb::arg("text"), nb::arg("character_table"),
         nb::arg("small_sigma").none(), nb::arg("words").none(),

@@ -128,8 +128,10 @@ def _as_lines(
 
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
+    # The same labels come again and again: each is escaped once.
+    text = {label: escaped(text_of(label)) for label in set(found.labels.tolist())}
     lines = (
-        separator.join(f"{escaped(text_of(label))}:{probability:.6g}" for label, probability in row)
+        separator.join([f"{text[label]}:{probability:.6g}" for label, probability in row])
         for row in found.rows()
     )
     if ids is not None:

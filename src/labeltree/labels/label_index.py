@@ -17,11 +17,16 @@ class LabelIndex:
     def __init__(self, classes: NDArray[Any]) -> None:
         self.classes = classes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LabelIndex, (self.classes,)  # without what is remembered
+
     def __len__(self) -> int:
         return len(self.classes)
 
     def at(self, positions: NDArray[np.int32]) -> NDArray[Any]:
         """Return the labels at these positions; for a position of -1 it is -1, or None if labels are not numbers."""
+        if self._ended is not None:
+            return self._ended.take(positions)
         missing, dtype = positions < 0, self.classes.dtype
         if not missing.any():
             return self.classes[positions]
@@ -53,6 +58,14 @@ class LabelIndex:
         if deny is not None:
             mask[self.positions(deny)] = 0
         return mask
+
+    @cached_property
+    def _ended(self) -> NDArray[Any] | None:
+        """The labels and, last, the label of missing positions; None if that is of another type."""
+        dtype = self.classes.dtype
+        if dtype.kind not in "Oi":
+            return None
+        return np.concatenate([self.classes, np.array([None if dtype.kind == "O" else -1], dtype)])
 
     @cached_property
     def _position(self) -> dict[Any, int]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,11 @@ from sklearn.base import BaseEstimator
 
 from labeltree import _native
 from labeltree.cached import cached_property
+from labeltree.model.texts import Text
 from labeltree.validation import check_features, is_rows_of_names
+
+if TYPE_CHECKING:
+    from labeltree.text.features import TextFeatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,10 @@ class FeatureReader:
             dense_features=self.dense_features,
             min_rows=0,
         )
+
+    def read_texts(self, features: TextFeatures, texts: Iterable[Text], n_threads: int) -> Any:
+        """Read texts, whose terms are the features."""
+        return features.read(texts, n_threads, self.normalize, self.dense_features)
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int

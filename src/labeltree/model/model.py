@@ -148,8 +148,9 @@ class Model:
         features = self.vectorizer.features
         # One text is read faster than a thread starts.
         threads = n_threads(self.vectorizer.n_jobs) if len(texts) > 1 else 1
-        indptr, indices, values = features.csr_arrays(texts, threads)
-        return self.read_csr(indptr, indices, values, features.n_columns)
+        reader: Any = self.reader  # that of a model with a vectorizer reads the features of texts
+        found: Features = reader.read_texts(features, texts, threads)
+        return found
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
@@ -172,9 +173,10 @@ class Model:
 
     def read(self, X: Any) -> Features:
         """Return X, or texts if the model has a vectorizer, as features that the forest understands."""
-        self.check_words(X)
-        if self.vectorizer is not None and are_texts(X):
-            return self.read_texts(list(as_texts(X)))
+        if self.vectorizer is not None:
+            if are_texts(X):
+                return self.read_texts(list(as_texts(X)))
+            self.check_words(X)
         return self.reader.read(X)
 
     def feature_rows(self, X: Any) -> Any:

@@ -18,8 +18,11 @@ _TO_LIST = ("to_pylist", "to_list", "tolist")
 
 def are_texts(X: Any) -> bool:
     """Return whether X is texts, or meant to be, and not rows of features."""
-    if isinstance(X, Sequence) and not isinstance(X, str | bytes):
+    # The usual forms first: each question of a model comes by here, and abstract classes take long to ask.
+    if isinstance(X, list | tuple) or (isinstance(X, Sequence) and not isinstance(X, str | bytes)):
         return len(X) == 0 or not (_is_row(X[0]) or sp.issparse(X[0]))
+    if sp.issparse(X):
+        return False
     # A frame is refused by `as_texts`, which says that a column is needed.
     if X is None or isinstance(X, str | bytes | Number | Mapping | Iterator) or hasattr(X, "columns"):
         return True

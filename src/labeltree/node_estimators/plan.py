@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from labeltree.mapped_rows import MappedRows
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
 from labeltree.model.model import Reader
+from labeltree.model.texts import Text
 from labeltree.node_estimators.estimators import EstimatorFeatures, NodeEstimators, fit_node_estimators
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.training.examples import Examples
@@ -22,6 +24,9 @@ from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner, TreePlan
 from labeltree.trees import LabelTree
 from labeltree.validation import is_empty, is_pair
+
+if TYPE_CHECKING:
+    from labeltree.text.features import TextFeatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,9 @@ class EstimatorReader(FeatureReader):
             ensure_min_samples=0,
         )
         return EstimatorFeatures(normalize_rows(X) if self.normalize and X.shape[0] > 0 else X)
+
+    def read_texts(self, features: TextFeatures, texts: Iterable[Text], n_threads: int) -> Any:
+        return self.read(features.transform(texts, n_threads))
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int

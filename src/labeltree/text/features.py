@@ -56,27 +56,32 @@ class TextFeatures:
             raise ValueError(f"expected {self.n_columns} numbers of idf, got the shape {idf.shape}")
         if idf is not None and not (np.isfinite(idf) & (idf > 0)).all():
             raise ValueError("the numbers of idf must be finite and above 0")
+        self._reader = _native.TextReader(
+            self._parts, settings.binary, settings.sublinear_tf, NORMS[settings.norm], idf, self.n_columns
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.settings, self.terms, self.idf)
 
     def transform(self, texts: Iterable[Text], n_threads: int) -> csr_matrix:
         """Return the rows of texts."""
-        return self._matrix(*self.csr_arrays(texts, n_threads))
+        return self._matrix(*self.read(texts, n_threads).arrays)
 
-    def csr_arrays(self, texts: Iterable[Text], n_threads: int) -> tuple[NDArray[Any], ...]:
-        """Return the rows of texts as indptr, indices and data, which is faster than to make a matrix."""
-        counter = _native.TextCounter(self._parts, self.settings.binary, True, False, n_threads)
-        count(counter, texts, self.settings, self._own_words)
-        return self._counted(counter)
+    def read(
+        self,
+        texts: Iterable[Text],
+        n_threads: int,
+        normalize: bool = False,
+        dense_features: tuple[int, int] = (0, 0),
+    ) -> _native.FeatureMatrix:
+        """Return the rows of texts as the kernel reads them: no matrix is made that it would have to check."""
+        given, *how = _for_kernel(texts, self.settings, self._own_words)
+        return self._reader.read(given, *how, normalize, dense_features, n_threads)
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
         """Return the rows of all texts that were counted."""
-        return self._matrix(*self._counted(counter))
-
-    def _counted(self, counter: _native.TextCounter) -> tuple[NDArray[Any], ...]:
         settings = self.settings
-        return counter.rows(settings.sublinear_tf, NORMS[settings.norm], self.idf)
+        return self._matrix(*counter.rows(settings.sublinear_tf, NORMS[settings.norm], self.idf))
 
     def _matrix(self, indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any]) -> csr_matrix:
         index_type = np.int32 if indptr[-1] <= LARGEST_INTEGER else np.int64
@@ -162,7 +167,7 @@ def learn_features(
     counter = _native.TextCounter(settings.new_parts(), settings.binary, keep_rows, count_texts, n_threads)
     if settings.analyzer == "word" and settings.char_ngram_range is None and settings.tokenizer is None:
         texts = warn_of_unspaced(as_texts(texts))
-    count(counter, texts, settings, settings.own_words())
+    counter.add(*_for_kernel(texts, settings, settings.own_words()))
     vocabularies = range(settings.n_vocabularies)
     chosen = [_choose_terms(counter, part, settings) for part in vocabularies]
     terms: list[Terms] = [counter.terms(part) for part in vocabularies]
@@ -174,17 +179,12 @@ def learn_features(
     return TextFeatures(settings, terms, idf), counter
 
 
-def count(
-    counter: _native.TextCounter,
-    texts: Iterable[Text],
-    settings: TextSettings,
-    own_words: OwnWords | None,
-) -> None:
-    """Count the terms of texts; raise `ValueError` if one is not a string, nor a mapping of fields."""
+def _for_kernel(texts: Iterable[Text], settings: TextSettings, own_words: OwnWords | None) -> tuple[Any, ...]:
+    """Return texts as the kernel splits them, and what it needs to know: characters, fields and stems."""
     texts = as_texts(texts)
     if own_words is not None:
         texts = own_words.split(texts)
-    counter.add(texts, *settings.characters(), settings.fields, settings.stems())
+    return texts, *settings.characters(), settings.fields, settings.stems()
 
 
 def _unpickled(settings: TextSettings, *learned: Any) -> TextFeatures:
