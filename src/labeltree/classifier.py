@@ -93,14 +93,14 @@ class LabelTreeClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size; `docs/trees.md`
-        compares the words. A list or tuple has one entry for each of `n_trees`.
+        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size, and "exact_kmeans" into
+        exactly `arity` such parts at every node; `docs/trees.md` compares the words. A list or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
     arity : int
         Maximum number of clusters that the labels of a node are split into. A larger arity
-        makes a flatter tree.
+        makes a flatter tree. "kmeans" uses fewer where the tree gets no deeper.
     max_leaves : int
         Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
     max_depth : int, optional
@@ -345,7 +345,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         if self.memory_gb is None:
             return None
         limit, base = int(min(self.memory_gb * 1e9, sys.maxsize)), own_memory()
-        needs = Needs.of(examples, n_threads(self.n_jobs), self.arity if self.tree == "kmeans" else 0)
+        recipes = TreeRecipe.of(self).for_each(self.n_trees)
+        n_clusters = self.arity if any(recipe.is_balanced for recipe in recipes) else 0
+        needs = Needs.of(examples, n_threads(self.n_jobs), n_clusters)
         check_memory(limit, base, needs)
         return limit - base
 

@@ -123,6 +123,11 @@ class TreeRecipe:
         """Whether labels are grouped by vectors, which need the features of rows."""
         return isinstance(self.tree, str) and BUILDERS[self.tree].clusters
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether clusters have equal size: their assignment needs the similarities of all labels at once."""
+        return isinstance(self.tree, str) and bool(BUILDERS[self.tree].fixed.get("balanced", False))
+
 
 def check_tree(tree: Any) -> None:
     """Raise `ValueError` for a class, a dictionary, or a sequence with entries that are no words or trees."""
