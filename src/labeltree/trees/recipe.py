@@ -110,9 +110,9 @@ class TreeRecipe:
         )
 
     def _build(self, data: TreeInput) -> LabelTree:
-        """Return the tree of a builder. Clustering is long and shows bars of its own."""
+        """Return the tree of a builder. Clustering and learning are long and show bars of their own."""
         build = BUILDERS[self.tree]
-        if self.clusters:
+        if "run" in build.needs:
             return build(self, data)
         return data.run.phase(
             f"arranging {count_text(data.n_labels, 'label')}", lambda progress: build(self, data)
