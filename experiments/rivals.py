@@ -57,7 +57,8 @@ TABLE = Table(
     costs=PROCESSOR_COSTS,
     notes=[
         "The last three rows are other packages, all others classes of ours. Parameters are those of the paper's "
-        "appendix: napkinXC and Parabel have three trees, of 16 unbalanced clusters at every node and of two balanced ones; DiSMEC tolerance and pruning 0.01; "
+        "appendix: napkinXC and Parabel have three trees, of 16 unbalanced clusters at every node and of two balanced "
+        "ones; DiSMEC tolerance and pruning 0.01; "
         "PPDSparse an L1 weight of 0.01 and at most 30 searches; FastXML 50 trees, at most 10 examples and 100 labels "
         "in a leaf; PfastreXML gamma 30 and alpha 0.8. Hierarchical softmax, which the paper compares elsewhere, has "
         "trees as napkinXC; 1-vs-all by napkinXC has DiSMEC's parameters. PD-Sparse, which it does not compare, learns "

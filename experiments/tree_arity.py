@@ -16,7 +16,7 @@ TABLE = Table(
     "build the same tree; but it is faster to train, not slower, since siblings are learned together, "
     "and faster to ask.",
     rows=per_loss({f"arity {arity}": {"tree": "exact_kmeans", "arity": arity} for arity in (2, 16, 64)}),
-    notes=["Every node above the leaf clusters has exactly this many clusters (`tree='exact_kmeans'`), as in the paper."],
+    notes=["Nodes have exactly this many clusters (`tree='exact_kmeans'`), as in the paper."],
 )
 
 

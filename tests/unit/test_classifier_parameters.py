@@ -188,11 +188,12 @@ def test_presets_have_the_trees_of_the_published_systems(
     preset: str, tree: str, arity: int, max_depth: int | None
 ) -> None:
     model = getattr(LabelTreeClassifier, preset)()
+    assert model.label_vectors == ("both" if preset == "bonsai" else "features")
     assert (model.tree, model.arity, model.max_depth) == (tree, arity, max_depth)
     assert (model.max_leaves, model.frequent_share) == (100, 0.0)
 
 
-@pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
+@pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc", "xmlc_plt"])
 def test_presets_drop_what_another_solver_or_loss_does_not_know(preset: str) -> None:
     make = getattr(LabelTreeClassifier, preset)
     assert make(solver="adagrad").fit(X, Y).C == "auto"

@@ -95,7 +95,9 @@ WAYS = [
     Clustering(arity=16, max_leaves=3, even_levels=False, seed=12),
     Clustering(arity=33, max_leaves=1, even_levels=False, seed=13),
     Clustering(arity=8, max_leaves=2, even_levels=False, max_depth=2),
-    Clustering(arity=5, max_leaves=8, even_levels=False, seed=14, frequent_share=0.05, first_sample=2, sample=8),
+    Clustering(
+        arity=5, max_leaves=8, even_levels=False, seed=14, frequent_share=0.05, first_sample=2, sample=8
+    ),
 ]
 
 
