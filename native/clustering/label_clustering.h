@@ -14,6 +14,8 @@ namespace labeltree {
 
 struct ClusteringOptions {
   int arity = 32;
+  // In balanced trees: nodes get fewer clusters than `arity` where that costs no level; else `arity` of them.
+  bool even_levels = true;
   int max_leaves = 100;  // the maximum number of labels in a leaf cluster
   int max_depth = 0;     // of the tree, in edges; 0 for no limit
   // A label that at least this share of a node's examples have is a leaf right below that node; 0 for none.

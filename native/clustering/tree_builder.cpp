@@ -33,8 +33,9 @@ std::vector<ClusterNode> TreeBuilder::split(ClusterNode& node, int depth, int fi
   std::vector<ClusterNode> parts = take_frequent(node, first_worker);
   if (node.size() == 0) return parts;
   const size_t n_frequent = parts.size();
-  const int k = options_.kmeans.balanced ? even_arity(node.size(), depth)
-                                         : static_cast<int>(std::min<int64_t>(options_.arity, node.size()));
+  const int k = options_.kmeans.balanced && options_.even_levels
+                    ? even_arity(node.size(), depth)
+                    : static_cast<int>(std::min<int64_t>(options_.arity, node.size()));
   parts.resize(n_frequent + k);
   ClusterNode* clusters = parts.data() + n_frequent;
   const int32_t n_seen = static_cast<int32_t>(node.seen.size());

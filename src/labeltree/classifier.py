@@ -93,14 +93,15 @@ class LabelTreeClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size; `docs/trees.md`
-        compares the words. A list or tuple has one entry for each of `n_trees`.
+        taxonomy. "unbalanced_kmeans" clusters similar labels, "kmeans" into parts of equal size, "exact_kmeans" into
+        exactly `arity` such parts at every node; `docs/trees.md` compares the words. A list or tuple has one entry for
+        each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
     arity : int
         Maximum number of clusters that the labels of a node are split into. A larger arity
-        makes a flatter tree.
+        makes a flatter tree. "kmeans" uses fewer where the tree gets no deeper.
     max_leaves : int
         Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
     max_depth : int, optional
@@ -317,6 +318,12 @@ class LabelTreeClassifier(LabelTreeEstimator):
             raise ValueError(
                 f"memory_gb limits the training of linear trees only: leave out memory_gb, or {what}"
             )
+        if self.memory_gb is not None and any(
+            recipe.tree == "learned" for recipe in TreeRecipe.of(self).for_each(self.n_trees)
+        ):
+            raise ValueError(
+                "memory_gb does not limit the learning of a tree: leave out memory_gb, or tree='learned'"
+            )
         if self.checkpoint is not None and self.node_estimator is not None:
             raise ValueError(
                 "checkpoint keeps linear node classifiers only: leave out checkpoint, or node_estimator"
@@ -345,7 +352,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         if self.memory_gb is None:
             return None
         limit, base = int(min(self.memory_gb * 1e9, sys.maxsize)), own_memory()
-        needs = Needs.of(examples, n_threads(self.n_jobs), self.arity if self.tree == "kmeans" else 0)
+        recipes = TreeRecipe.of(self).for_each(self.n_trees)
+        n_clusters = self.arity if any(recipe.is_balanced for recipe in recipes) else 0
+        needs = Needs.of(examples, n_threads(self.n_jobs), n_clusters)
         check_memory(limit, base, needs)
         return limit - base
 
@@ -546,7 +555,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     @classmethod
     def bonsai(cls, **parameters: Any) -> LabelTreeClassifier:
-        """Return an estimator with Bonsai's settings: three shallow trees of 100 unbalanced clusters per node."""
+        """Return an estimator with Bonsai's settings: three shallow trees of 100 unbalanced clusters per node.
+
+        Labels are clustered by features and co-occurrence together. The authors use ``max_depth=2`` for small sets.
+        """
         return cls(**preset("bonsai", parameters))
 
     @classmethod
@@ -556,6 +568,11 @@ class LabelTreeClassifier(LabelTreeEstimator):
         C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
         """
         return cls(**preset("napkinxc", parameters))
+
+    @classmethod
+    def xmlc_plt(cls, **parameters: Any) -> LabelTreeClassifier:
+        """Return an estimator with XMLC-PLT's settings: a complete binary tree by frequency, logistic loss, SGD."""
+        return cls(**preset("xmlc_plt", parameters))
 
 
 _DEFAULTS = {name: parameter.default for name, parameter in signature(LabelTreeClassifier).parameters.items()}

@@ -118,7 +118,7 @@ KINDS = (
             "The run": ("memory_gb", "checkpoint", *_RUN),
         },
         "A probabilistic label tree: the default.",
-        ("parabel", "bonsai", "napkinxc"),
+        ("parabel", "bonsai", "napkinxc", "xmlc_plt"),
     ),
     Kind(
         "HierarchicalSoftmaxClassifier",
@@ -133,6 +133,7 @@ KINDS = (
             "The run": _RUN,
         },
         "Hierarchical softmax: a softmax at every node of a label tree chooses the child. For one label per row.",
+        ("learned_tree",),
     ),
     Kind(
         "OneVsRestClassifier",
@@ -159,6 +160,7 @@ KINDS = (
         },
         "One linear classifier per label, as DiSMEC; as PPDSparse with --solver sparse. Precise, and slow for many "
         "labels.",
+        ("dismec", "ppdsparse", "pdsparse"),
     ),
     Kind(
         "FastXMLClassifier",
@@ -172,6 +174,7 @@ KINDS = (
             "The run": _RUN,
         },
         "FastXML: an ensemble of trees that divide the rows; a leaf votes for the labels of its rows.",
+        ("fastxml",),
     ),
     Kind(
         "PfastreXMLClassifier",
@@ -186,6 +189,7 @@ KINDS = (
             "The run": _RUN,
         },
         "PfastreXML: FastXML for rare labels, which count more and are ranked by how near a row is to theirs.",
+        ("pfastrexml", "pfastxml"),
     ),
     Kind(
         "OnlineLabelTreeClassifier",
@@ -210,6 +214,7 @@ KINDS = (
             "The run": ("n_jobs", "random_state"),
         },
         "A label tree that learns from a stream.",
+        ("plt_vw", "cpt"),
     ),
     Kind(
         "ExtremeTextClassifier",

@@ -69,6 +69,7 @@ class Clustering:
     arity: int
     max_leaves: int
     balanced: bool = True
+    even_levels: bool = True
     max_depth: int | None = None
     frequent_share: float = 0.0
     first_sample: int = 128
@@ -127,7 +128,8 @@ class Clustering:
         seen = [j for j in seen if j not in frequent]
         if not seen and not unseen:
             return [[j] for j in frequent]
-        k = self.even_arity(len(seen) + len(unseen), depth) if self.balanced else self.arity
+        is_even = self.balanced and self.even_levels
+        k = self.even_arity(len(seen) + len(unseen), depth) if is_even else self.arity
         if len(seen) <= k:
             cluster = list(range(len(seen)))
         else:

@@ -52,7 +52,7 @@ INTEGERS_FROM_1 = ["n_trees", "max_leaves", "max_depth", "max_iter", "epochs", "
         (
             "tree",
             ["oak", None, 3],
-            "one of 'complete', 'flat', 'huffman', 'kmeans', 'random', 'unbalanced_kmeans', a LabelTree",
+            "one of 'complete', 'exact_kmeans', 'flat', 'huffman', 'kmeans', 'learned', .*, a LabelTree",
         ),
         ("collapse", [0, 1.5, None], "an integer of at least 1"),
         (
@@ -188,6 +188,7 @@ def test_presets_have_the_trees_of_the_published_systems(
     preset: str, tree: str, arity: int, max_depth: int | None
 ) -> None:
     model = getattr(LabelTreeClassifier, preset)()
+    assert model.label_vectors == ("both" if preset == "bonsai" else "features")
     assert (model.tree, model.arity, model.max_depth) == (tree, arity, max_depth)
     assert (model.max_leaves, model.frequent_share) == (100, 0.0)
 
@@ -198,6 +199,13 @@ def test_presets_drop_what_another_solver_or_loss_does_not_know(preset: str) -> 
     assert make(solver="adagrad").fit(X, Y).C == "auto"
     for loss in ("logistic", "squared_hinge", "exponential"):
         make(loss=loss).fit(X, Y)
+
+
+def test_xmlc_plt_learns_by_sgd_unless_told_otherwise() -> None:
+    model = LabelTreeClassifier.xmlc_plt()
+    assert (model.tree, model.arity, model.solver, model.prune) == ("complete", 2, "sgd", 0.0)
+    assert LabelTreeClassifier.xmlc_plt(loss="squared_hinge").fit(X, Y).solver == "sgd"
+    assert LabelTreeClassifier.xmlc_plt(solver="descent", C=2.0).fit(X, Y).C_ == 2.0
 
 
 def test_a_c_for_every_level() -> None:

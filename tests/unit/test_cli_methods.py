@@ -151,9 +151,9 @@ def test_help_without_a_method_names_all_of_them() -> None:
         ),
         ("softmax", "--loss", "one-vs-rest and extremetext and fasttext, not of softmax"),
         (
-            "softmax",
+            "attentionxml",
             "--preset",
-            "--preset is an option of label-tree and extremetext and fasttext, not of softmax",
+            "label-tree and softmax and one-vs-rest and fastxml and pfastrexml and extremetext and fasttext, not of",
         ),
         (
             "one-vs-rest",

@@ -200,7 +200,7 @@ class TestMistakes:
             (["--C", "much"], "the parameter 'C' must be 'auto', a finite number"),
             (["--C", "-1"], "the parameter 'C' must be 'auto', a finite number"),
             (["--label-weight", "frequency"], "frequency"),
-            (["--preset", "fasttext"], "fasttext"),
+            (["--method", "label-tree", "--preset", "fasttext"], "has the presets parabel"),
             (["--tree", "no-such-file.json"], "is neither a file nor one of complete"),
             (["--n-trees", "many"], "'--n-trees'"),
             (["--frobnicate"], "No such option"),

@@ -44,6 +44,7 @@ def kernel_tree(
         max_depth=how.max_depth or 0,
         frequent_share=how.frequent_share,
         balanced=how.balanced,
+        even_levels=how.even_levels,
         first_sample=how.first_sample,
         sample=how.sample,
         max_iter=how.max_iter,
@@ -90,6 +91,13 @@ WAYS = [
     Clustering(arity=4, max_leaves=4, seed=8, frequent_share=0.1),
     Clustering(arity=3, max_leaves=1, seed=9, frequent_share=0.03, first_sample=2, sample=4),
     Clustering(arity=4, max_leaves=4, balanced=False, seed=10, frequent_share=0.05),
+    Clustering(arity=3, max_leaves=4, even_levels=False, seed=11),
+    Clustering(arity=16, max_leaves=3, even_levels=False, seed=12),
+    Clustering(arity=33, max_leaves=1, even_levels=False, seed=13),
+    Clustering(arity=8, max_leaves=2, even_levels=False, max_depth=2),
+    Clustering(
+        arity=5, max_leaves=8, even_levels=False, seed=14, frequent_share=0.05, first_sample=2, sample=8
+    ),
 ]
 
 
@@ -169,6 +177,7 @@ def test_labels_with_vectors_but_without_examples_are_clustered() -> None:
         arity=st.integers(2, 40),
         max_leaves=st.integers(1, 12),
         balanced=st.booleans(),
+        even_levels=st.booleans(),
         max_depth=st.none() | st.integers(1, 4),
         first_sample=st.sampled_from([1, 3, 128]),
         sample=st.sampled_from([2, 5, 2048]),
@@ -198,6 +207,8 @@ def test_what_holds_for_every_tree(n_labels: int, how: Clustering, data_seed: in
             if not all(seen[tree.labels_under(v)]):
                 sizes = [len(part) for part in parts]
                 assert max(sizes) - min(sizes) <= 1
+        if how.balanced and not how.even_levels:
+            assert len(parts) == min(how.arity, len(tree.labels_under(v)))
     if how.balanced and how.max_depth is None:
         preleaves = [v for v in tree.inner_nodes if tree.is_leaf[list(tree.children(v))].all()]
         assert all(len(tree.children(v)) <= max(how.max_leaves, how.arity) for v in preleaves)

@@ -58,6 +58,7 @@ def assert_equal(found: Any, expected: Any) -> None:
             "max_depth": st.sampled_from([0, 1, 2, 3, 5]),
             "frequent_share": st.sampled_from([0.0, 0.02, 0.2]),
             "balanced": st.booleans(),
+            "even_levels": st.booleans(),
             "first_sample": st.sampled_from([1, 128]),
             "sample": st.sampled_from([1, 3, 2048]),
             "seed": st.integers(0, 2**64 - 1),

@@ -115,7 +115,7 @@ def test_it_has_everything_that_its_classifier_has(tagger: Tagger) -> None:
     parameters = tagger.classifier.get_params()
     # Steps of training, which users do not call.
     internal = {"make_plan", "link_of", "trained_link", "kept_parameters", "seeds", "weight_of_trees"}
-    presets = {"parabel", "bonsai", "napkinxc"}
+    presets = {"parabel", "bonsai", "napkinxc", "xmlc_plt"}
     public = {name for name in dir(tagger.classifier_) if not name.startswith("_")}
     missing = {name for name in public if not hasattr(tagger, name)}
     # It is not calibrated, words have no names of columns, and a tree is built from X.

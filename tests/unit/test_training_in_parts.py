@@ -63,6 +63,7 @@ def data() -> tuple[Any, Any]:
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "balanced": {"tree": "kmeans"},
+    "exact": {"tree": "exact_kmeans"},
     "both vectors": {"label_vectors": "both"},
     "two trees": {"n_trees": 2},
     "huffman": {"tree": "huffman"},

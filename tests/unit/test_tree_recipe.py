@@ -34,7 +34,9 @@ def test_words_are_builders() -> None:
     how: dict[str, Any] = {"arity": 3, "max_leaves": 4}
     trees = {
         "kmeans": kmeans_tree(X, Y, **how, balanced=True, random_state=7),
+        "exact_kmeans": kmeans_tree(X, Y, **how, balanced=True, even_levels=False, random_state=7),
         "unbalanced_kmeans": kmeans_tree(X, Y, **how, random_state=7),
+        "learned": LabelTreeClassifier(tree="learned", **how, random_state=7).build_tree(X, Y),
         "complete": complete_tree(COUNTS, 3),
         "huffman": huffman_tree(COUNTS, 3),
         "random": random_tree(30, 3, 4, random_state=seeds(7, 1)[0]),
@@ -46,7 +48,7 @@ def test_words_are_builders() -> None:
         assert model.predict_topk(X, k=3).labels.shape == (120, 3)
         collapsed = LabelTreeClassifier(tree=word, **how, collapse=2, random_state=7).fit(X, Y).tree_
         assert collapsed == tree.collapse(2)
-    assert len({tree.to_json() for tree in trees.values()}) == 6
+    assert len({tree.to_json() for tree in trees.values()}) == 8
     assert sorted(trees) == list(TREE_WORDS)
 
 

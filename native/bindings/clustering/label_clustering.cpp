@@ -111,19 +111,19 @@ void bind_label_clustering(nb::module_& m) {
   nb::class_<ClusteringOptions>(m, "ClusteringOptions", "How labels are clustered into a tree.")
       .def(
           "__init__",
-          [](ClusteringOptions* self, int arity, int max_leaves, int max_depth, double frequent_share,
-             bool balanced, int first_sample, int sample, int max_iter, float eps, uint64_t seed,
-             int n_threads) {
+          [](ClusteringOptions* self, int arity, bool even_levels, int max_leaves, int max_depth,
+             double frequent_share, bool balanced, int first_sample, int sample, int max_iter, float eps,
+             uint64_t seed, int n_threads) {
             const KMeansOptions kmeans{balanced, first_sample, sample, max_iter, eps};
-            new (self)
-                ClusteringOptions{arity, max_leaves, max_depth, frequent_share, kmeans, seed, n_threads};
+            new (self) ClusteringOptions{arity,          even_levels, max_leaves, max_depth,
+                                         frequent_share, kmeans,      seed,       n_threads};
           },
-          nb::kw_only(), nb::arg("arity") = by_default.arity, nb::arg("max_leaves") = by_default.max_leaves,
-          nb::arg("max_depth") = by_default.max_depth, nb::arg("frequent_share") = by_default.frequent_share,
-          nb::arg("balanced") = kmeans.balanced, nb::arg("first_sample") = kmeans.first_sample,
-          nb::arg("sample") = kmeans.sample, nb::arg("max_iter") = kmeans.max_iter,
-          nb::arg("eps") = kmeans.eps, nb::arg("seed") = by_default.seed,
-          nb::arg("n_threads") = by_default.n_threads);
+          nb::kw_only(), nb::arg("arity") = by_default.arity, nb::arg("even_levels") = by_default.even_levels,
+          nb::arg("max_leaves") = by_default.max_leaves, nb::arg("max_depth") = by_default.max_depth,
+          nb::arg("frequent_share") = by_default.frequent_share, nb::arg("balanced") = kmeans.balanced,
+          nb::arg("first_sample") = kmeans.first_sample, nb::arg("sample") = kmeans.sample,
+          nb::arg("max_iter") = kmeans.max_iter, nb::arg("eps") = kmeans.eps,
+          nb::arg("seed") = by_default.seed, nb::arg("n_threads") = by_default.n_threads);
   def_clustering<LabelVectors>(m);
   def_clustering<BoundFeatures>(m);
   m.def("join_subtrees", &join, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -62,6 +62,13 @@ def learn(
         bool, data_option("Count and skip wrong lines instead of stopping.", "--skip-bad-lines")
     ] = False,
     fresh: Annotated[bool, option("Start over, and replace the model that is there.", "--fresh")] = False,
+    preset: Annotated[
+        Literal[_KIND.presets] | None,  # type: ignore[name-defined] # mypy does not read the registry
+        option(
+            f"Use the settings of a published system: {', '.join(_KIND.presets)}. Options that you give override them.",
+            metavar="SYSTEM",
+        ),
+    ] = None,
     checkpoint_every: Annotated[int, count("Save the model after every N examples.")] = 100_000,
     report_every: Annotated[int, count("Report after every N examples.")] = 10_000,
     window: Annotated[int, count("Report the precision on the last N examples.")] = 10_000,
@@ -98,7 +105,7 @@ def learn(
     if stream is None and (fresh or not model.exists()):
         raise typer.BadParameter("is required to start a model", param_hint="STREAM")
     with ModelLock(model, "learns into this model (labeltree learn)") as lock:
-        classifier = _classifier(context, model, fresh, parameters)
+        classifier = _classifier(context, model, fresh, preset, parameters)
         is_new = stream is not None and _is_new(stream.path, classifier, new_stream)
         open_journal = JournaledModel.start_over if fresh else JournaledModel
         with open_journal(classifier, model, lock) as journaled:
@@ -120,16 +127,28 @@ def learn(
             )
 
 
-def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dict[str, Any]) -> Any:
+def _classifier(
+    context: typer.Context, path: Path, fresh: bool, preset: str | None, parameters: dict[str, Any]
+) -> Any:
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
     from labeltree.cli.trained_model import open_model
     from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
-    if fresh or not (path / DOCUMENT_NAME).exists():
+    is_new = fresh or not (path / DOCUMENT_NAME).exists()
+    if is_new and preset is None:
         return untrained(OnlineLabelTreeClassifier, parameters)
     given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
+    if preset is not None:
+        made = untrained(
+            getattr(OnlineLabelTreeClassifier, preset), {"random_state": parameters["random_state"], **given}
+        )
+        if is_new:
+            return made
+        # A saved model must have all settings of the preset.
+        defaults = OnlineLabelTreeClassifier().get_params()
+        given |= {name: value for name, value in made.get_params().items() if value != defaults[name]}
     classifier = open_model(path, {name: value for name, value in given.items() if name in _CHANGEABLE})
     if not classifier.model_.learns:
         raise ValueError(

@@ -93,7 +93,9 @@ def train(
     preset: Annotated[
         Literal[PRESETS] | None,  # type: ignore[valid-type] # as above
         option(
-            "Use the settings of a published system. Options that you give override them.", metavar="SYSTEM"
+            f"Use the settings of a published system, and its method: {', '.join(PRESETS)}. Options that you give "
+            "override them.",
+            metavar="SYSTEM",
         ),
     ] = None,
     parameters_file: Annotated[

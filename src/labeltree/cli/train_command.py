@@ -71,7 +71,11 @@ def add_train(app: typer.Typer, kind: Kind = METHODS[DEFAULT_METHOD]) -> None:
         reading(**given)
 
     signature = inspect.signature(reading)
-    own = [option for name, option in signature.parameters.items() if _has_option(kind, name)]
+    own = [
+        option.replace(default=kind.method) if name == "method" else option
+        for name, option in signature.parameters.items()
+        if _has_option(kind, name)
+    ]
     panel = "Texts: words of the linear model of --mix linear" if kind.reads_texts else "Texts"
     texts = text_options(defaults=kind.text, panel=panel)
     options = [*options_of(kind.estimator, kind.panels), *texts]
@@ -112,14 +116,24 @@ def _command(method: str) -> TrainCommand:
 
 
 def _method_in(args: list[str]) -> str:
-    """Return the value of ``--method`` among arguments that are not parsed yet."""
-    method = DEFAULT_METHOD
+    """Return the method that unparsed arguments name: by ``--method``, or else by ``--preset``."""
+    method = _value_in(args, "--method")
+    if method is not None:
+        return method
+    preset = _value_in(args, "--preset")
+    kinds = [name for name, kind in METHODS.items() if preset in kind.presets]
+    return kinds[0] if kinds else DEFAULT_METHOD
+
+
+def _value_in(args: list[str], flag: str) -> str | None:
+    """Return the last value of an option among arguments that are not parsed yet."""
+    value = None
     for word, following in pairwise([*args, ""]):
-        if word == "--method":
-            method = following
-        elif word.startswith("--method="):
-            method = word.partition("=")[2]
-    return method
+        if word == flag:
+            value = following
+        elif word.startswith(f"{flag}="):
+            value = word.partition("=")[2]
+    return value
 
 
 def _help_page(kind: Kind) -> str:

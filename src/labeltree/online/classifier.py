@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -216,6 +217,34 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         online.check_parameters()
         seed = int(check_random_state(online.random_state).randint(LARGEST_INTEGER))
         return online.adopt(thaw(trained, online.settings(seed, is_single_pass=False)))
+
+    # -- settings of published systems -----------------------------------------------------------------------------
+
+    @classmethod
+    def plt_vw(cls, **parameters: Any) -> OnlineLabelTreeClassifier:
+        """Return an estimator as ``vw --plt``: a complete binary tree, logistic loss, one table of weights.
+
+        `memory_mb` is the size of the table, 256 by default: as many weights as ``-b 25``.
+        """
+        return cls(**{"policy": "complete", "arity": 2, "weights": "shared", "memory_mb": 256, **parameters})
+
+    @classmethod
+    def cpt(cls, alpha: float = 0.4, **parameters: Any) -> OnlineLabelTreeClassifier:
+        """Return an estimator that grows the conditional probability trees of Beygelzimer et al. (2009).
+
+        A new label goes to the right child if (1 - alpha) 2 (p - 1/2) + alpha log2(L / R) > 0: p is the probability of
+        the right child, L and R are the numbers of labels on the left and on the right. The policy "best_fit" chooses
+        the same child in a binary tree, but has the natural logarithm: the estimator's `alpha` makes up for that.
+
+        Examples
+        --------
+        >>> from labeltree import OnlineLabelTreeClassifier
+        >>> round(OnlineLabelTreeClassifier.cpt(alpha=0.5).alpha, 3)
+        0.591
+        """
+        bits = alpha / math.log(2)
+        natural = bits / (1 - alpha + bits)
+        return cls(**{"policy": "best_fit", "arity": 2, "alpha": natural, **parameters})
 
     # -- parameters and storage ------------------------------------------------------------------------------------
 

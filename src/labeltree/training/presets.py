@@ -25,6 +25,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "tree": "unbalanced_kmeans",
         "arity": 100,
         "max_depth": 3,
+        "label_vectors": "both",
         **_CLUSTERS,
         **_HINGE,
     },
@@ -41,6 +42,16 @@ PRESETS: dict[str, dict[str, Any]] = {
         "prune": 0.1,
         "search": "exact",
     },
+    "xmlc_plt": {
+        "n_trees": 1,
+        "tree": "complete",
+        "arity": 2,
+        "loss": "logistic",
+        "link": "sigmoid",
+        "solver": "sgd",
+        "prune": 0.0,
+        "search": "exact",
+    },
 }
 
 
@@ -50,7 +61,8 @@ def preset(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
     If `parameters` choose another solver or loss, settings that do not work with it are left out.
     """
     settings = PRESETS[name]
-    solver = SOLVERS.get(parameters.get("solver", "descent"))  # an unknown solver is refused later
+    # an unknown solver is refused later
+    solver = SOLVERS.get(parameters.get("solver", settings.get("solver", "descent")))
     dropped = {name for name in SOLVER_PARAMETERS if solver is not None and name not in solver}
     if parameters.get("loss", settings["loss"]) != settings["loss"]:
         dropped |= {"C", "link"}

@@ -31,6 +31,7 @@ def kmeans_tree(
     max_leaves: int = 200,
     max_depth: int | None = None,
     balanced: bool = False,
+    even_levels: bool = True,
     frequent_share: float = 0.01,
     label_vectors: Any = "features",
     label_vector_prune: float = 0.01,
@@ -49,13 +50,17 @@ def kmeans_tree(
     X : sparse matrix, array or frame of shape (n_rows, n_features)
     y : labels in any form that `LabelTreeClassifier.fit` takes
     arity : int
-        Maximum number of clusters that the labels of a node are split into.
+        Number of clusters that the labels of a node are split into. It is a maximum if `balanced` and `even_levels`.
     max_leaves : int
         Maximum number of labels in a leaf cluster.
     max_depth : int, optional
         Maximum number of edges from the root to a label. Clusters at this limit are not split further.
     balanced : bool
         Whether clusters have equal size, as in Parabel, or the size of their topics, as in Bonsai.
+    even_levels : bool
+        With `balanced`, use the smallest number of clusters that makes the tree no deeper, so that all leaf clusters
+        are nearly full. If False, every node has exactly `arity` clusters, as in the paper: those of the last level may
+        be small. Unbalanced trees always split like this.
     frequent_share : float
         Minimum share of a node's examples that makes a label frequent. A frequent label is a child of the node, beside
         the clusters of the other labels. 0 means that no label is frequent.
@@ -90,6 +95,7 @@ def kmeans_tree(
         "max_leaves": max_leaves,
         "max_depth": max_depth,
         "balanced": balanced,
+        "even_levels": even_levels,
         "frequent_share": frequent_share,
         "label_vectors": label_vectors,
         "label_vector_prune": label_vector_prune,
@@ -111,8 +117,9 @@ def kmeans_tree(
     )
 
 
-@builder("kmeans", balanced=True)
-@builder("unbalanced_kmeans", balanced=False)
+@builder("kmeans", balanced=True, even_levels=True)
+@builder("exact_kmeans", balanced=True, even_levels=False)
+@builder("unbalanced_kmeans", balanced=False, even_levels=True)
 def cluster_labels(
     examples: Examples,
     *,
@@ -120,6 +127,7 @@ def cluster_labels(
     max_leaves: int,
     max_depth: int | None,
     balanced: bool,
+    even_levels: bool,
     frequent_share: float,
     label_vectors: Any,
     label_vector_prune: float,
@@ -132,6 +140,7 @@ def cluster_labels(
         "max_leaves": max_leaves,
         "max_depth": max_depth or 0,
         "balanced": balanced,
+        "even_levels": even_levels,
         "frequent_share": frequent_share,
         "sample": max(_SAMPLE, _LEAST_SAMPLE // arity),
         "seed": random_state,

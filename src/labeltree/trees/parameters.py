@@ -27,6 +27,7 @@ TREE_CONSTRAINTS: dict[str, Constraint] = {
 CONSTRAINTS: dict[str, Constraint] = {
     **TREE_CONSTRAINTS,
     "balanced": Flag(),
+    "even_levels": Flag(),
     "normalize": Flag(),
     "n_labels": Number(1, LARGEST_INTEGER - 1, integer=True),
     "layers": Number(1, LARGEST_INTEGER, integer=True),

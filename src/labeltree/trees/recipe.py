@@ -110,9 +110,9 @@ class TreeRecipe:
         )
 
     def _build(self, data: TreeInput) -> LabelTree:
-        """Return the tree of a builder. Clustering is long and shows bars of its own."""
+        """Return the tree of a builder. Clustering and learning are long and show bars of their own."""
         build = BUILDERS[self.tree]
-        if self.clusters:
+        if "run" in build.needs:
             return build(self, data)
         return data.run.phase(
             f"arranging {count_text(data.n_labels, 'label')}", lambda progress: build(self, data)
@@ -122,6 +122,11 @@ class TreeRecipe:
     def clusters(self) -> bool:
         """Whether labels are grouped by vectors, which need the features of rows."""
         return isinstance(self.tree, str) and BUILDERS[self.tree].clusters
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether clusters have equal size: their assignment needs the similarities of all labels at once."""
+        return isinstance(self.tree, str) and bool(BUILDERS[self.tree].fixed.get("balanced", False))
 
 
 def check_tree(tree: Any) -> None:

@@ -28,6 +28,10 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
+#: FastXML's settings, from the paper's appendix.
+_FASTXML = {"n_trees": 50, "C": 1.0, "max_leaf": 10, "leaf_labels": 100}
+
+
 @dataclass(eq=False, repr=False)
 class FastXMLClassifier(Estimator):
     """Multi-label classification by an ensemble of trees over examples: FastXML, after Prabhu and Varma (2014).
@@ -114,6 +118,11 @@ class FastXMLClassifier(Estimator):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    @staticmethod
+    def fastxml(**parameters: Any) -> FastXMLClassifier:
+        """Return an estimator with FastXML's settings: 50 trees, at most 10 rows and 100 labels in a leaf."""
+        return FastXMLClassifier(**{**_FASTXML, **parameters})
 
     def check_parameters(self, training: bool = True) -> None:
         check_estimator(self, _CONSTRAINTS)
@@ -231,6 +240,16 @@ class PfastreXMLClassifier(FastXMLClassifier):
     propensity_B: float = 1.5
     gamma: float = 30.0
     alpha: float = 0.8
+
+    @staticmethod
+    def pfastrexml(**parameters: Any) -> PfastreXMLClassifier:
+        """Return an estimator with PfastreXML's settings: FastXML's, and a second ranking of weight 0.2."""
+        return PfastreXMLClassifier(**{**_FASTXML, "gamma": 30.0, "alpha": 0.8, **parameters})
+
+    @staticmethod
+    def pfastxml(**parameters: Any) -> PfastreXMLClassifier:
+        """Return an estimator with PfastXML's settings: PfastreXML's without the second ranking."""
+        return PfastreXMLClassifier(**{**_FASTXML, "alpha": 1.0, **parameters})
 
     def make_plan(self) -> ExampleTreePlan:
         propensities = Propensities(float(self.propensity_A), float(self.propensity_B))

@@ -42,6 +42,9 @@ _CONSTRAINTS: dict[str, Constraint] = {
 #: The flat tree has all labels as children of the root; the other tree parameters have no effect on it.
 _FLAT = TreeRecipe("flat", None, 2, 1, None, 0.0, 1, "features", 0.0)
 
+#: The settings that PPDSparse and PD-Sparse share. The paper tunes `l1` over 0.01, 0.1 and 1.
+_PD_SPARSE = {"C": 1.0, "l1": 0.01, "max_iter": 30}
+
 _Self = TypeVar("_Self", bound="OneVsRestClassifier")
 
 
@@ -202,6 +205,24 @@ class OneVsRestClassifier(LabelTreeEstimator):
         # Only the training on all rows has a checkpoint.
         copied: _Self = super()._for_some_rows().set_params(checkpoint=None)
         return copied
+
+    # -- settings of published systems, from the paper's appendix --------------------------------------------------
+
+    @classmethod
+    def dismec(cls: type[_Self], **parameters: Any) -> _Self:
+        """Return an estimator with DiSMEC's settings: squared hinge, all other rows as negatives."""
+        settings = {"solver": "descent", "loss": "squared_hinge", "C": 1.0, "tol": 0.01, "prune": 0.01}
+        return cls(**{**settings, **parameters})
+
+    @classmethod
+    def ppdsparse(cls: type[_Self], **parameters: Any) -> _Self:
+        """Return an estimator with PPDSparse's settings: one hinge loss per label with an L1 penalty."""
+        return cls(**{"solver": "sparse", **_PD_SPARSE, **parameters})
+
+    @classmethod
+    def pdsparse(cls: type[_Self], **parameters: Any) -> _Self:
+        """Return an estimator with PD-Sparse's settings: a margin between labels with an L1 penalty, no bias."""
+        return cls(**{"solver": "max_margin", "bias": False, **_PD_SPARSE, **parameters})
 
     @property
     def loss_(self) -> str:

@@ -43,8 +43,8 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
         in proportion.
     tree : str, LabelTree, Taxonomy, or a list of these
         How to arrange the labels in a tree: the word of a tree builder (`labeltree.trees.TREE_WORDS`), a tree or a
-        taxonomy. "kmeans" clusters similar labels into parts of equal size; `docs/trees.md` compares the words. A list
-        or tuple has one entry for each of `n_trees`.
+        taxonomy. "kmeans" clusters similar labels into parts of equal size, "learned" learns the tree with the softmax;
+        `docs/trees.md` compares the words. A list or tuple has one entry for each of `n_trees`.
     max_arity : int, optional
         Maximum number of children of a node; wider nodes are split by clustering their children into parts of equal
         size. Set it for a given hierarchy with wide levels.
@@ -153,6 +153,11 @@ class HierarchicalSoftmaxClassifier(LabelTreeEstimator):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    @classmethod
+    def learned_tree(cls, **parameters: Any) -> HierarchicalSoftmaxClassifier:
+        """Return an estimator with a Learned Tree, after Jernite et al. (2017): the softmax arranges labels."""
+        return cls(**{"tree": "learned", "arity": 16, **parameters})
 
     def check_parameters(self, training: bool = True) -> None:
         check_tree(self.tree)
