@@ -84,6 +84,7 @@ def learn(
 
         labeltree learn examples.jsonl --model tags.labeltree
         labeltree learn train.txt.gz --model tags.labeltree --policy best_fit
+        labeltree learn train.txt --model tags.labeltree --tree tree.json --policy fixed
         tail -n +1 -F log.jsonl | labeltree learn - --model tags --same-stream
         labeltree learn --model tags
     """
@@ -124,11 +125,13 @@ def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dic
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
     from labeltree.cli.trained_model import open_model
+    from labeltree.cli.tree.hierarchy import given_tree
     from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
     if fresh or not (path / DOCUMENT_NAME).exists():
-        return untrained(OnlineLabelTreeClassifier, parameters)
+        tree = None if parameters["tree"] is None else given_tree(parameters["tree"])
+        return untrained(OnlineLabelTreeClassifier, {**parameters, "tree": tree})
     given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
     classifier = open_model(path, {name: value for name, value in given.items() if name in _CHANGEABLE})
     if not classifier.model_.learns:
@@ -137,6 +140,8 @@ def _classifier(context: typer.Context, path: Path, fresh: bool, parameters: dic
             "OnlineLabelTreeClassifier.from_batch"
         )
     saved = classifier.get_params()
+    if saved["tree"] is not None:
+        given.pop("tree", None)  # the same command resumes; the tree of the model may have more labels by now
     for name, value in given.items():
         if value != saved[name]:
             raise typer.BadParameter(
