@@ -13,6 +13,7 @@ void bind_decoding(nanobind::module_& m);
 void bind_enumeration(nanobind::module_& m);
 void bind_example_forest(nanobind::module_& m);
 void bind_example_tree(nanobind::module_& m);
+void bind_example_order(nanobind::module_& m);
 void bind_examples(nanobind::module_& m);
 void bind_feature_matrix(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);

@@ -11,6 +11,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_kernels(m);
   labeltree::bind_link(m);
   labeltree::bind_solver_options(m);
+  labeltree::bind_example_order(m);
   labeltree::bind_block_store(m);
   labeltree::bind_label_columns(m);
   labeltree::bind_search(m);

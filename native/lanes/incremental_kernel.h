@@ -9,11 +9,6 @@
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
-// What AdaGrad's sums of squared gradients start from: rows are of about unit length, so a feature has to
-// move a good deal before its steps get smaller. From much less, rare features would get large weights at
-// once, which several passes do not mend. Online trees, which see an example once, start from less.
-constexpr float kAdaGradStart = 1.0f;
-
 // What one row does to the weights: bring them up to date, tell the scale of what they then score, and make a
 // step against the gradient by the score.
 template <int Lanes>
@@ -33,7 +28,7 @@ struct AdaGrad {
         const Floats g = pass.rows.value[k] * gradient[j];
         const Floats sum = load<Floats>(squares) + g * g;
         store(squares, sum);
-        store(w, load<Floats>(w) - pass.rate[at] * g / square_root(sum + kAdaGradStart));
+        store(w, load<Floats>(w) - pass.rate[at] * g / square_root(sum + pass.initial_accumulator));
       }
     }
   }

@@ -85,9 +85,10 @@ struct IncrementalPass {
   const float* example_weight;
   const float* lane_weight;  // [row][lane] instead, where labels have weights; or null
   const uint32_t* positive;
-  float* weights;  // [feature][lane], as above
-  float* squares;  // AdaGrad: the sums of the squared gradients of `weights`
-  double* shrunk;  // FOBOS, per feature: how much of `penalty` its weights have had
+  float* weights;             // [feature][lane], as above
+  float* squares;             // AdaGrad: the sums of the squared gradients of `weights`
+  float initial_accumulator;  // AdaGrad: added to these sums
+  double* shrunk;             // FOBOS, per feature: how much of `penalty` its weights have had
   const uint32_t* order;
   int64_t n_order;
   const float* rate;  // of the i-th row of `order`

@@ -287,7 +287,9 @@ GrowingBlock::GrowingBlock(const WeightSpace& space, int32_t number, const State
   width_ = width_for(n_lanes());
   if (space.kind == WeightKind::shared) return;
   const int n = n_lanes();
-  const int64_t n_stored = n == 0 ? 0 : static_cast<int64_t>(state.weights.size()) / n;
+  // A leaf of a fixed tree has no lanes, but as many hashed features as other nodes.
+  const int64_t n_empty = space.kind == WeightKind::hashed ? space.length + 1 : 0;
+  const int64_t n_stored = n == 0 ? n_empty : static_cast<int64_t>(state.weights.size()) / n;
   require(n_stored * n == static_cast<int64_t>(state.weights.size()), "a block has part of a row of weights");
   require(state.squares.size() == (space.has_squares() ? state.weights.size() : 0),
           "a block has not as many sums of squares as weights");

@@ -13,10 +13,7 @@ namespace labeltree {
 namespace {
 
 WeightSpace make_space(const OnlineOptions& options) {
-  check_incremental(options.solver, options.learner.loss);
-  if (!(options.learner.initial_accumulator > 0)) {
-    throw std::invalid_argument("initial_accumulator must be above 0: AdaGrad divides by its root");
-  }
+  check_incremental(options.solver, options.learner.loss, options.learner.initial_accumulator);
   WeightSpace space;
   space.kind = options.weights;
   space.solver = options.solver;
@@ -46,6 +43,10 @@ OnlineTree::OnlineTree(const OnlineOptions& options, std::shared_ptr<TreePolicy>
   last_seen_.assign(tree.n_labels, 0);
   const std::vector<int32_t> parent = parents(tree);
   for (int32_t v = 0; v < tree.n_nodes; ++v) {
+    if (!tree.is_leaf(v) && !has_room(tree.n_children(v) - 1)) {
+      throw std::invalid_argument("a node of the given tree has " + std::to_string(tree.n_children(v)) +
+                                  " children, but shared weights have room for those of `arity` only");
+    }
     const bool open = !policy_->closes(*this, v, tree.n_children(v));
     add_node(parent[v], add_block(open));
     nodes_[v].open = open;

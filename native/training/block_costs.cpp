@@ -1,6 +1,7 @@
 #include "training/block_costs.h"
 
 #include "core/parallel_for.h"
+#include "training/group_solver.h"
 #include "training/sibling_blocks.h"
 
 namespace labeltree {
@@ -12,15 +13,15 @@ int64_t count_entries(const FeatureMatrix& features, const int32_t* rows, int64_
 }
 
 BlockCosts block_costs(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
-                       int n_threads, const Progress& progress) {
+                       const SolverOptions& options, const Progress& progress) {
   std::vector<int32_t> all_rows;
-  const std::vector<SiblingBlock> blocks =
-      sibling_blocks(tree, assignment, examples.n_rows(), all_blocks(tree), all_rows);
+  const std::vector<SiblingBlock> blocks = sibling_blocks(
+      tree, assignment, examples.n_rows(), all_blocks(tree), all_rows, learns_constants(options));
   BlockCosts costs;
   costs.n_rows.resize(blocks.size());
   costs.n_entries.resize(blocks.size());
   costs.n_columns.resize(blocks.size());
-  parallel_for(n_threads, static_cast<int64_t>(blocks.size()), [&](int64_t b, int) {
+  parallel_for(options.n_threads, static_cast<int64_t>(blocks.size()), [&](int64_t b, int) {
     progress.check();
     const SiblingBlock& block = blocks[b];
     costs.n_rows[b] = block.n_rows;

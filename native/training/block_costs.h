@@ -7,6 +7,7 @@
 #include "core/examples.h"
 #include "core/label_tree.h"
 #include "core/progress.h"
+#include "training/block_solver.h"
 #include "training/node_assignment.h"
 
 namespace labeltree {
@@ -19,7 +20,7 @@ struct BlockCosts {
 };
 
 BlockCosts block_costs(const LabelTreeView& tree, const Examples& examples, const NodeRows& assignment,
-                       int n_threads, const Progress& progress);
+                       const SolverOptions& options, const Progress& progress);
 
 // The entries of some rows.
 int64_t count_entries(const FeatureMatrix& features, const int32_t* rows, int64_t n_rows);

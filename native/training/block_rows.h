@@ -39,6 +39,7 @@ inline BlockRows make_block_rows(LocalBlockMaker& maker, const FeatureMatrix& fe
 }
 
 // A weight of 0 must not divide by 0, nor a huge one overflow.
-inline float bounded_cost(float cost) { return std::clamp(cost, 1e-10f, 1e10f); }
+constexpr float kSmallestCost = 1e-10f;
+inline float bounded_cost(float cost) { return std::clamp(cost, kSmallestCost, 1e10f); }
 
 }  // namespace labeltree

@@ -117,7 +117,8 @@ class Trainer {
 };
 
 void Trainer::plan() {
-  blocks_ = sibling_blocks(tree_, assignment_, features_.n_rows(), range_, all_rows_);
+  blocks_ =
+      sibling_blocks(tree_, assignment_, features_.n_rows(), range_, all_rows_, learns_constants(options_));
   first_group_ = n_groups_before();
   if (!blocks_.empty()) {
     first_node_ = blocks_.front().first_node;
@@ -148,7 +149,7 @@ uint64_t Trainer::n_groups_before() const {
   const auto add_block = [&](int64_t number, int32_t first_node, int32_t n_nodes, int64_t n_rows) {
     int64_t n_columns = 0;
     for (int32_t v = first_node; v < first_node + n_nodes; ++v) {
-      n_columns += !is_constant(assignment_.n_rows(v), n_rows);
+      n_columns += needs_learning(assignment_.n_rows(v), n_rows, learns_constants(options_));
     }
     // Where a child's column is not constant, there are several codes; they are no more than a group has
     // lanes.
@@ -165,6 +166,7 @@ uint64_t Trainer::n_groups_before() const {
 }
 
 void Trainer::add_constants(const SiblingBlock& block) {
+  if (learns_constants(options_)) return;
   for (int32_t v = block.first_node; v < block.first_node + block.n_nodes; ++v) {
     const int64_t n_positive = assignment_.n_rows(v);
     if (!is_constant(n_positive, block.n_rows)) continue;

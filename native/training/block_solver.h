@@ -33,6 +33,8 @@ struct SolverOptions {
   float l1 = 0;  // of the solver `sparse`: see training/sparse_hinge.h, which also says what tol is there
   // Of the incremental solvers: see training/incremental_solver.h.
   float learning_rate = 1;
+  bool falling_rate = true;
+  float initial_accumulator = 1;
   int epochs = 3;
   float regularization = 0;
   float bias = 1;  // the value of the bias feature; 0 for none

@@ -14,6 +14,11 @@ bool takes_singles(const SolverOptions& options) {
   return options.solver == Solver::descent && options.penalty == Penalty::l2;
 }
 
+bool learns_constants(const SolverOptions& options) {
+  return options.solver == Solver::adagrad || options.solver == Solver::sgd ||
+         options.solver == Solver::fobos;
+}
+
 void check_solver(const SolverOptions& options) {
   const bool is_descent = options.solver == Solver::descent;
   if (options.joint_siblings) {
@@ -36,7 +41,7 @@ void check_solver(const SolverOptions& options) {
     case Solver::adagrad:
     case Solver::sgd:
     case Solver::fobos:
-      check_incremental(options.solver, options.loss);
+      check_incremental(options.solver, options.loss, options.initial_accumulator);
       if (options.penalty != Penalty::l2) {
         throw std::invalid_argument("incremental solvers have their own penalty: leave penalty at l2");
       }

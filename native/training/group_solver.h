@@ -56,6 +56,10 @@ class GroupSolver {
 // LaneWeights.
 bool takes_singles(const SolverOptions& options);
 
+// Whether columns whose rows are all of one class are learned like others: who takes one example after
+// another does not know that no other class will come.
+bool learns_constants(const SolverOptions& options);
+
 // Throws std::invalid_argument for a solver that does not take its loss or penalty.
 void check_solver(const SolverOptions& options);
 

@@ -170,7 +170,7 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   // rows would give them.
   std::vector<int> column_of;
   for (int c = 0; c < n_columns; ++c) {
-    if (!is_constant(n_positive[c], kept.n_rows)) column_of.push_back(c);
+    if (needs_learning(n_positive[c], kept.n_rows, learns_constants(options_))) column_of.push_back(c);
   }
   std::sort(column_of.begin(), column_of.end(), [&](int a, int b) {
     return n_positive[a] != n_positive[b] ? n_positive[a] > n_positive[b] : columns[a] < columns[b];

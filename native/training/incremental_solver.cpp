@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/random.h"
+#include "training/block_rows.h"
 
 namespace labeltree {
 
@@ -17,7 +17,10 @@ constexpr double kSmallestScale = 1e-9;
 
 }  // namespace
 
-void check_incremental(Solver solver, Loss loss) {
+void check_incremental(Solver solver, Loss loss, float initial_accumulator) {
+  if (solver == Solver::adagrad && !(initial_accumulator > 0)) {
+    throw std::invalid_argument("initial_accumulator must be above 0: AdaGrad divides by its root");
+  }
   switch (solver) {
     case Solver::adagrad:
       return check_loss(loss, LossUse::incremental, "the solver adagrad");
@@ -41,21 +44,25 @@ void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progres
 
   IncrementalPass pass;
   pass.rows = problem.rows.rows();
-  pass.example_weight = problem.cost;
+  // Nothing is divided by a weight here: that of 0 is 0 again, and the row makes no step.
+  example_weight_.assign(problem.cost, problem.cost + n_rows);
+  for (float& weight : example_weight_) weight = weight > kSmallestCost ? weight : 0.0f;
+  pass.example_weight = example_weight_.data();
   pass.lane_weight = problem.lane_cost;
   pass.positive = problem.positive.data();
   pass.weights = weights_.data();
   pass.squares = squares_.data();
+  pass.initial_accumulator = options_.initial_accumulator;
   pass.shrunk = shrunk_.data();
   pass.used = problem.n_columns == 32 ? ~0u : (1u << problem.n_columns) - 1;
 
   n_row_visits_ = 0;
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
-    shuffle(problem.row_number, n_rows, epoch);
+    const uint32_t* order = order_.shuffle(options_.seed, epoch, problem.row_number, n_rows);
     for (int64_t begin = 0; begin < n_rows; begin += pass.n_order) {
       progress.check();
       pass.n_order = schedule(n_row_visits_, total, std::min(kRowsPerCall, n_rows - begin));
-      pass.order = order_.data() + begin;
+      pass.order = order + begin;
       pass.rate = rate_.data();
       pass.penalty = penalty_.data();
       lane_kernels().incremental_pass(options_.solver, options_.loss, lanes_, pass);
@@ -74,25 +81,13 @@ void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progres
   }
 }
 
-// By a key of each row's own, so that it comes as early or late among any other rows.
-void IncrementalSolver::shuffle(const int32_t* row_number, int64_t n_rows, int epoch) {
-  const uint64_t epoch_seed = mix_seed(options_.seed, epoch);
-  keys_.resize(n_rows);
-  order_.resize(n_rows);
-  for (int64_t i = 0; i < n_rows; ++i) {
-    keys_[i] = (mix_seed(epoch_seed, row_number[i]) & ~0xffffffffull) | static_cast<uint64_t>(i);
-  }
-  std::sort(keys_.begin(), keys_.end());
-  for (int64_t i = 0; i < n_rows; ++i) order_[i] = static_cast<uint32_t>(keys_[i]);
-}
-
 // Fills rate_ and penalty_ for the next rows, at most n_rows; returns for how many.
 int64_t IncrementalSolver::schedule(int64_t done, int64_t total, int64_t n_rows) {
   rate_.clear();
   penalty_.resize(1);
   while (static_cast<int64_t>(rate_.size()) < n_rows) {
     const double left = static_cast<double>(total - done++) / static_cast<double>(total);
-    const float rate = static_cast<float>(options_.learning_rate * left);
+    const float rate = static_cast<float>(options_.learning_rate * (options_.falling_rate ? left : 1));
     rate_.push_back(rate);
     const double penalty = static_cast<double>(rate) * options_.regularization;
     const double before = penalty_.back();

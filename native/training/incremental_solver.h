@@ -8,20 +8,22 @@
 #include "core/progress.h"
 #include "lanes/kernels.h"
 #include "training/block_solver.h"
+#include "training/example_order.h"
 #include "training/group_solver.h"
 
 namespace labeltree {
 
-// Throws std::invalid_argument unless the solver is an incremental one that takes the loss.
-void check_incremental(Solver solver, Loss loss);
+// Throws std::invalid_argument unless the solver is an incremental one that takes the loss, and the sums of
+// AdaGrad start above 0.
+void check_incremental(Solver solver, Loss loss, float initial_accumulator);
 
 // With g the gradient of an example's weighted loss and r the rate, an example makes of the weights w
-//   AdaGrad:  w - r * g / sqrt(1 + the sum of g^2 so far), feature by feature;
+//   AdaGrad:  w - r * g / sqrt(initial_accumulator + the sum of g^2 so far), feature by feature;
 //   SGD:      (1 - r * regularization) * w - r * g;
 //   FOBOS:    w - r * g, then shrunk towards 0 by r * regularization.
-// The rate falls from the learning rate to 0 in a straight line. In every epoch the examples come in another
-// order, which is the same for all blocks: the model is the one that a single pass over all examples per
-// epoch, updating all nodes of the tree, would give.
+// The rate is the learning rate, or falls from it to 0 in a straight line. In every epoch the examples come
+// in another order, which is the same for all blocks: the model is the one that a single pass over all
+// examples per epoch, updating all nodes of the tree, would give.
 class IncrementalSolver final : public GroupSolver {
  public:
   explicit IncrementalSolver(const SolverOptions& options) : options_(options) {}
@@ -35,16 +37,14 @@ class IncrementalSolver final : public GroupSolver {
   int64_t n_passes() const override { return options_.epochs; }
 
  private:
-  void shuffle(const int32_t* row_number, int64_t n_rows, int epoch);
   int64_t schedule(int64_t done, int64_t total, int64_t n_rows);
   void fold_penalty(int64_t n_features);
 
   SolverOptions options_;
   AlignedFloats weights_, squares_;
   std::vector<double> shrunk_, penalty_;
-  std::vector<float> rate_;
-  std::vector<uint64_t> keys_;
-  std::vector<uint32_t> order_;
+  std::vector<float> rate_, example_weight_;
+  ExampleOrder order_;
   int lanes_ = 0;
   int64_t n_row_visits_ = 0;
 };

@@ -11,10 +11,11 @@ namespace labeltree {
 namespace {
 
 SiblingBlock make_block(const NodeRows& assignment, int32_t first_node, int32_t n_nodes, const int32_t* rows,
-                        int64_t n_rows) {
+                        int64_t n_rows, bool learns_constants) {
   SiblingBlock block{first_node, n_nodes, {}, rows, n_rows};
   for (int32_t c = 0; c < n_nodes; ++c) {
-    if (!is_constant(assignment.n_rows(first_node + c), n_rows)) block.columns.push_back(c);
+    if (needs_learning(assignment.n_rows(first_node + c), n_rows, learns_constants))
+      block.columns.push_back(c);
   }
   // Columns of similar frequency need a similar number of passes: keep them in one group.
   std::stable_sort(block.columns.begin(), block.columns.end(), [&](int32_t a, int32_t b) {
@@ -35,19 +36,19 @@ BlockRange all_blocks(const LabelTreeView& tree) {
 
 std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeRows& assignment,
                                          int64_t n_rows, const BlockRange& range,
-                                         std::vector<int32_t>& all_rows) {
+                                         std::vector<int32_t>& all_rows, bool learns_constants) {
   std::vector<SiblingBlock> blocks;
   blocks.reserve(range.size());
   if (range.first == 0 && range.last > 0) {
     all_rows.resize(n_rows);
     std::iota(all_rows.begin(), all_rows.end(), 0);
-    blocks.push_back(make_block(assignment, 0, 1, all_rows.data(), n_rows));
+    blocks.push_back(make_block(assignment, 0, 1, all_rows.data(), n_rows, learns_constants));
   }
   int64_t number = 1;
   for (int32_t v = 0; v < tree.n_nodes && number < range.last; ++v) {
     if (tree.is_leaf(v) || number++ < range.first) continue;
     blocks.push_back(make_block(assignment, tree.child_begin[v], tree.n_children(v), assignment.begin(v),
-                                assignment.n_rows(v)));
+                                assignment.n_rows(v), learns_constants));
   }
   return blocks;
 }

@@ -24,9 +24,14 @@ struct ColumnGroup {
   int32_t begin, end;
 };
 
-// Whether all the rows of a column are of one class: it needs no learning.
+// Whether all the rows of a column are of one class.
 inline bool is_constant(int64_t n_positive, int64_t n_rows) {
   return n_positive == 0 || n_positive == n_rows;
+}
+
+// Whether there is anything to learn: constant columns have a certain score, unless the solver learns them.
+inline bool needs_learning(int64_t n_positive, int64_t n_rows, bool learns_constants) {
+  return n_rows > 0 && (learns_constants || !is_constant(n_positive, n_rows));
 }
 
 // The score of a constant column.
@@ -46,7 +51,7 @@ BlockRange all_blocks(const LabelTreeView& tree);
 // numbers of all rows.
 std::vector<SiblingBlock> sibling_blocks(const LabelTreeView& tree, const NodeRows& assignment,
                                          int64_t n_rows, const BlockRange& range,
-                                         std::vector<int32_t>& all_rows);
+                                         std::vector<int32_t>& all_rows, bool learns_constants = false);
 
 // All groups, by block.
 std::vector<ColumnGroup> column_groups(const std::vector<SiblingBlock>& blocks);

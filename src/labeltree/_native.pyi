@@ -230,7 +230,10 @@ class Solver(enum.Enum):
 class SolverOptions:
     """How node classifiers are learned."""
 
-    def __init__(self, *, solver: Solver = Solver.descent, loss: Loss = Loss.squared_hinge, penalty: Penalty = Penalty.l2, joint_siblings: bool = False, C: float = 1.0, block_C: Sequence[float] = [], tol: float = 0.20000000298023224, max_iter: int = 10, l1: float = 0.0, learning_rate: float = 1.0, epochs: int = 3, regularization: float = 0.0, bias: float = 1.0, prune: float = 0.10000000149011612, seed: int = 0, n_threads: int = 1) -> None: ...
+    def __init__(self, *, solver: Solver = Solver.descent, loss: Loss = Loss.squared_hinge, penalty: Penalty = Penalty.l2, joint_siblings: bool = False, C: float = 1.0, block_C: Sequence[float] = [], tol: float = 0.20000000298023224, max_iter: int = 10, l1: float = 0.0, learning_rate: float = 1.0, falling_rate: bool = True, initial_accumulator: float = 1.0, epochs: int = 3, regularization: float = 0.0, bias: float = 1.0, prune: float = 0.10000000149011612, seed: int = 0, n_threads: int = 1) -> None: ...
+
+def example_order(seed: int, epoch: int, n_rows: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """The order in which incremental learning takes the rows of an epoch."""
 
 class CorruptModel(labeltree.errors.ModelFileError):
     pass
@@ -565,7 +568,7 @@ def block_groups(tree: Tree, examples: Examples, n_threads: int, assignment: dic
     The groups of sibling columns that train_blocks solves together: block, begin, end, level, n_rows and n_entries of each.
     """
 
-def block_costs(tree: Tree, examples: Examples, assignment: dict, n_threads: int, progress: Progress) -> dict:
+def block_costs(tree: Tree, examples: Examples, assignment: dict, options: SolverOptions, progress: Progress) -> dict:
     """
     What training costs per block: n_rows, n_entries and n_columns, the columns that need learning.
     """

@@ -67,6 +67,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
     # "given" in a saved model whose label weights were an array or a dictionary
     "label_weight": Choice(("propensity", "given"), (Mapping, list, tuple, np.ndarray), optional=True),
     "solver": Choice(tuple(SOLVERS)),
+    "rate_schedule": Choice(("linear", "constant")),
     "rerank": Number(0, LARGEST_INTEGER, integer=True),
     "memory_gb": Number(0, open_low=True, optional=True),
     "checkpoint": Choice((), (str, os.PathLike), optional=True),
@@ -154,11 +155,18 @@ class LabelTreeClassifier(LabelTreeEstimator):
         Algorithm that trains the node classifiers. "descent" is coordinate descent on all examples at once; it reads
         `penalty`, `C`, `tol` and `max_iter`. The others are incremental and make one step per example: AdaGrad,
         stochastic gradient descent with an L2 penalty, and FOBOS with an L1 penalty. They read `learning_rate`,
-        `epochs` and `regularization`. Parameters that the solver does not read must be left at their defaults.
+        `rate_schedule`, `epochs` and `regularization`, AdaGrad also `initial_accumulator`. Parameters that the solver
+        does not read must be left at their defaults.
     learning_rate : float, optional
-        First step size of an incremental solver; it falls linearly to 0. The default is 3 for the logistic loss; for
-        the squared hinge it is 0.4 for AdaGrad and 0.2 for the others. SGD and FOBOS need a smaller value for rows
-        longer than 1 (`normalize` off).
+        First step size of an incremental solver. The default is 3 for the logistic loss; for the squared hinge it is
+        0.4 for AdaGrad and 0.2 for the others. SGD and FOBOS need a smaller value for rows longer than 1 (`normalize`
+        off).
+    rate_schedule : {"linear", "constant"}
+        How the step size of an incremental solver changes: it falls linearly to 0, or stays constant, as in the paper
+        and in `OnlineLabelTreeClassifier`.
+    initial_accumulator : float, optional
+        Initial value of AdaGrad's sums of squared gradients (the ε of the paper), from 1e-12 to 1e12. A smaller value
+        lets rare features make larger first steps. The default is 1.
     epochs : int
         Number of passes over the examples of an incremental solver, each in a different order.
     regularization : float, optional
@@ -280,6 +288,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     max_iter: int = 10
     solver: str = "descent"
     learning_rate: float | None = None
+    rate_schedule: str = "linear"
+    initial_accumulator: float | None = None
     epochs: int = 3
     regularization: float | None = None
     prune: float = 0.1
@@ -394,9 +404,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
             C=float(C) if isinstance(C, Real) else [float(number) for number in C],
             tol=self.tol,
             max_iter=self.max_iter,
-            incremental=incremental_settings(
-                self.solver, self.loss, self.learning_rate, self.epochs, self.regularization
-            ),
+            incremental=incremental_settings(self),
             bias=float(self.bias),
             prune=self.prune,
         )

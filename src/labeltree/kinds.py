@@ -107,7 +107,14 @@ KINDS = (
                 "bias",
                 "rerank",
             ),
-            "Incremental learning": ("solver", "learning_rate", "epochs", "regularization"),
+            "Incremental learning": (
+                "solver",
+                "learning_rate",
+                "rate_schedule",
+                "initial_accumulator",
+                "epochs",
+                "regularization",
+            ),
             "The search for labels": (
                 "search",
                 "beam",
@@ -198,7 +205,7 @@ KINDS = (
         3,
         None,  # 'labeltree learn' trains it
         {
-            "The tree": ("policy", "arity", "alpha"),
+            "The tree": ("policy", "tree", "arity", "alpha"),
             "Weights and memory": ("weights", "memory_mb", "expected_labels"),
             "The node classifiers": (
                 "loss",

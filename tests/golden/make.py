@@ -176,6 +176,19 @@ def later_online_cases() -> dict[str, Case]:
     }
 
 
+def given_tree_cases() -> dict[str, Case]:
+    """Models of version 12: online trees that start with a given tree, or take no new labels."""
+    indicator = cases()["float32"].y
+    fixed = {"tree": LabelTree.from_nested([[0, 3], [1, [2, 4]], 5]), "policy": "fixed"}
+    return {
+        "fixed": Case(indicator, parameters=fixed),
+        "grown": Case(
+            cases()["integers"].y, parameters={"tree": LabelTree.from_nested([[0, 2], 1]), "arity": 3}
+        ),
+        "fixed-large-accumulator": Case(indicator, parameters={**fixed, "loss": "squared_hinge"}),
+    }
+
+
 def decided_cases() -> dict[str, tuple[Case, str]]:
     """Models of version 4, batch and online, and what they decide for."""
     return {
@@ -494,6 +507,7 @@ def main() -> None:
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_online(GOLDEN / "version-9", later_online_cases())
+    make_missing_online(GOLDEN / "version-12", given_tree_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
     make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)

@@ -22,7 +22,8 @@ class OnlineClassifier:
     loss: str
     learning_rate: float
     regularization: float
-    n_updates: int  # that it will get
+    n_updates: int | None  # that it will get, if the rate falls to 0
+    initial_accumulator: float
     w: Vector
     squares: Vector = field(init=False)
     done: int = 0
@@ -35,10 +36,10 @@ class OnlineClassifier:
         margin = z * (self.w @ x)
         slope = -2 * max(0.0, 1 - margin) if self.loss == "squared_hinge" else -1 / (1 + np.exp(margin))
         g = weight * slope * z * x
-        rate = self.learning_rate * (1 - self.done / self.n_updates)
+        rate = self.learning_rate * (1 if self.n_updates is None else 1 - self.done / self.n_updates)
         if self.solver == "adagrad":
             self.squares += g**2
-            self.w -= rate * g / np.sqrt(1 + self.squares)
+            self.w -= rate * g / np.sqrt(self.initial_accumulator + self.squares)
         elif self.solver == "sgd":
             self.w = (1 - rate * self.regularization) * self.w - rate * g
         else:
@@ -59,12 +60,22 @@ def iplt_train(
     epochs: int,
     seed: int,
     sample_weight: Vector | None = None,
+    falling_rate: bool = True,
+    initial_accumulator: float = 1.0,
 ) -> Vector:
     """The weights [node][feature] of all nodes. X is dense, and has a column of ones if there is a bias."""
     assigned = [assign_to_nodes(tree, labels) for labels in rows]
     n_examples = [sum(v in P or v in N for P, N in assigned) for v in range(tree.n_nodes)]
     H = [
-        OnlineClassifier(solver, loss, learning_rate, regularization, epochs * n, np.zeros(X.shape[1]))
+        OnlineClassifier(
+            solver,
+            loss,
+            learning_rate,
+            regularization,
+            epochs * n if falling_rate else None,
+            initial_accumulator,
+            np.zeros(X.shape[1]),
+        )
         for n in n_examples
     ]
     for epoch in range(epochs):

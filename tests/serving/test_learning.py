@@ -10,6 +10,7 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ from tests.servers import BEARER, TOKEN, ServerProcess, serving, wait_until
 from tests.serving.conftest import online_model
 from tests.serving.lessons import LEARN, example, learned, send, settings, state
 
-from labeltree import ModelFileError, OnlineLabelTreeClassifier
+from labeltree import LabelTree, ModelFileError, OnlineLabelTreeClassifier
 from labeltree.data import word_counts
 from labeltree.model_file.journal import journal_of
 from labeltree.model_file.journal_lines import Contents
@@ -90,10 +91,18 @@ def test_rows_of_numbers_are_learned(tmp_path: Path, weights: str) -> None:
         assert found["predictions"][0][0]["label"] == 30
 
 
-def test_what_the_model_refuses_is_taken_back(tmp_path: Path) -> None:
-    path = tmp_path / "online"
-    parameters = {"weights": "hashed", "memory_mb": 0.1, "expected_labels": 3, "random_state": 0}
-    OnlineLabelTreeClassifier(**parameters).partial_fit([{"a": 1.0}], [["one"]]).save(path)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"weights": "hashed", "memory_mb": 0.1, "expected_labels": 3},
+        {"tree": LabelTree.from_nested([0, [1, 2]]), "policy": "fixed"},
+    ],
+    ids=["no-memory-for-more-labels", "fixed-tree"],
+)
+def test_what_the_model_refuses_is_taken_back(parameters: dict[str, Any], tmp_path: Path) -> None:
+    path, classes = tmp_path / "online", ["one", "label 0", "label 1"]
+    model = OnlineLabelTreeClassifier(**parameters, random_state=0)
+    model.partial_fit([{"a": 1.0}], [["one"]], classes=classes).save(path)
     with serving(settings(path)) as (client, service):
         examples = [{"text": f"word{i}", "labels": [f"label {i}"]} for i in range(4)]
         refused = send(client, *examples)

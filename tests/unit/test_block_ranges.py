@@ -135,12 +135,18 @@ def test_rows_and_costs_of_blocks(tree: LabelTree, seed: int, n_threads: int) ->
         heaviest = [max(weight[j] for j in labels[i] if j in below) for i in positive[v]]
         assert rows["weight"][own].tolist() == heaviest
 
-    costs = _native.block_costs(tree.native, examples, rows, n_threads, _native.Progress())
+    options = _native.SolverOptions(n_threads=n_threads)
+    costs = _native.block_costs(tree.native, examples, rows, options, _native.Progress())
     blocks = [(range(n_rows), [0]), *((positive[v], tree.children(v)) for v in tree.inner_nodes)]
     assert costs["n_rows"].tolist() == [len(own) for own, _ in blocks]
     assert costs["n_columns"].tolist() == [
         sum(0 < len(positive[v]) < len(own) for v in nodes) for own, nodes in blocks
     ]
+    incremental = _native.SolverOptions(solver=_native.Solver.adagrad, n_threads=n_threads)
+    all_columns = _native.block_costs(tree.native, examples, rows, incremental, _native.Progress())[
+        "n_columns"
+    ]
+    assert all_columns.tolist() == [len(nodes) if len(own) else 0 for own, nodes in blocks]
     n_entries = np.diff(X.indptr) + 1
     assert costs["n_entries"].tolist() == [n_entries[list(own)].sum() for own, _ in blocks]
 

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from tests.command_line import make_rows, run, start, write_rows
 
-from labeltree import LabelTreeClassifier, OnlineLabelTreeClassifier
+from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.learning_display import LiveTable
 from labeltree.cli.progressive_validation import ProgressiveValidation
 from labeltree.data import read_stream
@@ -85,6 +85,44 @@ def test_parameters_reach_the_model(jsonl: Path, tmp_path: Path) -> None:
     model = OnlineLabelTreeClassifier.load(tmp_path / "model")
     found = model.policy, model.alpha, model.arity, model.solver, model.bias, model.normalize
     assert found == ("best_fit", 0.25, 3, "sgd", False, True)
+
+
+class TestGivenTree:
+    def test_a_built_tree(self, tmp_path: Path) -> None:
+        rows, tree, path = write_rows(tmp_path / "rows.txt", ROWS), tmp_path / "tree.json", tmp_path / "model"
+        run("tree", "build", rows, "--out", tree, "--arity", 3, "--max-leaves", 3)
+        options = ["--model", path, "--tree", tree, "--policy", "fixed"]
+        run("learn", rows, *options)
+        model = OnlineLabelTreeClassifier.load(path)
+        assert model.tree_.to_nested() == LabelTree.from_json(tree.read_text()).to_nested()
+        assert (model.policy, model.n_examples_) == ("fixed", len(ROWS))
+        run("learn", rows, *options)  # the same command resumes
+        assert OnlineLabelTreeClassifier.load(path).n_examples_ == len(ROWS)
+
+    def test_a_label_outside_is_refused(self, tmp_path: Path) -> None:
+        rows, tree = write_rows(tmp_path / "rows.txt", ROWS), tmp_path / "tree.json"
+        tree.write_text("[0, 1]")
+        found = run(
+            "learn", rows, "--model", tmp_path / "model", "--tree", tree, "--policy", "fixed", exit_code=1
+        )
+        assert "is not in the tree, to which policy='fixed' adds no labels" in text_of(found.stderr)
+
+    def test_a_taxonomy(self, jsonl: Path, tmp_path: Path) -> None:
+        table = tmp_path / "labels.csv"
+        table.write_text("id,parent\ntop,\n" + "".join(f"label {i},top\n" for i in range(5)))
+        run("learn", jsonl, "--model", tmp_path / "model", "--tree", table)
+        model = OnlineLabelTreeClassifier.load(tmp_path / "model")
+        assert {"top", "label 0"} < set(model.classes_)
+
+    def test_wrong_trees(self, jsonl: Path, tmp_path: Path) -> None:
+        path = tmp_path / "model"
+        found = run("learn", jsonl, "--model", path, "--tree", "kmeans", exit_code=2)
+        assert "kmeans is not a file" in found.stderr
+        run("learn", jsonl, "--model", path)
+        tree = tmp_path / "tree.json"
+        tree.write_text("[0, 1]")
+        found = run("learn", jsonl, "--model", path, "--tree", tree, exit_code=2)
+        assert "has None, not" in text_of(found.stderr)
 
 
 class TestReports:

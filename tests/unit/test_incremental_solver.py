@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from tests.documents import documents
 from tests.reference.incremental import example_order, iplt_train
 from tests.reference.search import decoded
-from tests.reference.solver import node_problems
 from tests.reference.sparse_solver import liblinear_logistic
 from tests.strategies import label_trees
 
@@ -57,7 +56,7 @@ def dense_rows(X: sp.csr_matrix, *, normalize: bool = True, bias: bool = True) -
 def assert_as_algorithm_5(
     model: LabelTreeClassifier, W: np.ndarray, X: Any, y: Any, sample_weight: Any = None
 ) -> int:
-    """All nodes with two classes are those of the twin; returns how many there are."""
+    """All nodes are those of the twin, also those whose examples are all of one class; returns how many there are."""
     expected = iplt_train(
         model.tree_,
         dense_rows(X, normalize=model.normalize, bias=model.bias),
@@ -69,10 +68,11 @@ def assert_as_algorithm_5(
         epochs=model.epochs,
         seed=seed_of(model),
         sample_weight=sample_weight,
+        falling_rate=model.rate_schedule == "linear",
+        initial_accumulator=1.0 if model.initial_accumulator is None else model.initial_accumulator,
     )
-    learned = [p.node for p in node_problems(model.tree_, X, y, normalize=model.normalize, bias=model.bias)]
-    np.testing.assert_allclose(W[learned], expected[learned], rtol=1e-4, atol=2e-5)
-    return len(learned)
+    np.testing.assert_allclose(W, expected, rtol=1e-4, atol=2e-5)
+    return len(W)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -85,9 +85,27 @@ def test_algorithm_5_on_a_tree(solver: str, loss: str, epochs: int) -> None:
     assert model.tree_.depth >= 2
     n_learned = assert_as_algorithm_5(model, W, X, y)
     report = model.training_report_[0]
-    assert report["n_columns"] == n_learned
+    assert (report["n_columns"], report["n_constant"]) == (n_learned, 0)
     assert report["n_unconverged"] == 0
     assert report["n_passes"] == model.n_iter_ == epochs
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("epsilon", [0.01, 0.001])
+def test_the_adagrad_of_the_paper(loss: str, epsilon: float) -> None:
+    """A constant rate, and sums that start from a small number."""
+    X, y = documents(80, 60, 20, seed=8)
+    parameters = {"solver": "adagrad", "rate_schedule": "constant", "initial_accumulator": epsilon}
+    model, W = trained(X, y, tree="kmeans", arity=2, max_leaves=4, loss=loss, learning_rate=0.2, **parameters)
+    assert_as_algorithm_5(model, W, X, y)
+
+
+@pytest.mark.parametrize("solver", ["sgd", "fobos"])
+def test_a_constant_rate(solver: str) -> None:
+    X, y = documents(80, 60, 20, seed=9)
+    parameters = {"rate_schedule": "constant", "learning_rate": 0.2, **PENALTIES[solver]}
+    model, W = trained(X, y, max_leaves=4, solver=solver, loss="logistic", **parameters)
+    assert_as_algorithm_5(model, W, X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -275,6 +293,17 @@ def test_a_saved_model_keeps_what_its_solver_did_not_use(tmp_path: Path) -> None
         ({"solver": "fobos", "max_iter": 3}, "solver 'fobos' does not use max_iter"),
         ({"solver": "adagrad", "regularization": 0.0}, "does not use regularization, .*: sgd, fobos"),
         ({"learning_rate": 0.1}, "solver 'descent' does not use learning_rate"),
+        ({"rate_schedule": "constant"}, "solver 'descent' does not use rate_schedule"),
+        ({"initial_accumulator": 0.01}, "'descent' does not use initial_accumulator, .*: adagrad"),
+        (
+            {"solver": "sgd", "initial_accumulator": 0.01},
+            "'sgd' does not use initial_accumulator, .*: adagrad",
+        ),
+        ({"solver": "adagrad", "initial_accumulator": 0.0}, "initial_accumulator.* at least 1e-12"),
+        (
+            {"solver": "adagrad", "rate_schedule": "cosine"},
+            "'rate_schedule' must be one of 'linear', 'constant'",
+        ),
         ({"epochs": 4}, "solver 'descent' does not use epochs, got epochs=4: leave it at 3"),
         ({"regularization": 1e-6}, "solver 'descent' does not use regularization"),
         ({"solver": "sgd", "learning_rate": 0.5, "regularization": 2.0}, "learning_rate .* must be below 1"),

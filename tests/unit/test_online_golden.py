@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, later_online_cases, online_cases, rows_of
+from tests.golden.make import GOLDEN, given_tree_cases, later_online_cases, online_cases, rows_of
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.model_file import read_info
 
-VERSIONS = {3: online_cases(), 9: later_online_cases()}
+VERSIONS = {3: online_cases(), 9: later_online_cases(), 12: given_tree_cases()}
 CASES = [(version, name) for version, named in VERSIONS.items() for name in named]
 
 

@@ -8,14 +8,15 @@ namespace labeltree {
 namespace {
 
 nb::dict costs_of(const BoundTree& tree, const BoundExamples& examples, const nb::dict& assignment,
-                  int n_threads, Progress& progress) {
+                  const SolverOptions& options, Progress& progress) {
   check_labels_of(examples.view, tree.view);
   Assignment assigned(assignment);
   BlockCosts costs;
   {
     nb::gil_scoped_release release;
-    const NodeRows rows = assigned.find(tree.view, examples.view, all_blocks(tree.view), n_threads, progress);
-    costs = block_costs(tree.view, examples.view, rows, n_threads, progress);
+    const NodeRows rows =
+        assigned.find(tree.view, examples.view, all_blocks(tree.view), options.n_threads, progress);
+    costs = block_costs(tree.view, examples.view, rows, options, progress);
   }
   nb::dict result;
   result["n_rows"] = to_numpy(std::move(costs.n_rows));
@@ -28,7 +29,7 @@ nb::dict costs_of(const BoundTree& tree, const BoundExamples& examples, const nb
 
 void bind_block_costs(nb::module_& m) {
   m.def("block_costs", &costs_of, nb::arg("tree"), nb::arg("examples"), nb::arg("assignment"),
-        nb::arg("n_threads"), nb::arg("progress"),
+        nb::arg("options"), nb::arg("progress"),
         "What training costs per block: n_rows, n_entries and n_columns, the columns that need learning.");
 }
 

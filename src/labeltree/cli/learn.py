@@ -91,6 +91,7 @@ def learn(
 
         labeltree learn examples.jsonl --model tags.labeltree
         labeltree learn train.txt.gz --model tags.labeltree --policy best_fit
+        labeltree learn train.txt --model tags.labeltree --tree tree.json --policy fixed
         tail -n +1 -F log.jsonl | labeltree learn - --model tags --same-stream
         labeltree learn --model tags
     """
@@ -133,17 +134,21 @@ def _classifier(
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
     from labeltree.cli.trained_model import open_model
+    from labeltree.cli.tree.hierarchy import given_tree
     from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
     is_new = fresh or not (path / DOCUMENT_NAME).exists()
+    if is_new and parameters["tree"] is not None:
+        parameters = {**parameters, "tree": given_tree(parameters["tree"])}
     if is_new and preset is None:
         return untrained(OnlineLabelTreeClassifier, parameters)
     given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
     if preset is not None:
-        made = untrained(
-            getattr(OnlineLabelTreeClassifier, preset), {"random_state": parameters["random_state"], **given}
-        )
+        settings = {"random_state": parameters["random_state"], **given}
+        if not is_new:
+            settings.pop("tree", None)  # a file; the model has its tree
+        made = untrained(getattr(OnlineLabelTreeClassifier, preset), settings)
         if is_new:
             return made
         # A saved model must have all settings of the preset.
@@ -156,6 +161,8 @@ def _classifier(
             "OnlineLabelTreeClassifier.from_batch"
         )
     saved = classifier.get_params()
+    if saved["tree"] is not None:
+        given.pop("tree", None)  # the same command resumes; the tree of the model may have more labels by now
     for name, value in given.items():
         if value != saved[name]:
             raise typer.BadParameter(

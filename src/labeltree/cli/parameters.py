@@ -60,13 +60,17 @@ def _tree_words() -> list[str]:
     return sorted(word for text in sources for word in re.findall(r'^@builder\("(\w+)"', text, re.MULTILINE))
 
 
+_TREE_FILES = "a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos)"
+
+#: The option for a tree that is given rather than built.
+_GIVEN_TREE = {"type": str | None, "metavar": "FILE", "note": f"Here: {_TREE_FILES}."}
+
 #: Where an option differs from the parameter: types that can be typed, all processors and a fixed seed by default.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {
     "tree": {
         "type": str,
         "metavar": "WORD|FILE",
-        "note": f"Here: {', '.join(_tree_words())}, a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, "
-        ".nt, .skos), or several of these with commas, one for each tree.",
+        "note": f"Here: {', '.join(_tree_words())}, {_TREE_FILES}, or several of these with commas, one for each tree.",
     },
     "tree_weight": {
         "type": list[float] | None,
@@ -240,6 +244,8 @@ def _option(parameter: Parameter, panel: str, optional: bool) -> inspect.Paramet
     name = parameter.name
     # The parameter C may be a number or a word in one estimator, and a plain number in another.
     here = {} if parameter.annotation == "float" else _ON_THE_COMMAND_LINE.get(name, {})
+    if name == "tree" and parameter.default is None:
+        here = _GIVEN_TREE
     kind = here.get("type") or (Literal[parameter.words] if parameter.words else _TYPES[parameter.annotation])
     default = here.get("default", parameter.default)
     flag = option_name(name)

@@ -18,11 +18,14 @@ from labeltree.online.policies import POLICIES
 from labeltree.online.settings import OnlineSettings
 from labeltree.training.losses import LOSSES, choose_link
 from labeltree.training.parameters import check_estimator
+from labeltree.trees import LabelTree
+from labeltree.trees.recipe import TreeSource, check_tree
 from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Number
 
 WEIGHTS = ("map", "dense", "hashed", "shared")
 
 _CONSTRAINTS: dict[str, Constraint] = {
+    "tree": Choice((), (LabelTree, TreeSource), optional=True),
     "policy": Choice(POLICIES, (Callable,)),  # type: ignore[arg-type]
     "arity": Number(2, 2**30, integer=True),
     "weights": Choice(WEIGHTS),
@@ -31,24 +34,29 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "loss": Choice(("logistic", "squared_hinge")),
     "link": Choice(("auto", "exp5", "exp4", "exp3", "exp2", "clip", "sigmoid")),
     "solver": Choice(tuple(LEARNERS)),
-    # Far from where the squares of float32 numbers overflow or vanish.
-    "initial_accumulator": Number(1e-12, 1e12, optional=True),
 }
 
 
 @dataclass(eq=False, repr=False)
 class OnlineLabelTreeClassifier(OnlineLearner):
-    """A probabilistic label tree that starts empty, learns from a stream and can predict at any time.
+    """A probabilistic label tree that learns from a stream and can predict at any time.
 
-    Examples arrive one by one or in batches. Labels and features need not be known in advance. A new label gets a leaf;
-    every node classifier is then the same as if it had existed from the first example on. Labels are any hashable
-    objects. Rows are rows of a matrix, whose width may grow, or dictionaries from names of features to values.
+    It starts empty, or with a given tree. Examples arrive one by one or in batches. Labels and features need not be
+    known in advance. A new label gets a leaf; every node classifier is then the same as if it had existed from the
+    first example on. Labels are any hashable objects. Rows are rows of a matrix, whose width may grow, or dictionaries
+    from names of features to values.
 
     Parameters
     ----------
-    policy : {"complete", "random", "best_fit"} or callable
+    policy : {"complete", "random", "best_fit", "fixed"} or callable
         Where the leaf of a new label goes. "complete" keeps the tree complete, "random" chooses a node at random,
-        "best_fit" chooses nodes that fit the example, see `alpha`. A callable is a `labeltree.online.TreePolicy`.
+        "best_fit" chooses nodes that fit the example, see `alpha`. "fixed" refuses labels outside the given `tree`. A
+        callable is a `labeltree.online.TreePolicy`.
+    tree : LabelTree or Taxonomy, optional
+        Tree to start with instead of an empty one, such as the result of `LabelTreeClassifier.build_tree`. The
+        parameter `classes` of `partial_fit` has the label of each leaf. Without it, they are the numbers from 0, or all
+        concepts of a taxonomy. In `fit`, they are the labels of y, as in `LabelTreeClassifier`. Use a tree that is
+        clustered or known in advance for better precision. A model file has the current tree in its place.
     arity : int
         Maximum number of children of a node.
     alpha : float
@@ -76,9 +84,9 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     regularization : float, optional
         Weight of the penalty of SGD or FOBOS. The default is 1e-6, or 0 with "shared" weights, which allow no penalty.
     initial_accumulator : float, optional
-        Initial value of AdaGrad's sums of squared gradients, from 1e-12 to 1e12. A smaller value lets rare features
-        make larger first steps. The default is 0.01 with the logistic loss. It is 1 with the squared hinge, in `fit`
-        with several `epochs`, and in `from_batch`.
+        Initial value of AdaGrad's sums of squared gradients (the ε of the paper), from 1e-12 to 1e12. A smaller value
+        lets rare features make larger first steps. The default is 0.01 with the logistic loss. It is 1 with the squared
+        hinge, in `fit` with several `epochs`, and in `from_batch`.
     epochs : int
         Number of passes over the examples in `fit`, each in a different order.
     normalize : bool
@@ -107,7 +115,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     n_examples_ : int
         Number of learned examples.
     n_labels_ : int
-        Number of labels of the learned examples.
+        Number of labels in the tree.
     named_features_ : bool
         Whether rows are dictionaries, from names of features to values.
     stream_start_ : int
@@ -137,6 +145,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
 
     policy: Any = "complete"
     _: KW_ONLY
+    tree: Any = None
     arity: int = 16
     alpha: float = 0.5
     weights: str = "map"
@@ -204,7 +213,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         ['cat', 'cow', 'dog']
         """
         trained = model.model_
-        for name in ("loss", "link", "normalize", "bias"):
+        for name in ("tree", "loss", "link", "normalize", "bias"):
             if name in parameters:
                 raise ValueError(f"{name} is the same as in the trained model: leave it out")
         online = cls(
@@ -249,6 +258,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     # -- parameters and storage ------------------------------------------------------------------------------------
 
     def check_parameters(self, training: bool = True) -> None:
+        check_tree(self.tree)
         check_estimator(self, _CONSTRAINTS)
         self.settings(seed=0)  # raises for parameters that exclude each other
         for name, is_needed in (

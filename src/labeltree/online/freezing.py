@@ -33,7 +33,11 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         link=settings.link,
         solver=settings.solver,
         learning_rate=settings.learning_rate,
-        regularization=settings.regularization if settings.solver != "adagrad" else None,
+        **(
+            {"rate_schedule": "constant", "initial_accumulator": settings.initial_accumulator}
+            if settings.solver == "adagrad"
+            else {"regularization": settings.regularization}
+        ),
         prune=prune,
         normalize=settings.normalize,
         bias=settings.bias,

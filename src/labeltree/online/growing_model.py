@@ -24,6 +24,8 @@ from labeltree.online.growing_forest import GrowingForest
 from labeltree.online.label_table import LabelTable
 from labeltree.online.readers_writer_lock import ReadersWriterLock
 from labeltree.online.settings import OnlineSettings
+from labeltree.trees import LabelTree
+from labeltree.wording import count_text
 
 #: Number of rows to learn before readers get the lock again.
 ROWS_PER_TURN = 64
@@ -158,6 +160,17 @@ class GrowingModel:
 
     # -- learning --------------------------------------------------------------------------------------------------
 
+    def plant(self, shape: LabelTree, labels: LabelTable) -> None:
+        """Start from a tree of this shape, whose nodes are not trained; before the first example."""
+        settings = self.settings
+        if settings.expected_labels is not None and shape.n_labels > settings.expected_labels:
+            raise ValueError(
+                f"the given tree has {count_text(shape.n_labels, 'label')}, more than "
+                f"expected_labels={settings.expected_labels}: expect as many"
+            )
+        self.tree = _native.OnlineTree.of_shape(settings.options(), settings.tree_policy(), shape.native)
+        self.labels = labels
+
     def learn(
         self,
         features: FeatureRows,
@@ -169,7 +182,8 @@ class GrowingModel:
     ) -> TopLabels:
         """Learn rows in this order; return the k best labels of each row before it was learned.
 
-        If a row cannot be learned, the rows before it are learned, and the exception says why.
+        If a row cannot be learned, the rows before it are learned, and the exception says why. With the policy "fixed",
+        a row with a new label is such a row.
         """
         best, probabilities = empty_answer(len(order), k)
         search = _native.Search(k, normalize_siblings=normalize_siblings) if k > 0 else None
@@ -180,14 +194,21 @@ class GrowingModel:
                 self.labels.note_form(labels)
                 self.features.adopt(features)
             n_learned_before = self.n_samples_fit
+            n_taken = len(order)
+            if self.settings.policy == "fixed" and new_labels:
+                is_refused = np.zeros(labels.n_rows, dtype=bool)
+                is_refused[
+                    np.repeat(np.arange(labels.n_rows), np.diff(labels.indptr))[numbers >= n_before]
+                ] = True
+                n_taken = int(is_refused[order].argmax())
 
             def name_new_labels() -> None:
                 """Name the labels that the tree has learned and that have no name yet."""
                 self.labels.add(new_labels[len(self.labels) - n_before : self.tree.n_labels - n_before])
 
             try:
-                for begin in range(0, len(order), ROWS_PER_TURN):
-                    turn = slice(begin, begin + ROWS_PER_TURN)
+                for begin in range(0, n_taken, ROWS_PER_TURN):
+                    turn = slice(begin, min(begin + ROWS_PER_TURN, n_taken))
                     answers = (None, None) if search is None else (best[turn], probabilities[turn])
                     with self.lock.writing():
                         try:
@@ -196,6 +217,12 @@ class GrowingModel:
                             )
                         finally:  # also after a turn that failed half-way
                             name_new_labels()
+                if n_taken < len(order):
+                    raise ValueError(
+                        f"y, row {order[n_taken]}: the label {new_labels[0]!r} is not in the tree, to which "
+                        "policy='fixed' adds no labels. The row is not learned; the rows before it are. Leave the "
+                        "label out, or use another policy"
+                    )
             except BaseException:
                 with self.lock.writing():
                     name_new_labels()  # Ctrl-C may have come just before they got their names

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from labeltree import _native
 from labeltree.data.sources import Source
 from labeltree.estimator import Estimator
 from labeltree.labels.reading import LabelRows
 from labeltree.model.forest import Search
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows
+from labeltree.online.given_tree import start_tree
 from labeltree.online.growing_model import GrowingModel
 from labeltree.online.settings import OnlineSettings
 from labeltree.online.streaming import Batches, learn
@@ -31,6 +33,7 @@ _Estimator = TypeVar("_Estimator", bound="OnlineLearner")
 class OnlineLearner(Estimator):
     """The base class of `OnlineLabelTreeClassifier`, without its parameters."""
 
+    tree: Any
     epochs: int
     search: str
     beam: int
@@ -49,7 +52,7 @@ class OnlineLearner(Estimator):
         return cast(GrowingModel, self.model_)
 
     def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
-        """Start with an empty tree and learn the examples in `epochs` passes, each in a different random order.
+        """Start with an empty or the given tree, and learn the examples in `epochs` passes, each in a different order.
 
         Parameters
         ----------
@@ -64,8 +67,10 @@ class OnlineLearner(Estimator):
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if len(labels.indices) == 0:
             raise ValueError("y has no label in any row: there is nothing to learn")
-        for _ in range(self.epochs):
-            model.learn(features, labels, weight, random.permutation(labels.n_rows).astype(np.int64))
+        self._start(model, labels, labels.classes)
+        for epoch in range(self.epochs):
+            order = _native.example_order(model.settings.seed, epoch, labels.n_rows)
+            model.learn(features, labels, weight, order)
         self._model = model
         return self
 
@@ -81,11 +86,12 @@ class OnlineLearner(Estimator):
         y
             As in `fit`; all calls must use the same form.
         classes : array, optional
-            Ignored. Tools of scikit-learn pass all classes with the first examples.
+            The label of each leaf of `tree`, in the first call. Without `tree` it is ignored: tools of scikit-learn
+            pass all classes with the first examples.
         sample_weight : array of shape (n_rows,), optional
             Factor of the gradient of each example, 1 by default.
         """
-        self._learn(X, y, sample_weight, 0)
+        self._learn(X, y, sample_weight, 0, classes)
         return self
 
     def predict_then_learn(self, X: Any, y: Any, k: int = 5, *, sample_weight: Any = None) -> TopLabels:
@@ -146,12 +152,14 @@ class OnlineLearner(Estimator):
             learn(self, stream, checkpoint=save, checkpoint_every=checkpoint_every, new_stream=new_stream)
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, k: int) -> TopLabels:
-        model: GrowingModel | None = vars(self).get("_model")
-        if model is None:  # a model keeps the parameters that it started with
+    def _learn(self, X: Any, y: Any, sample_weight: Any, k: int, classes: Any = None) -> TopLabels:
+        started: GrowingModel | None = vars(self).get("_model")
+        if started is None:  # a model keeps the parameters that it started with
             self.check_parameters()
-            model = self._new_model(check_random_state(self.random_state))
+        model = started or self._new_model(check_random_state(self.random_state))
         features, labels, weight = self._examples(model, X, y, sample_weight)
+        if started is None:
+            self._start(model, labels, classes)
         order = np.arange(labels.n_rows, dtype=np.int64)
         try:
             return model.learn(features, labels, weight, order, k, bool(self.normalize_siblings))
@@ -161,6 +169,13 @@ class OnlineLearner(Estimator):
 
     def _new_model(self, random: np.random.RandomState, is_single_pass: bool = True) -> GrowingModel:
         return GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER)), is_single_pass))
+
+    def _start(self, model: GrowingModel, labels: LabelRows, classes: Any) -> None:
+        """Let a new model start from the given tree, if there is one."""
+        if self.tree is not None:
+            model.plant(*start_tree(self.tree, labels, classes))
+        elif model.settings.policy == "fixed":
+            raise ValueError("policy 'fixed' adds no labels: give the tree of all labels, as in tree=...")
 
     def _examples(
         self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
@@ -213,7 +228,7 @@ class OnlineLearner(Estimator):
 
     @property
     def n_labels_(self) -> int:
-        """The number of labels of the learned examples."""
+        """The number of labels in the tree."""
         return len(self.growing_model().labels)
 
     @property

@@ -10,7 +10,7 @@ from labeltree import _native
 #: The view of a policy in Python: the tree, and the example with the new label.
 PolicyView: TypeAlias = _native.PolicyView
 
-POLICIES = ("complete", "random", "best_fit")
+POLICIES = ("complete", "random", "best_fit", "fixed")
 
 
 class TreePolicy(Protocol):
@@ -40,6 +40,8 @@ class TreePolicy(Protocol):
 
 def make_policy(policy: Any, arity: int, alpha: float, seed: int) -> _native.TreePolicy:
     """Return the kernel's policy for the parameter `policy`."""
+    if policy == "fixed":
+        return _native.FixedPolicy()
     if policy == "complete":
         return _native.CompletePolicy(arity)
     if policy == "random":

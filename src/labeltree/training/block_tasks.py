@@ -40,7 +40,10 @@ def train_blocks(
     workplace = run.workplace
     shared, shared_tree = share_examples(examples, workplace), share_tree(tree, workplace)
     find_rows = Task(
-        "rows of all nodes", rows_of_nodes, (shared, shared_tree, run.n_threads), n_threads=run.n_threads
+        "rows of all nodes",
+        rows_of_nodes,
+        (shared, shared_tree, settings, run.n_threads),
+        n_threads=run.n_threads,
     )
     found = run.result(f"finding the rows of {tree.n_nodes:,} nodes", find_rows)
     costs = {name: found.pop(name) for name in _COSTS}
@@ -62,12 +65,17 @@ def train_blocks(
 
 
 def rows_of_nodes(
-    examples: SharedExamples, tree: SharedTree, n_threads: int, progress: _native.Progress | None = None
+    examples: SharedExamples,
+    tree: SharedTree,
+    settings: SolverSettings,
+    n_threads: int,
+    progress: _native.Progress | None = None,
 ) -> Arrays:
     """Find the rows of every node, and what its block costs: a task."""
-    native, opened, progress = tree.open().native, examples.open(), progress or _native.Progress()
-    rows: Arrays = _native.assign_rows(native, opened, n_threads, progress)
-    costs: Arrays = _native.block_costs(native, opened, rows, n_threads, progress)
+    label_tree, opened, progress = tree.open(), examples.open(), progress or _native.Progress()
+    options = settings.options(0, n_threads, label_tree)
+    rows: Arrays = _native.assign_rows(label_tree.native, opened, n_threads, progress)
+    costs: Arrays = _native.block_costs(label_tree.native, opened, rows, options, progress)
     return {**rows, **costs}
 
 

@@ -37,7 +37,7 @@ class SolverSettings:
     max_iter : int
         Maximum number of passes over the examples.
     incremental : dict, optional
-        `learning_rate`, `epochs` and `regularization` of an incremental solver; None for other solvers.
+        The options of an incremental solver, such as `learning_rate`; None for other solvers.
     bias : float
         Value of the bias feature; 0 for classifiers without a bias.
     prune : float

@@ -39,6 +39,8 @@ class Loss:
         Default learning rate by incremental solver. A solver without a value does not support the loss.
     regularization : dict of float
         Default weight of the penalty by incremental solver.
+    initial_accumulator : float
+        Default initial value of AdaGrad's sums of squared gradients.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Loss:
     default_c_l1: float | None = None
     learning_rate: Mapping[str, float] = field(default_factory=dict)
     regularization: Mapping[str, float] = field(default_factory=dict)
+    initial_accumulator: float = 1.0
 
     def value(self, margin: ArrayLike) -> Any:
         """Return the loss at these margins."""

@@ -24,6 +24,8 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
     "tol": Number(0, open_low=True),
     "max_iter": Number(1, LARGEST_INTEGER, integer=True),
     "learning_rate": Number(0, 1e10, open_low=True, optional=True),
+    # Far from where the squares of float32 numbers overflow or vanish.
+    "initial_accumulator": Number(1e-12, 1e12, optional=True),
     "epochs": Number(1, LARGEST_INTEGER, integer=True),
     "regularization": Number(0, 1e10, optional=True),
     "alpha": Number(0, 1),

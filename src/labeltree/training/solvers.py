@@ -14,9 +14,9 @@ from labeltree.training.losses import LOSSES
 #: The parameters of each solver that not all solvers read.
 SOLVERS: dict[str, tuple[str, ...]] = {
     "descent": ("penalty", "siblings", "C", "tol", "max_iter"),
-    "adagrad": ("learning_rate", "epochs"),
-    "sgd": ("learning_rate", "epochs", "regularization"),
-    "fobos": ("learning_rate", "epochs", "regularization"),
+    "adagrad": ("learning_rate", "rate_schedule", "initial_accumulator", "epochs"),
+    "sgd": ("learning_rate", "rate_schedule", "epochs", "regularization"),
+    "fobos": ("learning_rate", "rate_schedule", "epochs", "regularization"),
 }
 
 #: All parameters that some solvers read and others do not.
@@ -38,26 +38,36 @@ def default_c(solver: str, loss: str, penalty: str) -> float:
     return value
 
 
-def incremental_settings(
-    solver: str, loss: str, learning_rate: float | None, epochs: int, regularization: float | None
-) -> dict[str, Any] | None:
-    """Return the parameters of an incremental solver with defaults filled in; None for the solver "descent".
+def incremental_settings(estimator: Any) -> dict[str, Any] | None:
+    """Return the kernel's options for the incremental solver of an estimator; None for the solver "descent".
 
     Examples
     --------
-    >>> incremental_settings("adagrad", "logistic", None, 3, None)
-    {'learning_rate': 3.0, 'epochs': 3, 'regularization': 0.0}
+    >>> from labeltree import LabelTreeClassifier
+    >>> incremental_settings(LabelTreeClassifier(solver="adagrad", loss="logistic", learning_rate=1.0))
+    {'learning_rate': 1.0, 'falling_rate': True, 'initial_accumulator': 1.0, 'epochs': 3, 'regularization': 0.0}
     """
+    solver, loss = estimator.solver, estimator.loss
     if solver == "descent":
         return None
     chosen = LOSSES[loss]
     if solver not in chosen.learning_rate:
         losses = " or ".join(repr(name) for name, other in LOSSES.items() if solver in other.learning_rate)
         raise ValueError(f"solver {solver!r} works with loss {losses}, got {loss!r}")
-    rate = chosen.learning_rate[solver] if learning_rate is None else learning_rate
-    penalty = chosen.regularization.get(solver, 0.0) if regularization is None else regularization
+    rate = _or_default(estimator.learning_rate, chosen.learning_rate[solver])
+    penalty = _or_default(estimator.regularization, chosen.regularization.get(solver, 0.0))
     check_step(solver, rate, penalty)
-    return {"learning_rate": rate, "epochs": epochs, "regularization": penalty}
+    return {
+        "learning_rate": rate,
+        "falling_rate": estimator.rate_schedule == "linear",
+        "initial_accumulator": _or_default(estimator.initial_accumulator, chosen.initial_accumulator),
+        "epochs": estimator.epochs,
+        "regularization": penalty,
+    }
+
+
+def _or_default(value: float | None, default: float) -> float:
+    return default if value is None else value
 
 
 def check_step(solver: str, learning_rate: float, regularization: float) -> None:

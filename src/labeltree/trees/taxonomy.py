@@ -205,6 +205,33 @@ class Taxonomy:
         """
         return self._look_up(labels)[1]
 
+    def labels_like(self, labels: Sequence[Any] | NDArray[Any]) -> list[Any]:
+        """Return a label for each concept, of the kind that these labels are: ids, names and so on.
+
+        If all labels are integers, so are the returned ones, and concepts with other texts are left out. Of concepts
+        that share a text, the first one has the label.
+
+        Raises
+        ------
+        ValueError
+            If none of the labels is a concept.
+
+        Examples
+        --------
+        >>> taxonomy = Taxonomy([10, 11, 12], [None, 10, 10], ["animals", "cat", "dog"])
+        >>> taxonomy.labels_like(["dog", "bird"]), taxonomy.labels_like([11])
+        (['animals', 'cat', 'dog'], [10, 11, 12])
+        """
+        if self._columns is not None:
+            return list(range(len(self._columns)))
+        kind, concept = self._look_up(labels)
+        if concept.size == 0 or concept.max() < 0:
+            raise ValueError(self._describe_mismatch(labels))
+        texts = list(dict.fromkeys(text for text in self._keys[kind] if text))
+        if not all(type(label) is int for label in labels):
+            return texts
+        return [int(text) for text in texts if text.isdecimal() and str(int(text)) == text]
+
     def matched_by(self, labels: Sequence[Any] | NDArray[Any]) -> str:
         """Return the kind of text by which `concepts_of` finds these labels: ``"id"``, ``"name"`` and so on."""
         return self._look_up(labels)[0]

@@ -40,13 +40,16 @@ def tree_parameter(text: str) -> Any:
     """Return the value of ``--tree``: a word, the tree or the taxonomy in a file, or a list of these."""
     if "," in text and not Path(text).is_file():
         return [tree_parameter(part.strip()) for part in text.split(",")]
-    if text in TREE_WORDS:
-        return text
+    return (
+        text if text in TREE_WORDS else given_tree(text, f"neither a file nor one of {', '.join(TREE_WORDS)}")
+    )
+
+
+def given_tree(text: str, otherwise: str = "not a file") -> Any:
+    """Return the tree or the taxonomy in a file; without such a file, the error says what the text is `otherwise`."""
     path = Path(text)
     if not path.is_file():
-        raise typer.BadParameter(
-            f"{path} is neither a file nor one of {', '.join(TREE_WORDS)}", param_hint="--tree"
-        )
+        raise typer.BadParameter(f"{path} is {otherwise}", param_hint="--tree")
     return read_taxonomy(path) if is_taxonomy(path) else read_tree(path)
 
 

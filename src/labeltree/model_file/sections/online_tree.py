@@ -33,6 +33,9 @@ VERSION = 3
 #: Models that save `_ACCUMULATOR` came with this one.
 LATER_VERSION = 9
 
+#: Models with a given tree, or with a tree that is fixed, came with this one.
+GIVEN_TREE_VERSION = 12
+
 #: The parameter and the setting that models of earlier versions do not have.
 _ACCUMULATOR = "initial_accumulator"
 
@@ -41,6 +44,9 @@ MAX_COLUMNS = 100_000_000
 
 #: What stands in a file for a policy that is a callable.
 _CALLABLE = "callable"
+
+#: What stands in a file for a given tree: it is in the model, with the labels that came later.
+_TREE = {"stored": "tree"}
 
 #: Where the kernel's array `numbers` has the number of examples.
 _N_EXAMPLES = 3
@@ -69,8 +75,12 @@ def write(draft: Draft, estimator: Any) -> None:
     is_later = parameters[_ACCUMULATOR] is not None or settings[_ACCUMULATOR] != LARGE_ACCUMULATOR
     if not is_later:
         del parameters[_ACCUMULATOR], settings[_ACCUMULATOR]
+    if parameters["tree"] is None:
+        del parameters["tree"]
+    else:  # all labels may have been forgotten
+        parameters["tree"] = dict(_TREE) if len(labels) else None
     draft.add(
-        LATER_VERSION if is_later else VERSION,
+        _version(parameters, settings),
         parameters=parameters,
         settings=settings,
         n_features=n_features,
@@ -106,6 +116,13 @@ def _check_finite(state: Mapping[str, Any]) -> None:
             )
 
 
+def _version(parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
+    """Return the first version of the format that can hold these."""
+    if "tree" in parameters or "fixed" in (parameters.get("policy"), settings.get("policy")):
+        return GIVEN_TREE_VERSION
+    return LATER_VERSION if _ACCUMULATOR in settings else VERSION
+
+
 class _OnlineTree:
     """The section as it is read."""
 
@@ -113,10 +130,9 @@ class _OnlineTree:
         fields, files = stored.fields, stored.files
         self.parameters = fields.take("parameters", dict)
         self.settings = fields.take("settings", dict)
-        is_later = _ACCUMULATOR in self.settings
-        if (_ACCUMULATOR in self.parameters) != is_later:
+        if (_ACCUMULATOR in self.parameters) != (_ACCUMULATOR in self.settings):
             raise ValueError(f"model.json: {_ACCUMULATOR!r} must be in the parameters and in the settings")
-        stored.needs(LATER_VERSION if is_later else VERSION)
+        stored.needs(_version(self.parameters, self.settings))
         self.n_features = fields.count("n_features", 0, LARGEST_COUNT)
         self.named_features = fields.take("named_features", bool)
         self.n_labels = fields.count("n_labels", 0, LARGEST_COUNT)
@@ -139,7 +155,8 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
     """Return the trained estimator; `policy` takes the place of a policy that is a callable."""
     section = _OnlineTree(stored)
     check_names(cls, section.parameters)
-    estimator = cls(**_decode(section.parameters, policy))
+    has_tree = section.parameters.get("tree") == _TREE
+    estimator = cls(**_decode({**section.parameters, **({"tree": None} if has_tree else {})}, policy))
     estimator.check_parameters(training=False)
     settings = _settings(cls, _decode(section.settings, policy))
     state = {
@@ -156,6 +173,9 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
     model = GrowingModel(settings, tree, labels, features, section.stream_start, label_names=names)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.label_index)))
+    if has_tree:
+        with blaming(section.file.name):
+            estimator.tree = model.forest.trees[0]
     return estimator.adopt(model)
 
 
@@ -239,6 +259,8 @@ def _encode(name: str, value: Any) -> Any:
         return None  # the state of a generator says nothing about the model
     if name == "policy" and not isinstance(value, str):
         return _CALLABLE
+    if name == "tree" and value is not None:
+        return _TREE
     return value
 
 

@@ -1,0 +1,64 @@
+"""A tree that an online model starts with: its shape, and the label of each leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labeltree.labels.reading import LabelRows, as_class_array
+from labeltree.online.label_table import LabelTable
+from labeltree.trees import LabelTree, Taxonomy
+from labeltree.wording import count_text
+
+
+def start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelTree, LabelTable]:
+    """Return the shape of a given tree and its labels.
+
+    Parameters
+    ----------
+    tree : LabelTree or TreeSource
+    rows : LabelRows
+        The labels of the first examples.
+    classes : sequence, optional
+        The label of each leaf: label ``i`` of the tree is ``classes[i]``. Without it, the columns of a matrix or the
+        numbers from 0 are the labels of a `LabelTree`, and all concepts those of a taxonomy.
+    """
+    given = None if classes is None else _as_list(classes)
+    labels = _labels_of(tree, rows) if given is None else given
+    if len(set(labels)) < len(labels):
+        raise ValueError("classes: expected every label once, got some twice")
+    shape = tree if isinstance(tree, LabelTree) else tree.label_tree(as_class_array(labels))
+    if shape.n_labels != len(labels):
+        raise ValueError(
+            f"the given tree has {count_text(shape.n_labels, 'label')}, but {'y' if given is None else 'classes'} has "
+            f"{len(labels)}"
+        )
+    columns: Sequence[Any] = range(0)
+    if rows.kind in ("csr", "dense"):
+        is_numbered = rows.classes.dtype.kind == "i"
+        columns = range(len(labels)) if is_numbered else labels
+        if is_numbered and labels != list(columns):
+            raise ValueError("y is a matrix, whose labels are its columns: leave out classes")
+    return shape, LabelTable(rows.kind, labels, columns)
+
+
+def _as_list(classes: Any) -> list[Any]:
+    return list(classes.tolist()) if hasattr(classes, "tolist") else list(classes)
+
+
+def _labels_of(tree: Any, rows: LabelRows) -> list[Any]:
+    """Return the labels of a tree that comes without classes."""
+    present = rows.classes.tolist()
+    is_matrix = rows.kind in ("csr", "dense")
+    if isinstance(tree, Taxonomy) and not is_matrix:
+        return tree.labels_like(present)
+    is_numbered = all(type(label) is int for label in present)
+    if isinstance(tree, LabelTree) and is_numbered:
+        return list(range(tree.n_labels))
+    if is_matrix:
+        return present
+    shown = f"got {present[0]!r}" if present else "the first examples have none"
+    raise ValueError(
+        f"tree: the leaves of a {type(tree).__name__} stand for the labels 0, 1, 2, …, but {shown}; pass the label of "
+        "each leaf to the first call, as in partial_fit(X, y, classes=[...])"
+    )
