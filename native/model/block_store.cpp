@@ -8,6 +8,7 @@
 
 #include "core/interruption.h"
 #include "lanes/vector_kernels.h"
+#include "model/feature_index.h"
 
 namespace labeltree {
 
@@ -160,11 +161,7 @@ void BlockStore::verify_block(int32_t block) const {
 const FeatureIndex& BlockStore::make_index(int32_t block) const {
   verify_block(block);
   const int64_t begin = views_.block_begin[block], n = views_.block_begin[block + 1] - begin;
-  auto made = std::make_unique<FeatureIndex>();
-  while ((views_.n_features >> (made->shift + 1)) > n) ++made->shift;
-  made->begin.assign((views_.n_features >> made->shift) + 2, 0);
-  for (int64_t f = 0; f < n; ++f) ++made->begin[(views_.feature[begin + f] >> made->shift) + 1];
-  for (size_t b = 1; b < made->begin.size(); ++b) made->begin[b] += made->begin[b - 1];
+  auto made = std::make_unique<const FeatureIndex>(views_.feature.data + begin, n, views_.n_features);
   const FeatureIndex* kept = nullptr;
   if (index_[block].compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel))
     kept = made.release();
@@ -185,44 +182,25 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
       [&](const auto& columns, const auto& weights) {
         const auto* column = columns.data + views_.block_entry_begin[block];
         const auto* weight = weights.data + views_.block_entry_begin[block];
-        const int32_t* feature = views_.feature.data + views_.block_begin[block];
         const uint32_t* entry_begin = views_.entry_begin.data + views_.block_begin[block] + block;
         // A large model is mostly not in cache. Each step asks for what the next one reads, for many features
         // at a time, so that the waits overlap.
-        constexpr size_t chunk = 64;
-        uint32_t at[chunk], last[chunk];
-        float value[chunk];
+        constexpr size_t chunk = FeatureIndex::kAtATime;
+        uint32_t which[chunk], at[chunk], last[chunk];
         for (size_t begin = 0; begin < query.index.size(); begin += chunk) {
-          const size_t n_wanted = std::min(chunk, query.index.size() - begin);
-          const int32_t* wanted = query.index.data() + begin;
-          for (size_t k = 0; k < n_wanted; ++k) {
-            __builtin_prefetch(index.begin.data() + (wanted[k] >> index.shift));
+          const int n_wanted = static_cast<int>(std::min(chunk, query.index.size() - begin));
+          const float* value = query.value.data() + begin;
+          const int n_found = index.find(query.index.data() + begin, n_wanted, which, at);
+          for (int k = 0; k < n_found; ++k) {
+            const uint32_t* entries = entry_begin + at[k];
+            at[k] = entries[0];
+            last[k] = entries[1];
+            __builtin_prefetch(column + at[k]);
+            __builtin_prefetch(weight + at[k]);
           }
-          for (size_t k = 0; k < n_wanted; ++k) {
-            const uint32_t* bucket = index.begin.data() + (wanted[k] >> index.shift);
-            at[k] = bucket[0];
-            last[k] = bucket[1];
-            __builtin_prefetch(feature + at[k]);
-            __builtin_prefetch(entry_begin + at[k]);
-          }
-          size_t n_found = 0;
-          for (size_t k = 0; k < n_wanted; ++k) {
-            uint32_t f = at[k];
-            if (last[k] - f > 8) {  // ids that crowd together
-              f = static_cast<uint32_t>(std::lower_bound(feature + f, feature + last[k], wanted[k]) -
-                                        feature);
-            }
-            while (f < last[k] && feature[f] < wanted[k]) ++f;
-            if (f == last[k] || feature[f] != wanted[k]) continue;
-            at[n_found] = entry_begin[f];
-            last[n_found] = entry_begin[f + 1];
-            value[n_found] = query.value[begin + k];
-            __builtin_prefetch(column + at[n_found]);
-            __builtin_prefetch(weight + at[n_found]);
-            ++n_found;
-          }
-          for (size_t k = 0; k < n_found; ++k) {
-            for (uint32_t e = at[k]; e < last[k]; ++e) out[column[e]] += value[k] * decode_weight(weight[e]);
+          for (int k = 0; k < n_found; ++k) {
+            const float x = value[which[k]];
+            for (uint32_t e = at[k]; e < last[k]; ++e) out[column[e]] += x * decode_weight(weight[e]);
           }
         }
       },

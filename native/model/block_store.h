@@ -42,13 +42,7 @@ struct BlockViews {
   Span<float> code_bias, code_scale;
 };
 
-// Where a block's features are: those in [b << shift, (b + 1) << shift) lie at [begin[b], begin[b + 1]).
-// About one in each bucket if the features are spread evenly, so that finding one takes the same short time
-// in blocks of any size.
-struct FeatureIndex {
-  int shift = 0;
-  std::vector<uint32_t> begin;
-};
+class FeatureIndex;
 
 class BlockStore {
  public:

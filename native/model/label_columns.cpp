@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/corrupt_model.h"
+#include "model/feature_index.h"
 
 namespace labeltree {
 
@@ -28,27 +29,6 @@ float sum_products(const Weight* weight, int64_t n, const ValueOf& value_of) {
   }
   for (int j = 0; k < n; ++k, ++j) part[j] += decode_weight(weight[k]) * value_of(k);
   return sum_of_parts(part);
-}
-
-// An index of n features of a label, which ascend.
-std::unique_ptr<FeatureIndex> make_index(const int32_t* feature, int64_t n, int64_t n_features) {
-  auto made = std::make_unique<FeatureIndex>();
-  while ((n_features >> (made->shift + 1)) > n) ++made->shift;
-  made->begin.assign((n_features >> made->shift) + 2, 0);
-  for (int64_t f = 0; f < n; ++f) ++made->begin[(feature[f] >> made->shift) + 1];
-  for (size_t b = 1; b < made->begin.size(); ++b) made->begin[b] += made->begin[b - 1];
-  return made;
-}
-
-// Where the feature is, or -1.
-int64_t find(const FeatureIndex& index, const int32_t* feature, int32_t wanted) {
-  uint32_t at = index.begin[wanted >> index.shift];
-  const uint32_t last = index.begin[(wanted >> index.shift) + 1];
-  if (last - at > 8) {  // ids that crowd together
-    at = static_cast<uint32_t>(std::lower_bound(feature + at, feature + last, wanted) - feature);
-  }
-  while (at < last && feature[at] < wanted) ++at;
-  return at < last && feature[at] == wanted ? int64_t{at} : int64_t{-1};
 }
 
 }  // namespace
@@ -126,7 +106,8 @@ const FeatureIndex& LabelColumns::index(int32_t label) const {
   const FeatureIndex* kept = index_[label].load(std::memory_order_acquire);
   if (kept != nullptr) return *kept;
   const int64_t begin = views_.begin[label];
-  auto made = make_index(views_.feature.data + begin, views_.begin[label + 1] - begin, views_.n_features);
+  auto made = std::make_unique<const FeatureIndex>(views_.feature.data + begin,
+                                                   views_.begin[label + 1] - begin, views_.n_features);
   if (index_[label].compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel))
     kept = made.release();
   return *kept;
@@ -143,9 +124,16 @@ float LabelColumns::score(const SpreadRow& row, int32_t label) const {
         }
         const FeatureIndex& index = this->index(label);
         float part[kParts] = {};
-        for (const int32_t feature : features) {
-          const int64_t k = find(index, column.feature, feature);
-          if (k >= 0) part[k % kParts] += decode_weight(weight[k]) * row.value(feature);
+        const size_t n_features = features.size();
+        constexpr size_t chunk = FeatureIndex::kAtATime;
+        uint32_t which[chunk], at[chunk];
+        for (size_t begin = 0; begin < n_features; begin += chunk) {
+          const int32_t* wanted = features.data() + begin;
+          const int n_found =
+              index.find(wanted, static_cast<int>(std::min(chunk, n_features - begin)), which, at);
+          for (int i = 0; i < n_found; ++i) {
+            part[at[i] % kParts] += decode_weight(weight[at[i]]) * row.value(wanted[which[i]]);
+          }
         }
         return sum_of_parts(part);
       },

@@ -85,6 +85,34 @@ def test_scores_are_those_of_the_twin_to_the_last_bit(seed: int, n_features: int
     np.testing.assert_array_equal(all_scores(judges, features), np.array(expected))
 
 
+@pytest.mark.native
+@pytest.mark.parametrize("n_features", [32, 33, 1_024, 1_025, 40_000, 3_000_000])
+def test_few_features_of_a_row_are_found_among_any_number(n_features: int) -> None:
+    rng = np.random.default_rng(n_features)
+    # From labels with a few features, whose index has several levels, to labels with half of them, with one level.
+    n_known = min(n_features // 2, 20_000)
+    columns = [
+        np.unique(np.append(rng.integers(0, n_features, n), [0, n_features - 1]))
+        for n in (20, min(n_known, 300), n_known)
+    ]
+    feature = np.concatenate(columns).astype(np.int32)
+    weight = rng.normal(size=len(feature)).astype(np.float32)
+    begin = np.cumsum([0, *map(len, columns)])
+    bias = np.zeros(3, dtype=np.float32)
+    judges = LabelClassifiers(
+        {"begin": begin, "feature": feature, "weight": weight, "bias": bias}, MAP, (0, 0)
+    )
+    # One feature a row: those of the labels, their neighbours and others. It is looked up at the label.
+    asked = np.concatenate([column[:300] for column in columns])
+    asked = np.unique(np.concatenate([asked, asked + 1, asked - 1, rng.integers(0, n_features, 300)]))
+    asked = asked[(asked >= 0) & (asked < n_features)]
+    values = np.ones(len(asked), dtype=np.float32)
+    X = sp.csr_matrix((values, (range(len(asked)), asked)), shape=(len(asked), n_features))
+    known = [dict(zip(c, weight[b : b + len(c)], strict=True)) for c, b in zip(columns, begin, strict=False)]
+    expected = [[of_label.get(f, 0.0) for of_label in known] for f in asked]
+    np.testing.assert_array_equal(all_scores(judges, matrix_of(X)), np.array(expected, dtype=np.float32))
+
+
 def test_dense_features_count() -> None:
     rng = np.random.default_rng(0)
     judges = random_classifiers(6, 30, 0.5, rng, n_dense=11)
