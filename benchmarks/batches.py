@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,15 @@ from labeltree.datasets import make_extreme
 K = 5
 
 
-def seconds(call: Callable[[], object]) -> float:
+def seconds(model: LabelTreeClassifier, X: Any) -> float:
     before = time.process_time()
-    call()
+    model.predict_topk(X, K)
     return time.process_time() - before
 
 
 def open_model(path: Path) -> LabelTreeClassifier:
-    return LabelTreeClassifier.load(path).set_params(n_jobs=1)
+    model: LabelTreeClassifier = LabelTreeClassifier.load(path).set_params(n_jobs=1)
+    return model
 
 
 def measure(path: Path, X: Any, repeat: int, single: int) -> dict[str, float]:
@@ -40,11 +41,11 @@ def measure(path: Path, X: Any, repeat: int, single: int) -> dict[str, float]:
     first, later = [], []
     for _ in range(repeat):
         model = open_model(path)
-        first.append(seconds(lambda model=model: model.predict_topk(X, K)))
-        later.append(seconds(lambda model=model: model.predict_topk(X, K)))
+        first.append(seconds(model, X))
+        later.append(seconds(model, X))
     *_, evaluations = model.predict_topk(X, K, return_evaluations=True)
     rows = [X[i] for i in range(min(single, X.shape[0]))]
-    alone = [seconds(lambda row=row: model.predict_topk(row, K)) for row in rows]
+    alone = [seconds(model, row) for row in rows]
     scale = 1e6 / X.shape[0]
     return {
         "nodes asked": float(evaluations.mean()),

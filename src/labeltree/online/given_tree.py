@@ -48,7 +48,7 @@ def _as_list(classes: Any) -> list[Any]:
 
 def _labels_of(tree: Any, rows: LabelRows) -> list[Any]:
     """Return the labels of a tree that comes without classes."""
-    present = rows.classes.tolist()
+    present: list[Any] = rows.classes.tolist()
     is_matrix = rows.kind in ("csr", "dense")
     if isinstance(tree, Taxonomy) and not is_matrix:
         return tree.labels_like(present)

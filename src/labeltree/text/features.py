@@ -75,8 +75,8 @@ class TextFeatures:
         dense_features: tuple[int, int] = (0, 0),
     ) -> _native.FeatureMatrix:
         """Return the rows of texts as the kernel reads them: no matrix is made that it would have to check."""
-        given, *how = _for_kernel(texts, self.settings, self._own_words)
-        return self._reader.read(given, *how, normalize, dense_features, n_threads)
+        given = _for_kernel(texts, self.settings, self._own_words)
+        return self._reader.read(*given, normalize, dense_features, n_threads)
 
     def rows(self, counter: _native.TextCounter) -> csr_matrix:
         """Return the rows of all texts that were counted."""
@@ -179,7 +179,9 @@ def learn_features(
     return TextFeatures(settings, terms, idf), counter
 
 
-def _for_kernel(texts: Iterable[Text], settings: TextSettings, own_words: OwnWords | None) -> tuple[Any, ...]:
+def _for_kernel(
+    texts: Iterable[Text], settings: TextSettings, own_words: OwnWords | None
+) -> tuple[Any, Any, Any, Any, Any]:
     """Return texts as the kernel splits them, and what it needs to know: characters, fields and stems."""
     texts = as_texts(texts)
     if own_words is not None:
