@@ -8,7 +8,7 @@ from typing import Any
 from labeltree.labels.reading import LabelRows, as_class_array
 from labeltree.online.label_table import LabelTable
 from labeltree.trees import LabelTree, Taxonomy
-from labeltree.wording import count_text
+from labeltree.wording import count_text, with_article
 
 
 def start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelTree, LabelTable]:
@@ -59,6 +59,6 @@ def _labels_of(tree: Any, rows: LabelRows) -> list[Any]:
         return present
     shown = f"got {present[0]!r}" if present else "the first examples have none"
     raise ValueError(
-        f"tree: the leaves of a {type(tree).__name__} stand for the labels 0, 1, 2, …, but {shown}; pass the label of "
-        "each leaf to the first call, as in partial_fit(X, y, classes=[...])"
+        f"tree: the leaves of {with_article(type(tree).__name__)} stand for the labels 0, 1, 2, …, but {shown}; "
+        "pass the label of each leaf to the first call, as in partial_fit(X, y, classes=[...])"
     )
