@@ -68,7 +68,7 @@ class AttentionLayer(nn.Module):
 
     def __init__(self, sizes: Sequence[int], width: int, layers: Sequence[int]) -> None:
         super().__init__()
-        self.tiers = nn.ParameterList([nn.Parameter(torch.empty(size, width + 1)) for size in sizes])
+        self.tiers = nn.ParameterList([nn.Parameter(torch.zeros(size, width + 1)) for size in sizes])
         for tier in self.tiers:
             nn.init.xavier_uniform_(tier[:, :-1])
         steps: list[nn.Module] = []
