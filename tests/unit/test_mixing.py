@@ -326,7 +326,7 @@ def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
         (lambda d: d["members"][0].update(weight=-1.0), "weights must be 2 finite numbers"),
         (
             lambda d: d["members"][0].update(format_version=7),
-            r"format_version must be one of \(1, 2, 3, 4, 5, 6, 8, 9, 10, 11\), got 7",
+            r"format_version must be one of \(1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12\), got 7",
         ),
         (lambda d: d["members"][1].update(estimator="MixedModel"), "not a MixedModel"),
         (lambda d: d["members"][1].update(estimator="Nobody"), "Nobody"),

@@ -24,7 +24,7 @@ from tests.online_streams import LEARNERS, PolicyCase, policies, streams
 from tests.reference.online_classifier import Classifier, Learner
 from tests.reference.online_tree import Observation, OnlineTree, iplt_train
 
-from labeltree import OnlineLabelTreeClassifier
+from labeltree import OnlineLabelTreeClassifier, _native
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda a: f"{a.solver}-{a.loss}")
 #: Hashed so that features meet: in 2 to 20 places each node, by solver.
@@ -141,9 +141,9 @@ def test_several_passes_are_one_stream(learner: Learner) -> None:
     """Properness holds for `fit`, too: labels of later rows were negative in all rows of the first pass."""
     X, y = documents(40, 30, 15, unlabelled=0.1)
     model = online_model(learner, arity=3, epochs=3, random_state=7).set_params(normalize=True).fit(X, y)
-    random = np.random.RandomState(7)
-    random.randint(2**31 - 1)  # the policy's
-    order = np.concatenate([random.permutation(40) for _ in range(3)])
+    seed = np.random.RandomState(7).randint(2**31 - 1)
+    order = np.concatenate([_native.example_order(seed, epoch, 40) for epoch in range(3)])
+    assert all(sorted(part) == list(range(40)) for part in np.split(order, 3))
     stream = observations(X, y, order)
     assert_proper(model, stream, learner)
 

@@ -114,7 +114,16 @@ def test_decisions_are_kept(tmp_path: Path) -> None:
 def test_it_has_everything_that_its_classifier_has(tagger: Tagger) -> None:
     parameters = tagger.classifier.get_params()
     # Steps of training, which users do not call.
-    internal = {"make_plan", "link_of", "trained_link", "kept_parameters", "seeds", "weight_of_trees"}
+    internal = {
+        "make_plan",
+        "plan_of",
+        "task_memory",
+        "link_of",
+        "trained_link",
+        "kept_parameters",
+        "seeds",
+        "weight_of_trees",
+    }
     presets = {"parabel", "bonsai", "napkinxc", "xmlc_plt"}
     public = {name for name in dir(tagger.classifier_) if not name.startswith("_")}
     missing = {name for name in public if not hasattr(tagger, name)}
