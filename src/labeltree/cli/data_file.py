@@ -213,7 +213,7 @@ class DataFile:
     ) -> Iterator[Rows]:
         """Return blocks of rows as they come, so that a file or a pipe need not fit in memory.
 
-        A block is so many `times` larger than usual. With `keep_texts`, texts are X, and no features are made of them.
+        A block has `times` as many rows as usual. With `keep_texts`, X has the texts instead of their features.
         """
         from labeltree.validation import n_threads
 

@@ -80,8 +80,8 @@ def check_memory(limit: int, base: int, needs: Needs) -> None:
     }[largest]
     raise ValueError(
         f"memory_gb={limit / 1e9:g} does not suffice: this training needs at least memory_gb="
-        f"{np.ceil((base + needs.least) / 1e8) / 10:g}, of which {base / 1e9:.1f} GB are in use now and "
-        f"{needs.least / 1e9:.1f} GB are for {what}; raise memory_gb, lower n_jobs, or train on fewer rows"
+        f"{np.ceil((base + needs.least) / 1e8) / 10:g}, {base / 1e9:.1f} GB that are in use now and "
+        f"{needs.least / 1e9:.1f} GB for {what}; raise memory_gb, lower n_jobs, or train on fewer rows"
     )
 
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills pr
 
 @pytest.fixture(scope="module")
 def shared_pool() -> Iterator[ProcessPool]:
-    """A pool of which no test kills workers."""
+    """A pool whose workers no test kills."""
     with labeltree.engine("pool", n_workers=2) as pool:
         assert isinstance(pool, ProcessPool)
         yield pool
