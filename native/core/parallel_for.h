@@ -73,12 +73,14 @@ void parallel_for(int n_threads, int64_t n_tasks, const Body& body) {
     if (threads.capacity() > 0) count_running(-1);
   }
   work(0);
-  for (std::unique_lock lock(mutex); n_running > 0;) {
+  std::unique_lock lock(mutex);
+  while (n_running > 0) {
     if (ended.wait_for(lock, Interruption::kInterval) == std::cv_status::no_timeout) continue;
     lock.unlock();
     guarded(stop_if_interrupted);
     lock.lock();
   }
+  lock.unlock();
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
 }

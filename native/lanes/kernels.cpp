@@ -103,7 +103,7 @@ void add_shrunk(const float* sums, int64_t n, float threshold, float value, floa
 const VectorKernels vector_kernels = {sum_vectors,    dot_vectors,       dot_each,   mix_vectors,
                                       apply_logistic, apply_exponential, step_vector};
 extern const LaneKernels kernels;
-const LaneKernels kernels = {LABELTREE_STRING(LABELTREE_ISA) + 4,
+const LaneKernels kernels = {&LABELTREE_STRING(LABELTREE_ISA)[4],
                              takes_loss,
                              best_score,
                              Flushed<descent_pass>::run,

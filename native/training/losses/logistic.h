@@ -43,7 +43,7 @@ struct Logistic {
     const auto value = [&](Floats u) -> Floats { return u - base - reach * sigmoid_of_negative(u); };
     Floats u = maximum(base, Floats{});
     const auto raise = [&](Floats candidate) {
-      u = (candidate > u) & (value(candidate) <= 0.0f) ? candidate : u;
+      u = ((candidate > u) & (value(candidate) <= 0.0f)) ? candidate : u;
     };
     raise(mirrored ? -margin : margin);
     const bool far = is_far(reach);
