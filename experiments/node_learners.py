@@ -23,7 +23,8 @@ TABLE = Table(
         Row("labels weighed by propensity", {"label_weight": "propensity"}),
     ],
     notes=[
-        "C for the set is chosen outside of training, as the paper does it (below); C for each level by held-out rows of a sample of nodes; the time is part of that of training.",
+        "C for the set is chosen outside of training, as the paper does it (below); C for each level "
+        "by held-out rows of a sample of nodes; the time is part of that of training.",
         "Weights by propensity are not for these figures: they trade precision for propensity-scored precision "
         "(docs/node-learners.md has both).",
     ],

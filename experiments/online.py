@@ -34,7 +34,9 @@ TABLE = Table(
     "binary tree; with feature hashing they lose much on large data sets, even in as much memory as the maps "
     "take; there is a large gap to k-means trees.",
     here="the same with maps and with hashed vectors, which lose 2 and 9 points in the budget of the maps. The gap "
-    "to k-means trees is 1.3 points of P@1 at arity 16 and 2.6 at arity 2 on eurlex57k, and 2.2 and 3.4 of P@5; on tate it is "
+    "to k-means trees is 1.3 points of P@1 at arity 16 and 2.6 at arity 2 on eurlex57k, and 2.2 and "
+    "3.4 of P@5; on tate "
+    "it is "
     "0.3 points at arity 2 and none at arity 16. A tree of arity 16 is better than a binary one "
     "or as good, and several times as fast. The table that all nodes share is nearly as precise as the maps in a "
     "quarter of their memory, and loses about a point in a sixteenth. Best fit at alpha 0.1 closes most of the gap on "

@@ -21,7 +21,7 @@ TABLE = Table(
     here="batch training with the squared hinge is the best on eurlex57k and the logistic loss at 1 on "
     "tate; AdaGrad is close to both at half to a sixth of the time, with either loss. That is AdaGrad with a falling "
     "rate and sums that begin with 1, whose defaults were chosen on test rows: the paper's, with a constant rate and "
-    "sums that begin near 0, is a row of its own now. The L1 penalty "
+    "sums that begin near 0, is a row of its own in the next run. The L1 penalty "
     "makes models of a fiftieth to a sixth of the size for up to two points.",
     rows=[
         Row("batch, logistic"),

@@ -23,7 +23,8 @@ TABLE = Table(
     "smaller models.",
     here="words beat extremeText by 1.6 to 11 points at 1, in 1/17 to 1/37 of the time; extremeText's models are "
     "a third as large, but it predicts *slower* than the linear tree, not faster: 1.3 and 4.1 times as long. That run "
-    "had 100 dimensions where the paper has 500, one seed, and a rate that was chosen on test rows. Sentence embeddings alone are worse than words, both together are the "
+    "had 100 dimensions where the paper has 500, one seed, and a rate that was chosen on test rows. "
+    "Sentence embeddings alone are worse than words, both together are the "
     "best of all. Mean-pooled word vectors with idf are the best of the pooled ones, and beat "
     "extremeText on eurlex57k.",
     rows=[

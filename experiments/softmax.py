@@ -18,7 +18,7 @@ TABLE = Table(
     "of recall@1 and, with the better C of each, 0.1 to 1.6 of recall@5. On bibtex, whose rows have 2.4 labels and "
     "whose tree is shallow, softmax is better by 0.6 points of P@1 and 0.7 of recall@1. Its models are smaller: a "
     "third to nine tenths at the same C. napkinXC's own softmax is 4 to 12 points of P@1 below ours (`rivals`), which "
-    "explains most of the larger gap in the paper.",
+    "accounts for a part of the larger gap in the paper.",
     rows=[
         Row(f"{name}, {tree}", {"arity": arity}, system=system)
         for tree, arity in (("binary tree", 2), ("arity 32", 32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -51,11 +51,11 @@ class Page:
 PAGES = {
     page.name: page
     for page in (
-        Page("data_sets", "Sizes of the data sets", 30),
+        Page("data_sets", "Sizes of the data sets", 600),
         Page("synthetic", "Label trees and softmax on synthetic data", 3_600, ["runner/synthetic"]),
         Page("online_memory", "Memory of online trees", 120),
         Page("weighted_search", "Labels ranked by weight", 600),
-        Page("negative_sampler", "The tree as negative sampler", 1_200),
+        Page("negative_sampler", "The tree as negative sampler", 4_000),
         Page("twins", "Rivals beside literal twins", 600),
     )
 }
@@ -67,6 +67,16 @@ def make_page(page: Page) -> bool:
     """Run the script of a page; whether that went well."""
     print(f"making {page.name}", file=sys.stderr, flush=True)
     return subprocess.run([sys.executable, "-m", f"experiments.{page.name}"]).returncode == 0
+
+
+def write_page(
+    name: str, path: Path, lines: Iterable[str], *, seeds: str, seconds: float, threads: int = 2
+) -> None:
+    """Write a page that a script makes by itself, with how it came about as its last line."""
+    command = f'make experiments ARGS="{name}"'
+    last = PAGES[name].stamp().line(command, seeds, threads, seconds)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, "", last, ""]))
 
 
 def stamp_of_table(table: Table) -> Stamp:
@@ -104,10 +114,16 @@ def _end_of_head(lines: Sequence[str]) -> int:
 
 def check(names: Sequence[str]) -> int:
     """Say which pages are not of the current scripts and code; 1 if there are such."""
-    found = {name: list(complaints(name)) for name in names}
+    found = {name: list(complaints(name)) for name in [*names, SUMMARY.name]}
     for name, reasons in found.items():
         print(f"{'ok ' if not reasons else 'old'}  {name}{': ' if reasons else ''}{'; '.join(reasons)}")
     return 1 if any(found.values()) else 0
+
+
+def _summary() -> str:
+    from experiments import summary  # it knows the tables, which know this module
+
+    return "\n".join(summary.page(summary.read_all(RESULTS), summary.old_pages(RESULTS)))
 
 
 def complaints(name: str) -> Iterator[str]:
@@ -115,6 +131,10 @@ def complaints(name: str) -> Iterator[str]:
     path = RESULTS / f"{name}.md"
     if not path.exists():
         yield "there is no page"
+        return
+    if name == SUMMARY.name:
+        if path.read_text() != _summary():
+            yield "it is not made of the pages as they are (python -m experiments.summary)"
         return
     table = load_table(name) if name in NAMES else None
     now = stamp_of_table(table) if table is not None else PAGES[name].stamp()

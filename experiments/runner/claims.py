@@ -1,4 +1,4 @@
-"""What the figures say to a claim of the paper: a difference of two rows, per data set, and whether it is as claimed."""
+"""What the figures say to a claim of the paper: a difference of two rows, and whether it is as claimed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from experiments.runner.figures import Line, Mean
 
-#: A difference in points that one run, of which no error is known, must have to count.
+#: The least difference in points that matters, and that single runs, whose error is not known, must have to count.
 LEAST = 0.2
 
 Outcome = Literal["yes", "no", "no difference"]
@@ -65,8 +65,10 @@ class Finding:
     @property
     def outcome(self) -> Outcome:
         """Whether the claim holds on this set."""
+        if self.sign == 0:
+            return "no" if self.is_clear and abs(self.points.value) >= LEAST else "yes"
         if not self.is_clear:
-            return "yes" if self.sign == 0 else "no difference"
+            return "no difference"
         return "yes" if self.points.value * self.sign > 0 else "no"
 
 
@@ -96,7 +98,7 @@ def signed(points: Mean) -> str:
 def verdict(findings: Sequence[Finding]) -> str:
     """One phrase for all sets."""
     if not findings:
-        return "not measured"
+        return "no page of these rows"
     holds = [found.outcome for found in findings].count("yes")
     span = sorted(found.points.value for found in findings)
     points = f"{span[0]:+.1f}" if len(span) == 1 else f"{span[0]:+.1f} to {span[-1]:+.1f}"

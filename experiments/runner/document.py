@@ -12,10 +12,14 @@ from experiments.runner.figures import COSTS, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 _ABOUT_CLAIMS = (
-    "Differences of the first row that a claim names less the second, in points, computed from the tables below. *Holds*: "
-    f"twice the standard error, or {LEAST} points of single runs, decide whether there is a difference."
+    "Differences of the first row that a claim names less the second, in points, computed from the tables "
+    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST} points of single "
+    f"runs; rows are as precise if they differ by less than {LEAST} points or less than that error."
 )
-_ABOUT_CHOICES = "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after the other."
+_ABOUT_CHOICES = (
+    "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "
+    "the other."
+)
 
 
 def head(table: Table) -> list[str]:
@@ -133,7 +137,8 @@ def times(ratio: float | None) -> str:
 def _usual_notes(table: Table, circumstances: str) -> list[str]:
     baseline = (
         f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
-        f"{_by_loss('C', BASELINE_C)} unless C is chosen; {_by_loss('link', BASELINE_LINK)}. All else is at its default."
+        f"{_by_loss('C', BASELINE_C)} unless C is chosen; {_by_loss('link', BASELINE_LINK)}. All else is at its "
+        "default."
     )
     return [
         *([baseline] if any(row.has_baseline for row in table.rows) else []),

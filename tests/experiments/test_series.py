@@ -85,7 +85,7 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
     assert a_run(folder, parameters=dict(reversed(one.parameters.items()))).key() == one.key()
     before = one.key()
-    monkeypatch.setattr(run, "code_of", lambda system: "another version")
+    monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
     assert one.key() != before
     monkeypatch.undo()
     with open(folder / "test.txt", "a") as file:
