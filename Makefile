@@ -43,7 +43,7 @@ picture: ## draw the picture of the architecture from its text, by Graphviz
 bench: $(package) $(group)-bench ## measure speed and quality beside other packages, on the data sets in DATA=../shared/data
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m benchmarks $(ARGS)
 
-experiments: $(package) $(group)-bench ## run the paper's tables on real data; ARGS="--list" tells which, ARGS="--all" takes half an hour
+experiments: $(package) $(group)-bench ## run the paper's tables on real data; ARGS="--list" tells which, ARGS="--all --dry-run" how long
 	@LABELTREE_DATA="$(DATA)" $(bin)/python -m experiments $(ARGS)
 
 profile: $(package) $(group)-bench ## where the time goes, phase by phase, and how many instructions kernels take (valgrind)

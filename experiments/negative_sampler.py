@@ -1,12 +1,13 @@
 """The label tree as a negative sampler for 1-vs-all: which the paper's summary names a direction of research.
 
-python -m experiments.negative_sampler           # a quarter of an hour; writes experiments/results/negative_sampler.md
+python -m experiments.negative_sampler           # an hour; writes experiments/results/negative_sampler.md
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.runner.command_line import RESULTS
+from experiments.runner.check import write_page
 from experiments.runner.document import table_of
 from experiments.runner.features import Problem, read_problem
 from experiments.runner.figures import PRECISIONS, PROCESSOR_COSTS, QUALITIES, summarise
 from experiments.runner.judgement import judge_ranking
 from experiments.runner.stopwatch import Stopwatch
+from experiments.runner.tables import RESULTS
 from experiments.runner.trial import megabytes
 from labeltree import LabelTreeClassifier, OneVsRestClassifier
 
@@ -108,11 +110,12 @@ def ask(ranking: Ranking, problem: Problem) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.negative_sampler", description=__doc__)
     parser.add_argument("--data", nargs="+", default=["eurlex57k", "tate", "bibtex", "delicious"])
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument(
         "--train-rows", type=int, metavar="N", help="train on the first N rows, to try things"
     )
     parser.add_argument("--output", type=Path, default=RESULTS / "negative_sampler.md")
+    started = time.perf_counter()
     options = parser.parse_args(arguments)
     lines = ["# The tree as negative sampler", "", _ABOUT, "", *([_HERE, ""] if _HERE else [])]
     for data in options.data:
@@ -122,8 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = table_of(rows, {name: QUALITIES[name] for name in PRECISIONS}, PROCESSOR_COSTS)
         print(data, *found, sep="\n", flush=True)
         lines += [f"## {data}", "", *found, ""]
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines))
+    seeds = f"seeds 0 to {options.seeds - 1}"
+    seconds = time.perf_counter() - started
+    write_page("negative_sampler", options.output, lines, seeds=seeds, seconds=seconds)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 """The memory that online trees take: the paper's table, and what maps and dense vectors take on our sets.
 
-python -m experiments.online_memory > experiments/results/online_memory.md
+python -m experiments.online_memory              # writes experiments/results/online_memory.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks.data import prepare
 
+from experiments.runner.check import write_page
+from experiments.runner.tables import RESULTS
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.data import read_xmlc
 from labeltree.online.memory_budget import BYTES_PER_WEIGHT, hashed_length
@@ -117,12 +122,22 @@ def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def main() -> None:
-    print("# Memory of online trees\n")
-    print("## The paper's data sets\n")
-    print(_ABOUT_THE_PAPERS, "", *paper_table(), "", _DIFFERENCES, "", sep="\n")
-    print("## Our data sets, measured\n")
-    print(_ABOUT_OURS, "", *measured_table(), sep="\n")
+def page() -> Iterator[str]:
+    """The lines of the page."""
+    yield from ("# Memory of online trees", "", "## The paper's data sets", "")
+    yield from (_ABOUT_THE_PAPERS, "", *paper_table(), "", _DIFFERENCES, "")
+    yield from ("## Our data sets, measured", "", _ABOUT_OURS, "", *measured_table())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m experiments.online_memory", description=__doc__)
+    parser.add_argument("--output", type=Path, default=RESULTS / "online_memory.md")
+    options = parser.parse_args(arguments)
+    started = time.perf_counter()
+    lines = list(page())
+    seconds = time.perf_counter() - started
+    write_page("online_memory", options.output, lines, seeds="seed 0", seconds=seconds, threads=1)
+    print(options.output)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from experiments.runner.claims import Claim
 from experiments.runner.command_line import main
 from experiments.runner.table import Row, Table
 
@@ -20,6 +21,19 @@ TABLE = Table(
         *(
             Row(f"squared hinge, prune {prune}", {"loss": "squared_hinge", "prune": prune})
             for prune in (0.1, 0.2, 0.3)
+        ),
+    ],
+    large={
+        "extreme-131k": [
+            *(f"logistic, prune {prune}" for prune in (0.1, 0.3, 0.5)),
+            *(f"squared hinge, prune {prune}" for prune in (0.1, 0.2, 0.3)),
+        ],
+        "extreme-670k": [f"squared hinge, prune {prune}" for prune in (0.1, 0.2, 0.3)],
+    },
+    claims=[
+        Claim("logistic: 0.5 loses little to 0.1", "logistic, prune 0.5", "logistic, prune 0.1", sign=0),
+        Claim(
+            "squared hinge: 0.3 loses to 0.1", "squared hinge, prune 0.3", "squared hinge, prune 0.1", sign=-1
         ),
     ],
 )

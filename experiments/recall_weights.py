@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import sys
 
+from experiments.runner.claims import Claim
 from experiments.runner.command_line import main
 from experiments.runner.figures import COSTS
 from experiments.runner.table import SOFTMAX, Row, Table
+
+#: C is chosen for each row by itself: weights change how much there is to learn from.
+_GRID = {"C": (1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0)}
 
 TABLE = Table(
     name="recall_weights",
@@ -23,23 +27,25 @@ TABLE = Table(
     "down. Softmax, which estimates the same, has less of both everywhere, but for recall@1 on bibtex: pick-one-label "
     "loses more than the order of labels.",
     rows=[
-        *(
-            Row(f"{name}, C = {C}", {"C": float(C)}, data=data, sample_weight=sample_weight)
-            for C, data in ((2, ["bibtex", "delicious"]), (12, None), (32, None))
-            for name, sample_weight in (("label tree", None), ("label tree, weighted", "1/labels, mean 1"))
-        ),
-        Row("softmax, C = 12", {"C": 12.0}, system=SOFTMAX),
+        Row("label tree", tune=_GRID, tune_for="recall@5"),
+        Row("label tree, weighted", tune=_GRID, tune_for="recall@5", sample_weight="1/labels, mean 1"),
+        Row("softmax", system=SOFTMAX, tune=_GRID, tune_for="recall@5"),
     ],
     data=("eurlex57k", "tate", "bibtex", "delicious"),
-    seeds={"eurlex57k": 1, "tate": 1},
     costs={"model_mb": COSTS["model_mb"]},
     ranking=("P@1", "P@5", "recall@1", "recall@5"),
+    claims=[
+        Claim(
+            "weights raise recall@5 (ours, not the paper's)", "label tree, weighted", "label tree", "recall@5"
+        ),
+        Claim("pick-one-label has less recall@5", "softmax", "label tree", "recall@5", sign=-1),
+    ],
     notes=[
         "Weighted: with examples of weight 1/|y| a label tree estimates E[y_j / |y| | x], up to a factor that all "
         "labels share: what label j adds to the expected recall, so that its k best labels have the largest expected "
         "recall@k. Softmax with pick-one-label estimates the same.",
-        "Logistic loss, binary trees. The weights have a mean of 1, so that C stays what it is. Which C is better is "
-        "seen by test rows.",
+        "Logistic loss, binary trees. The weights have a mean of 1, so that C stays what it is; it is "
+        "chosen by recall@5 of development rows.",
         "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on.",
     ],
 )

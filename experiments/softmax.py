@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from experiments.runner.claims import Claim
 from experiments.runner.command_line import main
 from experiments.runner.figures import COSTS
 from experiments.runner.table import SOFTMAX, TREES, Row, Table
@@ -16,20 +17,25 @@ TABLE = Table(
     here="label trees are better by 2.4 to 3.5 points of P@1 on three sets, and by less in recall: 0.1 to 0.6 points "
     "of recall@1 and, with the better C of each, 0.1 to 1.6 of recall@5. On bibtex, whose rows have 2.4 labels and "
     "whose tree is shallow, softmax is better by 0.6 points of P@1 and 0.7 of recall@1. Its models are smaller: a "
-    "third to nine tenths at the same C.",
+    "third to nine tenths at the same C. napkinXC's own softmax is 4 to 12 points of P@1 below ours (`rivals`), which "
+    "accounts for a part of the larger gap in the paper.",
     rows=[
-        Row(f"{name}, {tree}, C = {C}", {"arity": arity, "C": float(C)}, system=system, seeds=seeds)
+        Row(f"{name}, {tree}", {"arity": arity}, system=system)
         for tree, arity in (("binary tree", 2), ("arity 32", 32))
         for name, system in (("label tree", TREES), ("softmax", SOFTMAX))
-        for C, seeds in ((12, None), (32, 1))
     ],
     data=("eurlex57k", "tate", "bibtex", "delicious"),
-    seeds={"eurlex57k": 1, "tate": 1},
     costs={"model_mb": COSTS["model_mb"]},
     ranking=("P@1", "P@5", "recall@1", "recall@5"),
+    claims=[
+        Claim(
+            f"label trees have the larger {figure}", "label tree, binary tree", "softmax, binary tree", figure
+        )
+        for figure in ("P@1", "recall@1", "recall@5")
+    ],
     notes=[
         "Logistic loss and the same k-means trees for both. An example with several labels is one example for each of "
-        "them to softmax, weighing its share; two values of C, since it has less to learn from each.",
+        "them to softmax, weighing its share. Each has the C that is best for it on development rows.",
         "Two trees of `bibtex` are one: 159 labels need but one split. What training takes is in `rivals`.",
         "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on.",
     ],

@@ -9,13 +9,14 @@ Finished runs are kept in build/experiments/synthetic, so that a study that was 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.picture import check_matplotlib
 
-from experiments.runner.command_line import RESULTS
+from experiments.runner.check import write_page
 from experiments.runner.data import FOLDER
 from experiments.runner.store import Store
 from experiments.runner.synthetic.document import (
@@ -28,6 +29,7 @@ from experiments.runner.synthetic.document import (
 from experiments.runner.synthetic.picture import draw
 from experiments.runner.synthetic.scales import Found, scale_for
 from experiments.runner.synthetic.study import SETTINGS, Outcome, Run, Setting, Size, measure
+from experiments.runner.tables import RESULTS
 
 RUNS = 50
 
@@ -179,6 +181,7 @@ def page(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    started = time.perf_counter()
     options = parse(arguments)
     check_matplotlib()  # now rather than after all runs
     size = Size(options.rows, options.labels, options.dimensions)
@@ -186,8 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = study.find_scales()
     outcomes = study.at(options.scale)
     lines = page(outcomes, found, study.at_each(found), study.sweep(), options.scale, size)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines))
+    seeds, seconds = f"seeds 0 to {options.runs - 1}", time.perf_counter() - started
+    write_page("synthetic", options.output, lines, seeds=seeds, seconds=seconds, threads=options.threads)
     draw(outcomes, options.output.with_suffix(".png"))
 
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 import labeltree
-from experiments.runner.command_line import RESULTS
+from experiments.runner.check import write_page
 from experiments.runner.document import line_of
 from experiments.runner.features import Problem, read_problem
+from experiments.runner.tables import RESULTS
 from labeltree.metrics import precision_at_k
 
 _ABOUT = """\
@@ -148,6 +149,7 @@ def main() -> None:
     )
     parser.add_argument("--output", type=Path, default=RESULTS / "twins.md")
     options = parser.parse_args()
+    started = time.perf_counter()
     problem = read_problem(options.data, options.train_rows, "words", threads=2)
     lines = [f"# Twins on {options.data}", "", _ABOUT, "", *([_HERE, ""] if _HERE else [])]
     columns = ["", "P@1", "P@1 of the twin", "difference", "s", "s of the twin"]
@@ -155,8 +157,8 @@ def main() -> None:
     for name, pair in PAIRS.items():
         lines.append(line_of([name, *compare(pair, problem)]))
         print(lines[-1], flush=True)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join([*lines, ""]))
+    seconds = time.perf_counter() - started
+    write_page("twins", options.output, lines, seeds="seed 0", seconds=seconds)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """What weights of labels do to a ranking: precision against its propensity-scored, per-label and per-row kin.
 
-python -m experiments.weighted_search            # three seeds, both sets; writes experiments/results/weighted_search.md
+python -m experiments.weighted_search            # five seeds, both sets; writes experiments/results/weighted_search.md
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from experiments.runner.command_line import RESULTS
+from experiments.runner.check import write_page
 from experiments.runner.document import line_of, per_cent
 from experiments.runner.features import Problem, read_problem
 from experiments.runner.figures import Mean
 from experiments.runner.table import Row
+from experiments.runner.tables import RESULTS
 from labeltree import LabelTreeClassifier
 from labeltree.metrics import evaluate, inverse_propensity
 
@@ -152,11 +154,12 @@ def table(runs: list[dict[str, dict[str, float]]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.weighted_search", description=__doc__)
     parser.add_argument("--data", nargs="+", default=["eurlex57k", "tate"])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument(
         "--train-rows", type=int, metavar="N", help="train on the first N rows, to try things"
     )
     parser.add_argument("--output", type=Path, default=RESULTS / "weighted_search.md")
+    started = time.perf_counter()
     options = parser.parse_args()
     lines = ["# Labels ranked by weight", "", _ABOUT, "", _HERE, ""]
     for data in options.data:
@@ -165,8 +168,9 @@ def main() -> None:
             runs = [measure(problem, parameters, seed) for seed in range(options.seeds)]
             lines += [f"## {data}: {name}", "", *table(runs), ""]
             print("\n".join(lines[-len(WEIGHTINGS) - 5 :]), flush=True)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text("\n".join(lines))
+    seeds = f"seeds 0 to {options.seeds - 1}"
+    seconds = time.perf_counter() - started
+    write_page("weighted_search", options.output, lines, seeds=seeds, seconds=seconds)
 
 
 if __name__ == "__main__":

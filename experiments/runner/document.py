@@ -7,15 +7,38 @@ from typing import Any
 
 from benchmarks.table import number
 
+from experiments.runner.claims import LEAST, claims_table
 from experiments.runner.figures import COSTS, Line, Mean, Quality
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
+_ABOUT_CLAIMS = (
+    "Differences of the first row that a claim names less the second, in points, computed from the tables "
+    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST} points of single "
+    f"runs; rows are as precise if they differ by less than {LEAST} points or less than that error."
+)
+_ABOUT_CHOICES = (
+    "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "
+    "the other."
+)
 
-def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) -> str:
-    """The page of a table; `parts` has its lines by data set, `circumstances` say what machine the times are of."""
+
+def head(table: Table) -> list[str]:
+    """What a page says before its figures."""
     lines = [f"# {table.title}", "", f"**In the paper:** {table.paper}", ""]
     lines += [f"**Here:** {table.here}", ""] if table.here else []
-    lines += [f"![{table.title}]({table.name}.png)", ""]
+    return [*lines, f"![{table.title}]({table.name}.png)", ""]
+
+
+def page(
+    table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str, choices: Sequence[str] = ()
+) -> str:
+    """The page of a table.
+
+    `parts` has its lines by data set, `choices` the parameters that were tuned; `circumstances` say how it was made.
+    """
+    lines = head(table)
+    if said := claims_table(table.claims, parts):
+        lines += ["## What the figures say", "", *said, "", _ABOUT_CLAIMS, ""]
     for data, rows in parts.items():
         lines += [f"## {data}", "", *table_of(rows, table.qualities, table.costs), ""]
         if table.batch_sizes:
@@ -24,6 +47,15 @@ def page(table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str) 
         lines += [f"- {line.name}: not here, because: {line.failure}" for line in rows if line.failure]
         if any(line.failure for line in rows):
             lines.append("")
+    if choices:
+        lines += [
+            "## Chosen on development rows",
+            "",
+            _ABOUT_CHOICES,
+            "",
+            *(f"- {one}" for one in choices),
+            "",
+        ]
     lines += [
         "## Notes",
         "",
@@ -105,13 +137,15 @@ def times(ratio: float | None) -> str:
 def _usual_notes(table: Table, circumstances: str) -> list[str]:
     baseline = (
         f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
-        f"{_by_loss('C', BASELINE_C)}; {_by_loss('link', BASELINE_LINK)}. All else is at its default."
+        f"{_by_loss('C', BASELINE_C)} unless C is chosen; {_by_loss('link', BASELINE_LINK)}. All else is at its "
+        "default."
     )
     return [
         *([baseline] if any(row.has_baseline for row in table.rows) else []),
         "Means ± standard errors over runs with different seeds. In bold: the best.",
-        f"{circumstances} Seconds depend on that, the ratios (×, to the first row that ran) much less. "
-        "Prediction is of all test rows at once unless the batch is given.",
+        "Seconds depend on the machine, the ratios (×, to the first row that ran) much less. Prediction is of all test "
+        "rows at once unless the batch is given.",
+        circumstances,
     ]
 
 

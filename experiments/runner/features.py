@@ -18,7 +18,7 @@ from benchmarks.peers import Peer, python_of
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
-from experiments.runner.data import FOLDER, files_of
+from experiments.runner.data import DEV_EVERY, FOLDER, files_of
 from labeltree.data import read_xmlc, write_word_vectors
 from labeltree.text import WordVectorizer
 
@@ -39,15 +39,22 @@ class Problem:
     y_test: Any
 
 
-def read_problem(data: str, n_rows: int | None, features: str, threads: int) -> Problem:
-    """Read a data set with the features of a name in `FEATURES`; those that are not there yet are made."""
-    train, test = files_of(data, n_rows)
+def read_problem(data: str, n_rows: int | None, features: str, threads: int, part: str = "test") -> Problem:
+    """Read a data set with the features of a name in `FEATURES`; those that are not there yet are made.
+
+    The `part` "dev" has every tenth training row as its test rows, and the others as its training rows.
+    """
+    train, test = files_of(data, n_rows, part)
     words, y = read_xmlc(train, n_jobs=threads)
     test_words, y_test = read_xmlc(test, n_features=words.shape[1], n_labels=y.shape[1], n_jobs=threads)
     if features == "words":
         return Problem(words, y, test_words, y_test)
     sparse_too, make = FEATURES[features]
     dense, test_dense = make(data)
+    if part == "dev":
+        dense = dense[: words.shape[0] + test_words.shape[0]]
+        is_dev = np.arange(dense.shape[0]) % DEV_EVERY == 0
+        dense, test_dense = dense[~is_dev], dense[is_dev]
     dense = dense[: words.shape[0]]
     if sparse_too:
         return Problem((words, dense), y, (test_words, test_dense), y_test)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.peers import PEERS
 
-import labeltree
 from experiments.runner.data import files_of
-from experiments.runner.table import Row, Table
-from labeltree import _native
+from experiments.runner.sources import code_hash
+from experiments.runner.table import ONLINE, Row, Table
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is trained on what; `n_rows` is the number of training rows if not all are used."""
+    """What is trained on what; `n_rows` is the number of training rows if not all are used.
+
+    `part` "dev" tests on every tenth training row, which is then not trained on: parameters are chosen so.
+    """
 
     system: str
     data: str
@@ -32,6 +34,7 @@ class Run:
     threads: int
     decide: dict[str, Any] | None = None
     sample_weight: str | None = None
+    part: Literal["test", "dev"] = "test"
 
     @property
     def is_ours(self) -> bool:
@@ -46,22 +49,29 @@ class Run:
         facts = {
             **self.as_json(),
             "contents": _contents(self.data, self.n_rows),
-            "code": code_of(self.system),
+            "code": code_of(self.system, self.parameters.get("tree") == "stream"),
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def runs_of(
-    table: Table, data: str, row: Row, *, seeds: int, threads: int, n_rows: int | None
+    table: Table,
+    data: str,
+    row: Row,
+    *,
+    seeds: int,
+    threads: int,
+    n_rows: int | None,
+    chosen: Mapping[str, Any] | None = None,
 ) -> Iterator[Run]:
-    """The runs of a row, one per seed."""
-    for seed in range(min(seeds, row.seeds or seeds, table.seeds.get(data, seeds))):
+    """The runs of a row, one per seed; `chosen` are its parameters that were tuned."""
+    for seed in range(table.most_seeds(data, row, seeds)):
         yield Run(
             row.system,
             data,
             n_rows,
             row.features,
-            row.all_parameters(),
+            {**row.all_parameters(), **(chosen or {})},
             tuple(table.batch_sizes),
             seed,
             threads,
@@ -72,15 +82,18 @@ def runs_of(
 
 @cache
 def _contents(data: str, n_rows: int | None) -> list[str]:
+    if data.startswith(
+        "extreme-"
+    ):  # made by the package, which the key knows; large files are not read for it
+        return [data]
     return [_digest(path) for path in files_of(data, n_rows)]
 
 
-@cache
-def code_of(system: str) -> str:
-    """What tells one build of a system from another."""
+def code_of(system: str, grows_a_tree: bool = False) -> str:
+    """What tells one state of a system from another; a tree may be one that an online model grows."""
     if system in PEERS:
         return repr(PEERS[system].packages)
-    return f"{labeltree.__version__} {_digest(Path(str(_native.__file__)))}"
+    return code_hash(system) + (code_hash(ONLINE) if grows_a_tree else "")
 
 
 def _digest(path: Path) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from benchmarks.inputs import Inputs
+from benchmarks.peers import PEERS
 from benchmarks.process import run_process
-from benchmarks.runner import measure
+from benchmarks.runner import Run as Measured
+from benchmarks.runner import run_stages
 
 from experiments.runner.data import files_of
 from experiments.runner.features import read_problem
@@ -21,7 +24,15 @@ from experiments.runner.figures import COSTS, PROCESSOR_COSTS
 from experiments.runner.judgement import judge_ranking
 from experiments.runner.run import Run
 from experiments.runner.store import Store
-from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, SOFTMAX, TREES
+from experiments.runner.table import BASELINE, BASELINE_OF_DESCENT, SEEDS, SOFTMAX, TREES
+
+#: Seconds after which a run is stopped, and those of large sets.
+LIMIT_S, LARGE_LIMIT_S = 1_800, 6 * 3_600
+
+
+def limit_of(data: str) -> float:
+    """The seconds after which a run on a set is stopped."""
+    return LARGE_LIMIT_S if data in SEEDS else LIMIT_S
 
 
 class RunError(Exception):
@@ -30,10 +41,13 @@ class RunError(Exception):
 
 @dataclass
 class Series:
-    """Runs that are wanted; `failures` has the reasons of those that failed, which are tried again next time."""
+    """Runs that are wanted; `failures` has the reasons of those that failed, which are tried again next time.
+
+    `limit_s` stops a run; without, the size of the set decides.
+    """
 
     store: Store
-    limit_s: float
+    limit_s: float | None
     execute: Callable[[Run, float], dict[str, Any]]
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -46,7 +60,9 @@ class Series:
                 continue
             print(f"run {number} of {len(waiting)}: {describe(run)}", file=sys.stderr, flush=True)
             try:
-                self.store.keep(run, self.execute(run, self.limit_s))
+                started = time.perf_counter()
+                figures = self.execute(run, self.limit_s if self.limit_s is not None else limit_of(run.data))
+                self.store.keep(run, {**figures, "run_s": time.perf_counter() - started})
             except RunError as error:
                 self.failures[key] = str(error)
                 print(f"  failed: {error}", file=sys.stderr, flush=True)
@@ -68,6 +84,7 @@ def describe(run: Run) -> str:
         *others,
         *(f"{name}={value}" for name, value in (run.decide or {}).items()),
         *([f"weights {run.sample_weight}"] if run.sample_weight else []),
+        *(["development rows"] if run.part == "dev" else []),
         f"seed {run.seed}",
     ]
     return ", ".join(about)
@@ -96,22 +113,23 @@ def _run_ours(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
 
 
 def _run_peer(run: Run, folder: Path, limit_s: float) -> dict[str, Any]:
-    inputs = Inputs(*files_of(run.data, run.n_rows))
-    measured, predictions = measure(
-        run.system,
-        inputs,
-        folder,
-        n_trees=run.parameters.get("n_trees", 1),
-        threads=run.threads,
-        seed=run.seed,
-        limit_s=limit_s,
-        batch_sizes=run.batch_sizes,
-    )
+    inputs = Inputs(*files_of(run.data, run.n_rows, run.part))
+    n_trees = run.parameters.get("n_trees", 1)
+    others = {name: value for name, value in run.parameters.items() if name != "n_trees"}
+    peer = replace(PEERS[run.system], settings={**PEERS[run.system].settings, **others})
+    told = {
+        "n_trees": n_trees,
+        "threads": run.threads,
+        "seed": run.seed,
+        "batch_sizes": list(run.batch_sizes),
+    }
+    measured = Measured(run.system, n_trees, limit_s)
+    predictions = run_stages(measured, peer, inputs, folder, told)
     if measured.stopped:
         raise RunError(f"stopped in {measured.stopped} after {limit_s:g} s")
     if measured.failure:
         raise RunError(measured.failure.rpartition("\n")[2].strip())
-    problem = read_problem(run.data, run.n_rows, "words", run.threads)
+    problem = read_problem(run.data, run.n_rows, "words", run.threads, run.part)
     costs = [*COSTS, *PROCESSOR_COSTS, *(f"batch_{size}_ms" for size in run.batch_sizes)]
     return {
         **judge_ranking(problem.y_train, problem.y_test, np.load(predictions)),

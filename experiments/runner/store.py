@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,6 +34,12 @@ class Store:
             return None
         figures: dict[str, Any] = json.loads(path.read_text())["figures"]
         return figures
+
+    def all(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """What was run and its figures, of all runs, whatever the code."""
+        for path in sorted(self.folder.glob("*.json")):
+            document = json.loads(path.read_text())
+            yield document["run"], document["figures"]
 
     def keep(self, run: Keyed, figures: dict[str, Any]) -> None:
         """Keep the figures of a run, with what was run for those who look into the file."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from experiments.runner.claims import Claim
 from experiments.runner.figures import COSTS, DECISION_QUALITIES, PRECISIONS, QUALITIES, Quality
 
 #: Classes of ours that rows are run with.
@@ -29,7 +30,16 @@ BASELINE: Mapping[str, Any] = {
 #: Parameters of batch training only; incremental solvers do not have them. The paper gives Parabel 20 passes.
 BASELINE_OF_DESCENT: Mapping[str, Any] = {"tol": 0.1, "max_iter": 20}
 
-#: The weight of the examples: of the logistic loss the middle of what the paper tunes over, as our preset of napkinXC.
+#: The values of C that the paper tunes over.
+C_GRID = (1.0, 8.0, 12.0, 16.0, 32.0)
+
+#: Sets that are too large to tune on have what was chosen on a smaller one of the same kind.
+TUNED_AS = {"extreme-670k": "extreme-131k", "extreme-3m": "extreme-131k"}
+
+#: Most seeds on large sets, whose runs are long.
+SEEDS = {"extreme-131k": 3, "extreme-670k": 1, "extreme-3m": 1}
+
+#: The weight of the examples where C is not tuned: of the logistic loss as our preset of napkinXC.
 BASELINE_C = {"logistic": 12.0, "squared_hinge": 1.0}
 
 #: The link of the squared hinge that Parabel and napkinXC have.
@@ -61,6 +71,11 @@ class Row:
         Arguments of `fit_for`: label sets are decided for a metric. Without, labels are ranked.
     sample_weight : str, optional
         The weights of the examples, as `experiments/runner/sample_weights.py` names them.
+    tune : mapping
+        Values of parameters that are chosen on development rows of every set, one parameter after the other. C of the
+        baseline is always chosen so, once for each loss.
+    tune_for : str
+        The figure that they are chosen by.
     baseline : bool
         Whether label trees and hierarchical softmax have the parameters of the baseline rather than their defaults.
     """
@@ -73,12 +88,23 @@ class Row:
     system: str = TREES
     decide: Mapping[str, Any] | None = None
     sample_weight: str | None = None
+    tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    tune_for: str = "P@1"
     baseline: bool = True
 
     @property
     def has_baseline(self) -> bool:
         """Whether its class has the parameters of the baseline, and is to have them."""
         return self.baseline and self.system in (TREES, SOFTMAX)
+
+    @property
+    def c_is_tuned(self) -> bool:
+        """Whether it has the C that is chosen for its loss with the baseline."""
+        return (
+            self.has_baseline
+            and not {"C", "penalty"} & {*self.parameters, *self.tune}
+            and "C" in self.all_parameters()
+        )
 
     def all_parameters(self) -> dict[str, Any]:
         """The parameters, of batch training with those of the baseline."""
@@ -125,6 +151,10 @@ class Table:
         What the columns of rankings are, of `QUALITIES`.
     seeds : mapping
         The most seeds that rows are run with on some of the sets, where runs are long.
+    large : mapping
+        Large sets, each with the names of the rows that are run on it.
+    claims : sequence of Claim
+        What the paper claims of these rows; the page says what the figures say to it.
     picture : {"rows", "stream", "batches"}
         What is drawn: the columns, P@1 over the stream, or the time over the size of the batch.
     """
@@ -140,6 +170,8 @@ class Table:
     costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
     ranking: Sequence[str] = PRECISIONS
     seeds: Mapping[str, int] = field(default_factory=dict)
+    large: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    claims: Sequence[Claim] = ()
     picture: Literal["rows", "stream", "batches"] = "rows"
 
     @property
@@ -149,8 +181,19 @@ class Table:
             return DECISION_QUALITIES
         return {name: QUALITIES[name] for name in self.ranking}
 
+    @property
+    def sets(self) -> list[str]:
+        """All data sets."""
+        return [*self.data, *self.large]
+
+    def most_seeds(self, data: str, row: Row, seeds: int) -> int:
+        """With how many seeds a row is run on a set, if `seeds` are asked for."""
+        return min(seeds, row.seeds or seeds, self.seeds.get(data, seeds), SEEDS.get(data, seeds))
+
     def rows_on(self, data: str) -> list[Row]:
         """The rows that are run on a set."""
+        if data in self.large:
+            return [row for row in self.rows if row.name in self.large[data]]
         return [row for row in self.rows if row.data is None or data in row.data]
 
 

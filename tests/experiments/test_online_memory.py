@@ -36,9 +36,11 @@ def test_measured_memory(tmp_path, monkeypatch):
     assert cells[1:3] == ["2", "20"]
 
 
-def test_the_page_has_both_tables(monkeypatch, capsys):
+def test_the_page_has_both_tables(monkeypatch, tmp_path):
     monkeypatch.setattr(online_memory, "measured_table", lambda: iter(["| measured |"]))
-    online_memory.main()
-    text = capsys.readouterr().out
+    online_memory.main(["--output", str(tmp_path / "page.md")])
+    text = (tmp_path / "page.md").read_text()
     assert "| DeliciousLarge-200K | 205,443 | 782,585 | 13,935 / 13,000 | 27,872 / 26,000 " in text
-    assert text.endswith("| measured |\n")
+    figures, _, last = text.rpartition("| measured |\n\n")
+    assert figures
+    assert last.startswith('Made by `make experiments ARGS="online_memory"`, seed 0, 1 thread, on ')

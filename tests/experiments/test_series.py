@@ -85,7 +85,7 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
     assert a_run(folder, parameters=dict(reversed(one.parameters.items()))).key() == one.key()
     before = one.key()
-    monkeypatch.setattr(run, "code_of", lambda system: "another version")
+    monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
     assert one.key() != before
     monkeypatch.undo()
     with open(folder / "test.txt", "a") as file:
@@ -102,7 +102,7 @@ def test_finished_runs_are_not_repeated(folder):
     again = Series(Store(folder / "runs"), 10, second)
     again.finish([*runs, a_run(folder, seed=2)])
     assert second.seeds == [2]
-    assert again.figures(runs) == [FIGURES] * 3
+    assert [{**figures, "run_s": 0} for figures in again.figures(runs)] == [{**FIGURES, "run_s": 0}] * 3
 
 
 def test_a_series_that_was_broken_off_goes_on(folder):
@@ -228,8 +228,19 @@ def test_all_tables(name):
     names = [row.name for row in table.rows]
     assert len(set(names)) == len(names)
     settings = [
-        (row.system, row.features, row.all_parameters(), row.decide, row.sample_weight) for row in table.rows
+        (
+            row.system,
+            row.features,
+            row.all_parameters(),
+            row.c_is_tuned,
+            row.tune,
+            row.decide,
+            row.sample_weight,
+        )
+        for row in table.rows
     ]
+    assert all(set(rows) <= set(names) for rows in table.large.values())
+    assert all({claim.first, claim.second} <= set(names) for claim in table.claims)
     assert all(settings.count(setting) == 1 for setting in settings)
     assert len({row.decide is None for row in table.rows}) == 1
 
@@ -243,10 +254,10 @@ def test_the_command_runs_what_is_missing_and_writes_pages(folder, monkeypatch, 
     monkeypatch.setattr(command_line, "Store", lambda: store.Store(folder / "runs"))
     arguments = ["small", "--seeds", "2", "--results", str(folder / "pages")]
     assert command_line.main([*arguments, "--dry-run"]) == 0
-    assert capsys.readouterr().out.count("to do") == 4
+    assert "9 of 9 runs to do, about " in capsys.readouterr().out  # five to choose C
     assert command_line.main(arguments) == 0
     assert command_line.main([*arguments, "--rows", "b"]) == 0
-    assert counted.seeds == [0, 1, 0, 1]
+    assert counted.seeds == [0] * 5 + [0, 1, 0, 1]
     assert "| b | **50.00 ± 0.00** |" in (folder / "pages" / "small.md").read_text()
     assert (folder / "pages" / "small.png").exists()
 
@@ -265,7 +276,7 @@ def test_tables_can_be_made_of_sets_of_the_repository():
 def test_only_whole_tables_go_into_the_repository():
     assert command_line.parse(["pruning"]).results == command_line.RESULTS
     assert command_line.parse(["pruning", "--data", "tate"]).results != command_line.RESULTS
-    assert command_line.parse(["--all"]).names == list(command_line.NAMES)
+    assert command_line.parse(["--all"]).names == [*command_line.NAMES, *command_line.PAGES]
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["pruning", "--seeds", "0"]])

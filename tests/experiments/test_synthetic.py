@@ -161,7 +161,7 @@ def test_the_command_writes_a_page_and_a_picture_and_goes_on_where_it_was(tmp_pa
     monkeypatch.setattr(synthetic, "measure", fail)
     output.unlink()
     synthetic.main(command)
-    assert output.read_text() == text
+    assert output.read_text().rpartition("\nMade by")[0] == text.rpartition("\nMade by")[0]  # in less time
     with pytest.raises(AssertionError, match="repeated"):
         synthetic.main([*command, "--scale", "2"])
 

@@ -1,0 +1,66 @@
+"""The figures of pages, read from their tables: what the summary is made of."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from experiments.runner.figures import QUALITIES, Line, Mean
+from experiments.runner.sources import ROOT
+
+_CELL = re.compile(r"([\d,.]+)(?: ± ([\d.]+))?")
+
+#: By table, row, figure and data set, as the paper prints them.
+PaperFigures = dict[str, dict[str, dict[str, dict[str, float]]]]
+
+
+def read_page(path: Path) -> dict[str, list[Line]]:
+    """The lines of a page by data set, with the figures that are in per cent as shares of 1."""
+    parts: dict[str, list[Line]] = {}
+    columns: list[str] = []
+    data = ""
+    for text in path.read_text().splitlines():
+        cells = [cell.strip() for cell in text.strip("|").split(" | ")] if text.startswith("|") else []
+        if text.startswith("## "):
+            data, columns = text[3:], []
+        elif cells and not cells[0] and cells[-1] == "runs":
+            columns = cells
+            parts[data] = []
+        elif not cells:
+            columns = []
+        elif columns and len(cells) == len(columns) and cells[-1].isdigit():
+            parts[data].append(_line(columns, cells))
+    return parts
+
+
+def _line(columns: list[str], cells: list[str]) -> Line:
+    means = {}
+    for column, cell in zip(columns[1:-1], cells[1:-1], strict=True):
+        found = _CELL.fullmatch(cell.strip("*"))
+        if found and column != "×":
+            scale = 0.01 if column in QUALITIES or column == "micro-F1" else 1.0
+            value, error = found.groups()
+            means[column] = Mean(
+                scale * float(value.replace(",", "")), None if error is None else scale * float(error)
+            )
+    return Line(cells[0], int(cells[-1]), means)
+
+
+def read_paper() -> PaperFigures:
+    """What the paper prints, from `experiments/paper.csv`."""
+    found: PaperFigures = {}
+    with open(ROOT / "experiments" / "paper.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            of_row = found.setdefault(row["table"], {}).setdefault(row["row"], {})
+            of_row.setdefault(row["figure"], {})[row["data"]] = float(row["value"])
+    return found
+
+
+def paper_differences(
+    paper: Mapping[str, Mapping[str, Mapping[str, float]]], first: str, second: str, figure: str
+) -> dict[str, float]:
+    """The points between two rows of the paper, by its data sets."""
+    one, other = (paper.get(row, {}).get(figure, {}) for row in (first, second))
+    return {data: one[data] - other[data] for data in one if data in other}

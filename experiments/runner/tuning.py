@@ -1,0 +1,115 @@
+"""Parameters that are chosen on development rows: every tenth training row, never a test row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from experiments.runner.run import Run
+from experiments.runner.series import Series
+from experiments.runner.table import C_GRID, SOFTMAX, TREES, TUNED_AS, Row
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for a row on a set, and the figure of every value that was tried."""
+
+    row: str
+    data: str
+    tuned_on: str
+    figure: str
+    parameter: str
+    value: Any
+    tried: Mapping[Any, float]
+
+    def sentence(self) -> str:
+        """For the notes of a page."""
+        tried = ", ".join(f"{value:g}: {100 * figure:.2f}" for value, figure in self.tried.items())
+        where = self.data if self.data == self.tuned_on else f"{self.data}, on {self.tuned_on}"
+        return f"{where}, {self.row}: `{self.parameter}={self.value:g}` ({self.figure} by value: {tried})"
+
+
+@dataclass
+class Tuner:
+    """Chooses parameters, one after the other, with one seed; runs that it needs are kept as all others are.
+
+    With `only_plan` nothing is run: `waiting` has the runs that come first, and the first values stand for the best.
+    """
+
+    series: Series
+    threads: int
+    n_rows: int | None
+    only_plan: bool = False
+    waiting: list[Run] = field(default_factory=list)
+    choices: dict[tuple[str, str], list[Choice]] = field(default_factory=dict)
+
+    def chosen(self, row: Row, data: str) -> dict[str, Any]:
+        """The parameters of a row that are tuned, with their best values on a set."""
+        found = []
+        if row.c_is_tuned:
+            found += self._choices(_with_c(row), data)
+        if row.tune:
+            fixed = {choice.parameter: choice.value for choice in found}
+            found += self._choices(row, data, fixed)
+        return {choice.parameter: choice.value for choice in found}
+
+    def sentences(self, rows: Sequence[Row], data: str) -> list[str]:
+        """What was chosen for these rows, each choice once."""
+        names = dict.fromkeys(
+            name for row in rows for name in ([_with_c(row).name] if row.c_is_tuned else []) + [row.name]
+        )
+        return [choice.sentence() for name in names for choice in self.choices.get((name, data), [])]
+
+    def _choices(self, row: Row, data: str, fixed: Mapping[str, Any] | None = None) -> list[Choice]:
+        key = row.name, data
+        if key not in self.choices:
+            self.choices[key] = list(self._tune(row, data, fixed or {}))
+        return self.choices[key]
+
+    def _tune(self, row: Row, data: str, fixed: Mapping[str, Any]) -> list[Choice]:
+        tuned_on = TUNED_AS.get(data, data)
+        parameters = {**row.all_parameters(), **fixed}
+        parameters |= {name: values[0] for name, values in row.tune.items()}
+        found = []
+        for name, values in row.tune.items():
+            runs = {value: self._run(row, tuned_on, {**parameters, name: value}) for value in values}
+            figures = self._figures(runs, row.tune_for)
+            if figures:
+                parameters[name] = max(figures, key=lambda value: figures[value])
+            found.append(Choice(row.name, data, tuned_on, row.tune_for, name, parameters[name], figures))
+        return found
+
+    def _figures(self, runs: Mapping[Any, Run], figure: str) -> dict[Any, float]:
+        if self.only_plan:
+            self.waiting += [run for run in runs.values() if self.series.store.find(run) is None]
+        else:
+            self.series.finish(runs.values())
+        kept = {value: self.series.store.find(run) for value, run in runs.items()}
+        return {value: figures[figure] for value, figures in kept.items() if figures is not None}
+
+    def _run(self, row: Row, data: str, parameters: Mapping[str, Any]) -> Run:
+        return Run(
+            row.system,
+            data,
+            self.n_rows,
+            row.features,
+            dict(parameters),
+            (),
+            0,
+            self.threads,
+            None,
+            row.sample_weight,
+            "dev",
+        )
+
+
+def _with_c(row: Row) -> Row:
+    """The baseline of a class and a loss with words, which C is chosen with for all rows."""
+    loss = row.all_parameters().get("loss")
+    name = f"{loss.replace('_', ' ')} loss" if loss else "softmax"
+    parameters = {"loss": loss} if row.system == TREES else {}
+    dense = "" if row.features == "words" else f", {row.features}"
+    return Row(
+        name + dense, parameters, row.features, system=SOFTMAX if not loss else TREES, tune={"C": C_GRID}
+    )

@@ -1,0 +1,168 @@
+"""Parameters are chosen on development rows only, once, and pages say what they were made of."""
+
+import pytest
+from experiments import summary
+from experiments.runner import check, sources
+from experiments.runner.claims import Claim, Finding, claims_table, verdict
+from experiments.runner.estimates import Estimates
+from experiments.runner.figures import Mean, summarise
+from experiments.runner.run import Run
+from experiments.runner.series import Series
+from experiments.runner.stamp import Stamp, duration
+from experiments.runner.store import Store
+from experiments.runner.stored import read_page, read_paper
+from experiments.runner.table import C_GRID, SOFTMAX, Row, Table
+from experiments.runner.tuning import Tuner
+
+FIGURES = {"P@1": 0.5, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
+
+
+class Landscape:
+    """Stands for runs: P@1 is best at C = 8 and a rate of 0.5, whatever the rest."""
+
+    def __init__(self):
+        self.runs = []
+
+    def __call__(self, run, limit_s):
+        self.runs.append(run)
+        p = run.parameters
+        worse = abs(p.get("C", 8.0) - 8.0) + abs(p.get("learning_rate", 0.5) - 0.5)
+        return {**FIGURES, "P@1": 1 / (1 + worse)}
+
+
+@pytest.fixture
+def tuner(tmp_path):
+    return Tuner(Series(Store(tmp_path), 10, Landscape()), 1, None)
+
+
+def test_c_is_chosen_once_for_a_loss_on_development_rows(tuner):
+    rows = [Row("a"), Row("b", {"arity": 16}), Row("c", {"loss": "squared_hinge"}), Row("d", system=SOFTMAX)]
+    assert [tuner.chosen(row, "extreme-1k") for row in rows] == [{"C": 8.0}] * 4
+    runs = tuner.series.execute.runs
+    assert len(runs) == 3 * len(C_GRID)  # rows a and b share theirs
+    assert {run.part for run in runs} == {"dev"}
+    assert tuner.chosen(Row("e", {"C": 3.0}), "extreme-1k") == {}
+    assert tuner.sentences(rows[:2], "extreme-1k") == [
+        "extreme-1k, logistic loss: `C=8` (P@1 by value: 1: 12.50, 8: 100.00, 12: 20.00, 16: 11.11, 32: 4.00)"
+    ]
+
+
+def test_parameters_are_chosen_one_after_the_other_and_kept(tuner, tmp_path):
+    grid = {"learning_rate": (0.02, 0.5, 1.0), "initial_accumulator": (0.01, 0.001)}
+    row = Row("a", {"solver": "adagrad"}, tune=grid)
+    expected = {"learning_rate": 0.5, "initial_accumulator": 0.01}
+    assert tuner.chosen(row, "extreme-1k") == expected
+    assert len(tuner.series.execute.runs) == 3 + 1  # one of the second two is one of the first three
+    again = Tuner(Series(Store(tmp_path), 10, Landscape()), 1, None)
+    assert again.chosen(row, "extreme-1k") == expected
+    assert again.series.execute.runs == []
+
+
+def test_large_sets_have_the_choice_of_a_smaller_one(tuner):
+    tuner.chosen(Row("a"), "extreme-670k")
+    assert {run.data for run in tuner.series.execute.runs} == {"extreme-131k"}
+    planned = Tuner(
+        Series(Store(tuner.series.store.folder / "none"), 10, Landscape()), 1, None, only_plan=True
+    )
+    planned.chosen(Row("a"), "extreme-1k")
+    assert len(planned.waiting) == len(C_GRID)
+    assert planned.series.execute.runs == []
+
+
+def test_estimates_are_of_the_same_runs_with_another_seed(tmp_path):
+    store = Store(tmp_path)
+    runs = [Run("S", "extreme-1k", None, "words", {"C": c}, (), seed, 1) for c in (1, 2) for seed in (0, 1)]
+    store.keep(runs[0], {"run_s": 10.0})
+    store.keep(runs[2], {"run_s": 30.0})
+    estimates = Estimates(store)
+    assert [estimates.seconds(run) for run in runs] == [10, 10, 30, 30]
+    other = Run("S", "extreme-1k", None, "words", {"C": 3}, (), 0, 1)
+    assert estimates.total([other, other]) == 40
+
+
+@pytest.mark.parametrize(
+    ("points", "error", "sign", "outcome"),
+    [
+        (1.0, 0.4, 1, "yes"), (1.0, 0.6, 1, "no difference"), (-1.0, 0.4, 1, "no"), (-1.0, 0.4, -1, "yes"),
+        (0.19, None, 1, "no difference"), (0.21, None, 1, "yes"), (0.19, 0.01, 0, "yes"), (0.21, 0.01, 0, "no"),
+        (0.5, 0.3, 0, "yes"), (-0.3, None, 0, "no"),
+    ],
+)  # fmt: skip
+def test_figures_decide_claims(points, error, sign, outcome):
+    assert Finding("tate", Mean(points, error), sign).outcome == outcome
+
+
+def test_claims_are_of_sets_that_have_both_rows():
+    runs = [{"P@1": value} for value in (0.80, 0.82)]
+    parts = {
+        "tate": summarise([("a", runs, ""), ("b", [{"P@1": 0.7}], "")]),
+        "bibtex": summarise([("a", runs, "")]),
+    }
+    claim = Claim("a is better", "a", "b")
+    assert claims_table([claim], parts)[2:] == ["| a is better | P@1 | tate | +11.00 | yes |"]
+    assert claims_table([Claim("x", "a", "c")], parts) == []
+    assert verdict(list(claim.findings(parts))) == "yes (+11.0 points)"
+    assert verdict([]) == "no page of these rows"
+
+
+def test_pages_are_read_as_they_were_written():
+    parts = read_page(check.RESULTS / "thresholds.md")
+    assert list(parts) == ["eurlex57k", "tate", "bibtex", "delicious"]
+    assert [line.name for line in parts["tate"]] == ["threshold 0.5", "micro-OFO", "exact search"]
+    assert all(0 < line.means["micro-F1"].value < 1 for line in parts["tate"])
+
+
+def test_the_paper_says():
+    paper = read_paper()
+    assert paper["tree_structures"]["random"]["P@1"]["WikiLSHTC-320K"] == 44.04
+    assert paper["rivals"]["napkinXC"]["P@1"]["Amazon-3M"] == 47.83
+    tables = {table for section in summary.SECTIONS for table in section.tables}
+    assert set(paper) == tables
+
+
+def test_a_stamp_is_read_from_its_page(tmp_path):
+    stamp = Stamp("abc123", "def456")
+    (tmp_path / "page.md").write_text(f"# Page\n\n- {stamp.line('make it', 'seed 0', 1, 200)}\n")
+    assert Stamp.read(tmp_path / "page.md") == stamp
+    assert [duration(seconds) for seconds in (5, 150, 6000, 90_000)] == [
+        "5 seconds", "2.5 minutes", "1.7 hours", "25 hours",
+    ]  # fmt: skip
+
+
+def test_texts_and_comments_are_not_part_of_what_is_run(tmp_path):
+    path = tmp_path / "script.py"
+    hashes = []
+    for text in ('"""A."""\nX = 1\n', '"""B."""\n# why\n_HERE = "c"\nX = 1\n', "X = 2\n"):
+        path.write_text(text)
+        hashes.append(sources.script_hash([path]))
+    assert hashes[0] == hashes[1] != hashes[2]
+    table = Table("t", "", "a.", [Row("a")])
+    same = Table("t", "T", "b.", [Row("a")], here="c.")
+    other = Table("t", "", "a.", [Row("a", {"arity": 3})])
+    stamps = [check.stamp_of_table(one) for one in (table, same, other)]
+    assert stamps[0] == stamps[1] != stamps[2]
+
+
+def test_check_says_what_is_old(tmp_path, monkeypatch, capsys):
+    table = Table("small", "Small", "nothing.", [Row("a")], here="as well.")
+    for name, value in (("RESULTS", tmp_path), ("NAMES", ("small",)), ("load_table", lambda name: table)):
+        monkeypatch.setattr(check, name, value)
+    monkeypatch.setattr(check, "_summary", lambda: "")
+    (tmp_path / "summary.md").write_text("")
+    assert check.check(["small"]) == 1
+    assert "small: there is no page" in capsys.readouterr().out
+    line = check.stamp_of_table(table).line("make", "seed 0", 1, 1)
+    page = tmp_path / "small.md"
+    page.write_text("\n".join([*check.head(table), f"- {line}", ""]))
+    assert check.check(["small"]) == 0
+    page.write_text(page.read_text().replace("as well", "other"))
+    assert check.check(["small"]) == 1
+    assert "its text is not that of the script" in capsys.readouterr().out
+    check.write_texts(table, tmp_path)
+    assert check.check(["small"]) == 0
+    page.write_text(page.read_text().replace("code `", "code `0"))
+    (tmp_path / "summary.md").write_text("x")
+    assert check.check(["small"]) == 1
+    out = capsys.readouterr().out
+    assert "small: the code has changed since" in out
+    assert "summary: it is not made of the pages" in out
