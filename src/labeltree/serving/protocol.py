@@ -134,7 +134,7 @@ if HttpToolsProtocol is not None:
             if self._is_refused:
                 return
             self._size, before = len(data), self._steps
-            self._may_hold = self.lane is not None  # one request at a time: the others are limited as a pipeline
+            self._may_hold = self.lane is not None  # one request: the others are limited as a pipeline
             super().data_received(data)
             if self._held is not None:  # its body is not complete
                 self._let_go()

@@ -19,7 +19,6 @@ from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.schemas import ModelAnswer
 from labeltree.serving.warming import warm_up
 
-
 #: A model that answers small questions in less time is fast.
 SMALL_SECONDS = 0.002
 
