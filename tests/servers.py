@@ -31,12 +31,15 @@ def serving(
 ) -> Iterator[tuple[httpx.Client, Service]]:
     """A server in a thread, with a client of it; with shared state it is one of several workers."""
     service = Service(settings, shared, worker)
+    application = create_application(service)
     config = uvicorn.Config(
-        create_application(service),
+        application,
         log_config=None,
         access_log=False,
+        server_header=False,
+        date_header=False,
         lifespan="on",
-        **protocol_of(settings.limits),
+        **protocol_of(settings.limits, application.state.fast_lane),
     )
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listener:

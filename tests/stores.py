@@ -34,7 +34,7 @@ def write_store(path: Path, X: Any = None, y: Any = None, batch: int = 13, **set
 
 def files_of(path: Path) -> dict[str, bytes]:
     """The content of all files of a directory."""
-    return {file.name: file.read_bytes() for file in sorted(path.iterdir())}
+    return {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
 
 
 def change_document(path: Path, **fields: Any) -> None:

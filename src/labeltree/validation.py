@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -160,7 +161,15 @@ def n_threads(n_jobs: int | None) -> int:
         return 1
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: None is one thread, -1 one per processor")
-    return min(int(n_jobs), MOST_THREADS) if n_jobs > 0 else max(1, int(cpu_count() + 1 + n_jobs))
+    if n_jobs > 0:
+        return min(int(n_jobs), MOST_THREADS)
+    return max(1, _processors(int(time.monotonic())) + 1 + int(n_jobs))
+
+
+@lru_cache(maxsize=1)
+def _processors(second: int) -> int:
+    """Count the processors once a second: joblib reads files of the system, which takes longer than a prediction."""
+    return int(cpu_count())
 
 
 def check_features(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,7 +16,14 @@ from tests.small_models import small_data, small_model
 
 from labeltree import FastXMLClassifier, LabelTreeClassifier, OnlineLabelTreeClassifier, mix
 from labeltree.cli import main
-from labeltree.data import Store, write_libsvm, write_word_vectors, write_xmlc
+from labeltree.data import (
+    Store,
+    StoreWriter,
+    import_files,
+    write_libsvm,
+    write_word_vectors,
+    write_xmlc,
+)
 from labeltree.data.store import number_files, text_files, writer
 from labeltree.model_file import load
 from labeltree.model_file.journal_lines import Lesson
@@ -147,9 +155,9 @@ def seen_lessons(folder: Path) -> Any:
         return sorted(opened.model.classes_.tolist())
 
 
-def importing(*names: str) -> Callable[[Path], None]:
-    """Return the task that imports files into a store, in small blocks that are made safe one by one."""
-    act = command("data", "import", *(f"@{name}" for name in names), "--to", f"@{STORE}")
+def importing(name: str, *options: str) -> Callable[[Path], None]:
+    """Return the task that imports a file into a store, in small blocks that are made safe one by one."""
+    act = command("data", "import", f"@{name}", "--to", f"@{STORE}", *options)
 
     def act_in_small_blocks(folder: Path) -> None:
         number_files.BLOCK_BYTES, text_files.BLOCK_BYTES = 3000, 600
@@ -161,6 +169,20 @@ def importing(*names: str) -> Callable[[Path], None]:
 
 def with_texts(folder: Path) -> None:
     write_texts(folder / "a.jsonl", 12, 0)
+
+
+def with_store_of_texts(folder: Path) -> None:
+    with_texts(folder)
+    import_files(folder / "a.jsonl", folder / STORE)
+    with_rows(folder)
+
+
+def seen_replaced_store(folder: Path) -> Any:
+    """Return the files of a store, after the next writer has done the rest of a replacement that was interrupted."""
+    if (folder / STORE / ".replacement").exists():
+        with contextlib.suppress(FileExistsError):
+            StoreWriter(folder / STORE)
+    return seen_store(folder)
 
 
 def seen_store(folder: Path) -> Any:
@@ -205,6 +227,7 @@ def make_tasks() -> dict[str, Task]:
         "learn": Task(with_online_model, learn, seen_lessons),
         "import rows": Task(with_rows, importing("rows.txt"), seen_store),
         "import texts": Task(with_texts, importing("a.jsonl"), seen_store),
+        "import over": Task(with_store_of_texts, importing("rows.txt", "--overwrite"), seen_replaced_store),
         "xmlc": written(f"{FILE}.txt", lambda path, n: write_xmlc(path, y + n, y)),
         "xmlc.gz": written(f"{FILE}.txt.gz", lambda path, n: write_xmlc(path, y + n, y)),
         "libsvm.xz": written(f"{FILE}.svm.xz", lambda path, n: write_libsvm(path, y + n, y)),

@@ -23,7 +23,7 @@ TASKS = [
         "decide",
         "convert",
     ),
-    *("xmlc", "xmlc.gz", "libsvm.xz", "word vectors", "parameters", "predict", "import texts"),
+    *("xmlc", "xmlc.gz", "libsvm.xz", "word vectors", "parameters", "predict", "import texts", "import over"),
 ]
 Do = Callable[..., dict[str, Any]]
 

@@ -11,7 +11,7 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier
 from labeltree.trees import Taxonomy
-from labeltree.validation import n_threads
+from labeltree.validation import _processors, n_threads
 
 X, Y = documents(60, 30, 8)
 
@@ -80,6 +80,15 @@ def test_threads_are_counted_as_in_scikit_learn() -> None:
     counts = {None: 1, 1: 1, 3: 3, -1: processors, -2: max(1, processors - 1), -1000: 1, np.int64(2): 2}
     assert {n_jobs: n_threads(n_jobs) for n_jobs in counts} == counts
     assert n_threads(2**40) == 1024
+
+
+def test_processors_are_counted_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    _processors.cache_clear()
+    counted = iter(range(4, 100))
+    monkeypatch.setattr("labeltree.validation.cpu_count", lambda: next(counted))
+    monkeypatch.setattr("labeltree.validation.time.monotonic", iter([9.0, 9.9, 10.1, 12.0]).__next__)
+    assert [n_threads(-1) for _ in range(4)] == [4, 4, 5, 6]
+    _processors.cache_clear()
 
 
 def test_every_parameter_is_checked() -> None:

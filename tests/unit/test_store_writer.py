@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from scipy.sparse import coo_matrix, csc_matrix, csr_matrix
 from tests.stores import files_of, random_rows, write_store
 
 from labeltree.data import DataFormatError, Store, StoreWriter
+from labeltree.data.store import unfinished
 from labeltree.data.store import writer as writer_module
 from labeltree.data.store.array_file import ArrayFile
+from labeltree.data.store.progress_file import job_hash
 
 X, Y = random_rows()
 JOB = {"rows": "random"}
@@ -196,6 +199,77 @@ def test_overwriting_replaces_a_store(tmp_path: Path) -> None:
         assert writer.n_rows == 0
         writer.append([[1]], [[1]])
     assert Store(tmp_path / "s").shape == (1, 1)
+
+
+def test_a_store_stays_until_the_one_that_replaces_it_is_complete(tmp_path: Path) -> None:
+    old = files_of(write_store(tmp_path / "s", job=JOB).path)
+    new = files_of(write_store(tmp_path / "new", X, Y, job={"rows": "others"}).path)
+
+    def begin(job: dict[str, str], n_rows: int) -> None:
+        with suppress(RuntimeError), writing(job) as writer:
+            writer.append(X[:n_rows], Y[:n_rows])
+            raise RuntimeError
+
+    def writing(job: dict[str, str]) -> StoreWriter:
+        return StoreWriter(tmp_path / "s", job=job, n_features=20, n_labels=9, overwrite=True)
+
+    begin({"rows": "others"}, 0)  # nothing to resume: nothing is left
+    assert files_of(tmp_path / "s") == old
+    begin({"rows": "again others"}, 5)
+    begin({"rows": "others"}, 10)
+    assert Store(tmp_path / "s").job == job_hash(JOB)
+    assert old.items() <= files_of(tmp_path / "s").items()
+    with pytest.raises(FileExistsError, match="has a store already"):
+        StoreWriter(tmp_path / "s", job={"rows": "others"})
+    with writing({"rows": "others"}) as writer:
+        assert writer.n_rows == 10
+        writer.append(X[10:], Y[10:])
+    assert files_of(tmp_path / "s") == new
+    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == sorted(new)
+
+
+@pytest.mark.parametrize("n_calls", range(20))
+def test_a_replacement_that_was_interrupted_is_done_by_the_next_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_calls: int
+) -> None:
+    """Every call that changes the directory fails, one at a time: the old or the new store can be had."""
+    with StoreWriter(tmp_path / "s", labels=["a", "b"], job=JOB) as first:
+        first.append([[1], [2]], [["a"], ["b"]])
+    old = files_of(tmp_path / "s")
+    new = files_of(write_store(tmp_path / "new", X, Y, job={"rows": "others"}).path)
+    left = [n_calls]
+
+    def failing(function: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return function(*arguments)
+
+        return call
+
+    def write() -> None:
+        with StoreWriter(
+            tmp_path / "s", job={"rows": "others"}, n_features=20, n_labels=9, overwrite=True
+        ) as writer:
+            writer.append(X, Y)
+            for name in ("replace", "unlink"):
+                monkeypatch.setattr(unfinished.os, name, failing(getattr(os, name)))
+
+    with suppress(KeyboardInterrupt):
+        write()
+    monkeypatch.undo()
+    if left[0] < 0 and (tmp_path / "s" / "store.json").exists():
+        found = files_of(tmp_path / "s").items()
+        assert old.items() <= found or new.items() <= found
+        return
+    if left[0] < 0:
+        with pytest.raises(DataFormatError, match="the store is not complete: run the command"):
+            Store(tmp_path / "s")
+        with pytest.raises(FileExistsError, match="has a store already"):
+            StoreWriter(tmp_path / "s", job={"rows": "others"})
+    Store(tmp_path / "s").verify()
+    assert files_of(tmp_path / "s") == new
 
 
 def test_a_full_disk_is_reported_and_what_was_safe_is_resumed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
 import re
 import signal
@@ -14,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from tests import engine_tasks
 from tests.training_parts import (
     N_LABELS,
@@ -31,7 +34,7 @@ from labeltree.data import Store, StoreWriter
 from labeltree.engines.schedule import Schedule
 from labeltree.engines.worker_process import WorkerProcess
 from labeltree.model_file import lock
-from labeltree.training import block_tasks, division
+from labeltree.training import block_tasks, division, linear_learner
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
 from labeltree.training.workplace import Workplace
@@ -152,6 +155,76 @@ def test_a_training_resumes_from_its_finished_parts(
     model.fit(*data)
     assert are_same(whole, model)
     assert len(set(computed)) == len(computed) > len(first)  # nothing was computed twice
+
+
+@pytest.mark.parametrize("n_trees", [1, 2])
+def test_the_choice_of_c_and_the_calibration_are_parts(
+    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_trees: int
+) -> None:
+    settings = {**SHAPE, "C": "auto", "n_trees": n_trees}
+    whole = LabelTreeClassifier(**settings).fit(*data)
+    assert whole.C_scores_ is not None
+
+    def fail(*arguments: Any) -> Any:
+        raise StoppedError
+
+    model = LabelTreeClassifier(checkpoint=tmp_path / "run", **settings)
+    with monkeypatch.context() as patch:
+        patch.setattr(block_tasks, "blocks_in_range", fail)
+        with pytest.raises(StoppedError):
+            model.fit(*data)
+    with monkeypatch.context() as patch:
+        patch.setattr(linear_learner, "choose_c", fail)
+        if n_trees == 1:  # a second tree has maps of its own
+            patch.setattr(linear_learner, "level_maps_of_trial", fail)
+        model.fit(*data)
+    assert are_same(whole, model)
+    assert model.C_ == whole.C_
+    np.testing.assert_equal(model.C_scores_, whole.C_scores_)
+    for found, expected in zip(model.calibration_.trees, whole.calibration_.trees, strict=True):
+        np.testing.assert_equal(dict(found), dict(expected))
+
+
+def test_a_trial_without_a_result_is_a_part(data: tuple[Any, Any], tmp_path: Path) -> None:
+    """Too few pairs to choose C or to calibrate by: nothing is kept, and that is known the next time."""
+    X, y = data
+    once = csr_matrix(([1.0], ([0], [0])), shape=y.shape)
+    settings = {**SHAPE, "C": "auto", "frequent_share": 0.0}
+    whole = LabelTreeClassifier(**settings).fit(X, once)
+    for _ in range(2):
+        model = LabelTreeClassifier(checkpoint=tmp_path / "run", **settings).fit(X, once)
+        assert are_same(whole, model)
+        assert (model.C_, model.C_scores_) == (whole.C_, whole.C_scores_)
+
+
+@pytest.mark.parametrize(
+    ("resource", "advice"),
+    [("memory_gb", "set TMPDIR to a directory on a larger disk"), ("checkpoint", "train again to resume")],
+)
+def test_a_full_disk_is_named(
+    data: tuple[Any, Any],
+    scratch: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    resource: str,
+    advice: str,
+) -> None:
+    value = enough_gb() if resource == "memory_gb" else tmp_path / "run"
+    model = LabelTreeClassifier(**{resource: value}, **SHAPE)
+
+    def full(*arguments: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(block_tasks, "blocks_in_range", full)
+        with pytest.raises(
+            OSError, match=f"No space left on device for the parts of a training: .*{advice}"
+        ) as raised:
+            model.fit(*data)
+    expected = scratch if resource == "memory_gb" else tmp_path / "run"
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(expected))
+    assert list(scratch.iterdir()) == []
+    assert are_same(model.fit(*data), LabelTreeClassifier(**SHAPE).fit(*data))
 
 
 def test_another_engine_finishes_a_training(

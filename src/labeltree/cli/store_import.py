@@ -58,7 +58,11 @@ def import_(
         ),
     ] = None,
     overwrite: Annotated[
-        bool, option("Replace a store, or an unfinished import of other files.", "--overwrite")
+        bool,
+        option(
+            "Replace a store, which stays until the new one is complete, or an unfinished import of other files.",
+            "--overwrite",
+        ),
     ] = False,
     json: options.Json = False,
     **parameters: Any,

@@ -12,6 +12,9 @@ from typing import BinaryIO
 
 from .compression import compressing
 
+#: Errors of a disk without room, and of a file or a user that must not have more.
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:

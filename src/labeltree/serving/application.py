@@ -71,7 +71,8 @@ def create_application(service: Service) -> FastAPI:
     for kind in (Refusal, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _answer_error)
     # Around all other layers, which the gate bypasses for the routes with a body.
-    app.middleware_stack = Gate(app.build_middleware_stack(), service, with_body)
+    gate = app.middleware_stack = Gate(app.build_middleware_stack(), service, with_body)
+    app.state.fast_lane = gate.fast_lane
     if service.settings.cors_origins:  # outermost: a preflight request has no token
         app.middleware_stack = CORSMiddleware(
             app.middleware_stack,

@@ -17,7 +17,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS = [
+#: All answers have these.
+HEADERS = [
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -111,7 +112,7 @@ class Exchange:
         if message["type"] == "http.response.start":
             self._has_begun = True
             self.status = message["status"]
-            headers = [*message["headers"], *_HEADERS, (b"x-request-id", self.id.encode())]
+            headers = [*message["headers"], *HEADERS, (b"x-request-id", self.id.encode())]
             if not self.body_is_read:  # the rest of the body is never read
                 headers.append((b"connection", b"close"))
             message["headers"] = headers

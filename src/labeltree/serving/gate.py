@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from labeltree.serving.admission import Admission
 from labeltree.serving.errors import Refusal, internal_error
 from labeltree.serving.exchange import Exchange
+from labeltree.serving.fast_lane import FastLane
 from labeltree.serving.hosts import Hosts
 from labeltree.serving.logs import log_event
 from labeltree.serving.metrics import ROUTES
@@ -51,6 +52,7 @@ class Gate:
         self._tokens = service.settings.tokens
         self._metrics = service.metrics
         self._log = service.log
+        self.fast_lane = FastLane(service, self._admission, self._hosts)
         self._shortcuts = {route.path.rpartition("/")[2]: route for route in shortcuts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

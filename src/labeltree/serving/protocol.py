@@ -9,6 +9,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from labeltree.serving.connections import Connections, Pace
 from labeltree.serving.errors import Refusal
+from labeltree.serving.fast_lane import FastLane
 from labeltree.serving.limits import Limits
 
 try:
@@ -120,6 +121,10 @@ if HttpToolsProtocol is not None:
     class WatchedHttpTools(_Watched, HttpToolsProtocol):
         """With httptools, which has no limit on heads and takes a time that is quadratic in their size."""
 
+        lane: FastLane | None  # a class attribute, as `doors`
+        _held: bytes | None = None  # the body so far of a request that may be answered by the fast lane
+        _may_hold = False
+
         def connection_made(self, transport: Any) -> None:
             self._steps = 0  # heads and parts of bodies that have been read
             self._loose_bytes = 0  # that came since the last of them
@@ -129,7 +134,10 @@ if HttpToolsProtocol is not None:
             if self._is_refused:
                 return
             self._size, before = len(data), self._steps
+            self._may_hold = self.lane is not None  # one request: the others are limited as a pipeline
             super().data_received(data)
+            if self._held is not None:  # its body is not complete
+                self._let_go()
             if self._steps != before:
                 self._loose_bytes = 0
                 return
@@ -150,8 +158,45 @@ if HttpToolsProtocol is not None:
                 raise _StopError
             if not self.pipeline:
                 self._running = self.cycle  # uvicorn forgets it if this request is pipelined
+            if self._may_hold and self._suits_lane():
+                self._held, self._may_hold = b"", False
+            else:
+                self._begin()
+
+        def _begin(self) -> None:
             super().on_headers_complete()
             self.headers = []  # uvicorn would add the fields behind a chunked body to those of the head
+
+        def _suits_lane(self) -> bool:
+            """Return whether nobody waits for another answer, and the connection stays open after this one."""
+            return (
+                self.lane is not None
+                and self.url in self.lane
+                and self.waits_for_head
+                and not (self.pipeline or self.flow.write_paused or self.transport.is_closing())
+                and not self.server_state.default_headers  # those of a server that stops
+                and self.parser.get_method() == b"POST"
+                and self.parser.should_keep_alive()
+                and self.parser.get_http_version() == "1.1"
+            )
+
+        def _let_go(self) -> None:
+            """Hand a request that was held to the application."""
+            body, self._held = self._held, None
+            self._begin()
+            if body:
+                super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            if self._held is not None and self.lane is not None:
+                answer = self.lane.answer(self.url, self.headers, self._held, self.client)
+                if answer is not None:
+                    self._held, self.headers = None, []
+                    self.transport.write(answer)
+                    self.on_response_complete()
+                    return
+                self._let_go()
+            super().on_message_complete()
 
         def on_response_complete(self) -> None:
             if self.pipeline:
@@ -160,7 +205,10 @@ if HttpToolsProtocol is not None:
 
         def on_body(self, body: bytes) -> None:
             self._steps += 1
-            super().on_body(body)
+            if self._held is not None:
+                self._held += body
+            else:
+                super().on_body(body)
 
         def send_400_response(self, msg: str) -> None:
             if self._is_refused:
@@ -181,11 +229,11 @@ if HttpToolsProtocol is not None:
                 self.drop()
 
 
-def protocol_of(limits: Limits) -> dict[str, Any]:
+def protocol_of(limits: Limits, lane: FastLane | None = None) -> dict[str, Any]:
     """Return the options of `uvicorn.Config` that limit connections."""
     base = WatchedH11 if HttpToolsProtocol is None else WatchedHttpTools
     return {
-        "http": type("Protocol", (base,), {"doors": Connections(limits)}),
+        "http": type("Protocol", (base,), {"doors": Connections(limits), "lane": lane}),
         "h11_max_incomplete_event_size": limits.head_bytes,
         "timeout_keep_alive": limits.idle_seconds,
     }

@@ -19,6 +19,9 @@ from labeltree.serving.label_search import LabelSearch
 from labeltree.serving.schemas import ModelAnswer
 from labeltree.serving.warming import warm_up
 
+#: A model that answers small questions in less time is fast.
+SMALL_SECONDS = 0.002
+
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
@@ -46,6 +49,21 @@ class ServedModel:
     loaded_at: str = field(default_factory=_now)
     saved_at: str = field(default_factory=_now)
     small_seconds: float | None = None  # moving average of the time that a small question takes
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether a small question takes so little time that a thread for it would take longer."""
+        return (
+            not (self.learns or self.is_damaged)
+            and self.small_seconds is not None
+            and self.small_seconds < SMALL_SECONDS
+        )
+
+    def took(self, seconds: float) -> None:
+        """Remember the time of a small question that was answered."""
+        average = seconds if self.small_seconds is None else self.small_seconds
+        # Capped: a slow answer while others had the processor means little.
+        self.small_seconds = average + 0.2 * (min(seconds, 2 * SMALL_SECONDS) - average)
 
     @property
     def version(self) -> str:

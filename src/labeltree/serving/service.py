@@ -34,10 +34,8 @@ from labeltree.serving.verification import Verifier
 
 _Result = TypeVar("_Result")
 
-#: A question of at most this many bytes is answered on the event loop, if the model has answered such questions in less
-#: than this many seconds: a thread would take longer.
+#: A question of at most this many bytes is answered on the event loop by a model that is fast.
 SMALL_BYTES = 4096
-SMALL_SECONDS = 0.002
 
 #: An answer with more labels is large: it takes longer to write than to predict.
 LARGE_LABELS = 10_000
@@ -176,7 +174,7 @@ class Service:
             if texts is not None:
                 features, exchange.model_seconds = await self._batches.read(served, texts)
                 arguments = (*arguments, features)
-            if is_small and served.small_seconds is not None and served.small_seconds < SMALL_SECONDS:
+            if is_small and served.is_fast:
                 result = timed()
             else:
                 threads = self._large if n_labels > LARGE_LABELS else self._threads
@@ -188,11 +186,7 @@ class Service:
             if exchange.model_seconds > 0:  # else it was refused or cancelled before the model was done
                 self.metrics.worked(served.name, n_rows, exchange.model_seconds)
         if is_small:  # requests without an answer do not count
-            seconds, average = exchange.model_seconds, served.small_seconds
-            if average is None:
-                average = seconds
-            # Capped: a slow answer while others had the processor means little.
-            served.small_seconds = average + 0.2 * (min(seconds, 2 * SMALL_SECONDS) - average)
+            served.took(exchange.model_seconds)
         return result
 
     async def learn(self, exchange: Exchange, served: ServedModel, examples: list[Example]) -> Receipt:

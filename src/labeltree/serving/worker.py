@@ -51,14 +51,15 @@ def serve(
     service = Service(settings, shared, worker)
     if announce is not None:
         announce()
+    application = create_application(service)
     config = uvicorn.Config(
-        create_application(service),
+        application,
         log_config=None,
         access_log=False,  # the gate logs requests
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        **protocol_of(settings.limits),
+        **protocol_of(settings.limits, application.state.fast_lane),
         timeout_graceful_shutdown=max(1, round(settings.grace_seconds)),
         ws="none",
         lifespan="on",

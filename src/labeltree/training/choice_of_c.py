@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,6 +44,17 @@ class ChosenC:
 
     C: list[float]
     losses: dict[float, list[float]]
+
+    def to_arrays(self) -> dict[str, NDArray[np.float64]]:
+        """Return arrays that `from_arrays` reads."""
+        losses = np.array(list(self.losses.values()), dtype=np.float64).ravel()
+        return {"C": np.array(self.C), "tried": np.array(list(self.losses)), "losses": losses}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float64]]) -> ChosenC:
+        """Return the choice that `to_arrays` has written."""
+        by_C = arrays["losses"].reshape(len(arrays["tried"]), len(arrays["C"]))
+        return cls(arrays["C"].tolist(), dict(zip(arrays["tried"].tolist(), by_C.tolist(), strict=True)))
 
 
 def choose_c(

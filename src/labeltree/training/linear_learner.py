@@ -11,7 +11,8 @@ from typing import Any
 from labeltree.calibration.fitting import level_maps_of_trial
 from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.model.block_weights import BlockWeights
-from labeltree.training.choice_of_c import choose_c
+from labeltree.training.array_folder import Arrays
+from labeltree.training.choice_of_c import ChosenC, choose_c
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree, weight_warnings
 from labeltree.training.run import Run
@@ -67,12 +68,16 @@ class LinearLearner(NodeLearner):
             if self.choose:
                 # Weights of labels bend probabilities on purpose: C is chosen without them.
                 unweighted = replace(examples, label_weight=None)
-                chosen = choose_c(tree, unweighted, self.settings, seed, run)
+                chosen = _kept_choice(tree, unweighted, self.settings, seed, run)
                 if chosen is not None:
                     self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
                     logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
             if self.calibrate:
-                maps = self._fit_maps(tree, examples, seed, run)
+                # A tree without maps has no arrays.
+                fitted = run.workplace.kept(
+                    "calibration", lambda: dict(self._fit_maps(tree, examples, seed, run) or {})
+                )
+                maps = fitted or None
             run.seconds["trial"] = time.perf_counter() - started
         self.choose = False
         self.maps.append(maps)
@@ -101,3 +106,16 @@ class LinearLearner(NodeLearner):
                 "smaller arity and max_leaves, and frequent_share=0"
             )
         return found
+
+
+def _kept_choice(
+    tree: LabelTree, examples: Examples, settings: SolverSettings, seed: int, run: Run
+) -> ChosenC | None:
+    """Choose C, unless an earlier run of the same training has; no arrays if there is nothing to choose by."""
+
+    def choose() -> Arrays:
+        chosen = choose_c(tree, examples, settings, seed, run)
+        return {} if chosen is None else dict(chosen.to_arrays())
+
+    arrays = run.workplace.kept("choice-of-C", choose)
+    return ChosenC.from_arrays(arrays) if arrays else None

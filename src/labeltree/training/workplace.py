@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from labeltree.data.atomic_file import FULL_DISK
 from labeltree.engines import Engine, InProcess, Task, current_engine
 from labeltree.progress import Phases
 from labeltree.training.array_folder import Arrays, ArrayWriter, map_arrays, write_arrays
@@ -83,6 +84,17 @@ class Workplace:
     def result(self, title: str, task: Task, phases: Phases) -> Arrays:
         """Run one task; its result is not kept for a training that resumes."""
         [(_, arrays)] = self._run(title, [task], phases)
+        return arrays
+
+    def kept(self, stage: str, compute: Callable[[], Arrays]) -> Arrays:
+        """Return what `compute` returns, in this process; what an earlier run has finished is not computed again."""
+        checkpoint = self._checkpoint(stage, [])
+        found = None if checkpoint is None else checkpoint.read(0)
+        if found is not None:
+            return {name: array.copy() for name, array in found.items()}
+        arrays = compute()
+        if checkpoint is not None:
+            checkpoint.write(0, arrays)
         return arrays
 
     def parts(self, stage: str, title: str, tasks: Sequence[Task], phases: Phases) -> list[Arrays]:
@@ -182,11 +194,32 @@ def workplace(
     """
     engine = current_engine()
     if checkpoint is not None:
-        with locked_checkpoint(Path(checkpoint), identity or {}) as opened:
+        advice = "finished parts are safe; make room and train again to resume"
+        with (
+            _naming_full_disk(Path(checkpoint), advice),
+            locked_checkpoint(Path(checkpoint), identity or {}) as opened,
+        ):
             yield Workplace(engine, opened.directory, identity, memory_of_run(memory, opened))
     elif memory is None and isinstance(engine, InProcess):
         yield Workplace(engine)
     else:
         # A model goes on to map files that are removed here; Windows keeps them.
-        with tempfile.TemporaryDirectory(prefix="labeltree-", ignore_cleanup_errors=True) as folder:
+        advice = "make room, or set TMPDIR to a directory on a larger disk"
+        with (
+            _naming_full_disk(Path(tempfile.gettempdir()), advice),
+            tempfile.TemporaryDirectory(prefix="labeltree-", ignore_cleanup_errors=True) as folder,
+        ):
             yield Workplace(engine, Path(folder), None, memory)
+
+
+@contextmanager
+def _naming_full_disk(directory: Path, advice: str) -> Iterator[None]:
+    """Say of a full disk which directory is on it, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL_DISK or error.filename is not None:
+            raise
+        raise OSError(
+            error.errno, f"{error.strerror} for the parts of a training: {advice}", str(directory)
+        ) from error

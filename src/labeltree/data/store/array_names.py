@@ -8,6 +8,8 @@ import numpy as np
 DOCUMENT_NAME = "store.json"
 #: The file that says how far a store is, until it is complete.
 PROGRESS_NAME = "unfinished.json"
+#: The directory inside that of a store where a store that replaces it is written.
+REPLACEMENT_NAME = ".replacement"
 
 #: The arrays that grow with the rows, and their types.
 ROW_ARRAYS = {

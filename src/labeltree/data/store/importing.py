@@ -78,7 +78,7 @@ def import_files(
     filter_labels : path, optional
         A file with lines 'row label', counted from 0: pairs that do not count when a model is evaluated on the store.
     overwrite : bool
-        Replace a store, or an unfinished import of other files.
+        Replace a store, which stays until the new one is complete, or an unfinished import of other files.
     n_jobs : int, optional
         Number of threads, as in scikit-learn. The store is the same for any number.
     progress : callable, optional

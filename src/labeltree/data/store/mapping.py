@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 from labeltree.errors import DataFormatError
 from labeltree.model_file.directory import open_inside
 
-from .array_names import DOCUMENT_NAME, PROGRESS_NAME, file_name, stored_type
+from .array_names import DOCUMENT_NAME, PROGRESS_NAME, REPLACEMENT_NAME, file_name, stored_type
 from .document import MAX_DOCUMENT_BYTES
+
+#: A directory with one of these is a store, complete or not.
+_SIGNS = (DOCUMENT_NAME, PROGRESS_NAME, REPLACEMENT_NAME)
 
 
 @contextmanager
@@ -32,7 +35,7 @@ def blaming_store(path: Path) -> Iterator[None]:
 
 def is_store(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a directory that has a store, complete or not."""
-    return any(os.path.lexists(os.path.join(path, name)) for name in (DOCUMENT_NAME, PROGRESS_NAME))
+    return any(os.path.lexists(os.path.join(path, name)) for name in _SIGNS)
 
 
 def read_document(path: Path) -> bytes:
@@ -44,7 +47,7 @@ def read_document(path: Path) -> bytes:
         with open_inside(path, DOCUMENT_NAME) as file:
             text = file.read(MAX_DOCUMENT_BYTES + 1)
     except FileNotFoundError:
-        if os.path.lexists(path / PROGRESS_NAME):
+        if is_store(path):
             raise ValueError(
                 "the store is not complete: run the command that writes it again to resume, or remove the directory"
             ) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import time
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from labeltree.data.atomic_file import open_atomic
+from labeltree.data.atomic_file import FULL_DISK, open_atomic
 from labeltree.errors import DataFormatError, ModelFileError
 from labeltree.labels.label_index import LabelIndex
 from labeltree.model_file.lock import ModelLock
@@ -26,7 +25,7 @@ from .label_table import LabelTable
 from .mapping import blaming_store, map_array
 from .progress_file import job_hash
 from .store import Store
-from .unfinished import clear, prepare, remove
+from .unfinished import discard, prepare, remove, replace_store
 from .written_rows import WrittenRows, checked_features, checked_labels
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 #: Rows are made safe after this many bytes or seconds.
 CHECKPOINT_BYTES = 1 << 28
 CHECKPOINT_SECONDS = 30.0
-
-#: Errors of a disk without room, and of a file or a user that must not have more.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class StoreWriter:
@@ -60,7 +56,7 @@ class StoreWriter:
     job : mapping of str to JSON values, optional
         Everything that the rows follow from, such as the names and sizes of files. Without it, nothing is resumed.
     overwrite : bool
-        Replace a store, or the unfinished store of another job.
+        Replace a store when the new one is complete, or the unfinished store of another job at once.
 
     Attributes
     ----------
@@ -109,7 +105,8 @@ class StoreWriter:
         own = {"writer": secrets.token_hex(16)} if job is None else dict(job)
         try:
             with blaming_store(self.path):
-                self._safe = self._progress = prepare(self.path, own, overwrite)
+                self._folder, self._progress = prepare(self.path, own, overwrite)
+                self._safe = self._progress
                 self._open_files()
                 self._read_columns()
             if self.n_rows == 0 and (labels is not None or vectorizer is not None):
@@ -148,7 +145,7 @@ class StoreWriter:
             arrays |= {f"text.{name}": values for name, values in learned.items()}
         with self._on_disk():
             for name, values in arrays.items():
-                self._files[name] = ArrayFile(self.path, name)
+                self._files[name] = ArrayFile(self._folder, name)
                 self._files[name].append(values)
         self._progress = replace(self._progress, text=text, items=self._sizes())
         self.checkpoint()
@@ -205,30 +202,36 @@ class StoreWriter:
         with self._on_disk():
             for file in self._files.values():
                 file.sync()
-            self._progress.write(self.path)
+            self._progress.write(self._folder)
         self._safe, self._since = self._progress, time.monotonic()
 
     def finish(self, sources: Sequence[Mapping[str, Any]] = ()) -> Store:
         """Complete the store and return it. `sources` are the files that its rows came from."""
         with self._on_disk():
             for name, values in self._extra.items():
-                self._files[name] = ArrayFile(self.path, name)
+                self._files[name] = ArrayFile(self._folder, name)
                 self._files[name].append(values)
             for file in self._files.values():
                 file.sync()
             document = self._document(sources).to_json()
-            with open_atomic(self.path / DOCUMENT_NAME) as written:
+            with open_atomic(self._folder / DOCUMENT_NAME) as written:
                 written.write(document)
-        remove(self.path, PROGRESS_NAME)
+        remove(self._folder, PROGRESS_NAME)
+        self._close_files()  # Windows moves only closed files
+        if self._folder != self.path:
+            replace_store(self.path)
         self.close()
         return Store(self.path)
 
     def close(self) -> None:
         """Let go of the files and of the lock; an unfinished store stays as it is."""
+        self._close_files()
+        self._lock.release()
+
+    def _close_files(self) -> None:
         for file in self._files.values():
             file.close()
         self._files = {}
-        self._lock.release()
 
     def __enter__(self) -> StoreWriter:
         return self
@@ -240,7 +243,7 @@ class StoreWriter:
             if kind is None:
                 self.finish()
             elif self.n_rows == 0 and not self.is_defined:
-                clear(self.path)  # nothing to resume: the same command works once its cause is mended
+                discard(self._folder)  # nothing to resume: the same command works once its cause is mended
             elif self._progress is not self._safe:
                 with suppress(OSError):  # what was safe before stays safe
                     self.checkpoint()
@@ -251,14 +254,14 @@ class StoreWriter:
         """Open the arrays that were begun, and begin those of rows."""
         items = self._progress.items
         for name in items.keys() | ROW_ARRAYS.keys():
-            self._files[name] = ArrayFile(self.path, name, items.get(name, 0))
+            self._files[name] = ArrayFile(self._folder, name, items.get(name, 0))
             if name.endswith(".indptr") and self._files[name].n_items == 0:
                 self._files[name].append([0])
 
     def _read_columns(self) -> None:
         """Read the labels and the number of features that were defined."""
         arrays = {
-            name: map_array(self.path, name, self._files[name].n_items)
+            name: map_array(self._folder, name, self._files[name].n_items)
             for name in (*LABEL_ARRAYS, *TEXT_ARRAYS)
             if name in self._files
         }
@@ -299,7 +302,7 @@ class StoreWriter:
         try:
             yield
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno not in FULL_DISK:
                 raise
             raise OSError(
                 error.errno,
