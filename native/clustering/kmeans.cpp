@@ -12,7 +12,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 512;
+constexpr int64_t kClusteredRowsPerTask = 512;
 constexpr int64_t kRowsPerChunk = 8192;
 constexpr float kNothingInCommon = 1e-6f;  // what rounding leaves of a row that was moved away
 
@@ -43,7 +43,7 @@ std::vector<int32_t> KMeans::run(const int32_t* rows, int32_t n, int k, uint64_t
     used = std::min<int64_t>(m, used == 0 ? static_cast<int64_t>(options_.first_sample) * k : 2 * used);
     double before = -1;
     for (int iteration = 0; iteration < options_.max_iter; ++iteration) {
-      parallel_ranges(n_threads(), used, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+      parallel_ranges(n_threads(), used, kClusteredRowsPerTask, [&](int64_t begin, int64_t end, int) {
         progress.check();
         compare(sample, begin, end, similarity.data());
       });

@@ -11,7 +11,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kLabelsPerTask = 256;
+constexpr int64_t kVectorsPerTask = 256;
 
 // A dense sum that knows which features it touched.
 class SparseSum {
@@ -69,15 +69,15 @@ LabelVectors label_vectors(const Examples& examples, float prune, const LabelRan
   const int32_t n_labels = range.size();
   progress.start(n_labels);
 
-  const int64_t n_tasks = (n_labels + kLabelsPerTask - 1) / kLabelsPerTask;
+  const int64_t n_tasks = (n_labels + kVectorsPerTask - 1) / kVectorsPerTask;
   LabelVectors vectors;
   vectors.n_features = features.n_features();
   vectors.begin.assign(n_labels + 1, 0);
   std::vector<FeatureRow> parts(n_tasks);
   std::vector<std::unique_ptr<SparseSum>> sums(std::max(n_threads, 1));
-  parallel_ranges(n_threads, n_labels, kLabelsPerTask, [&](int64_t first, int64_t last, int worker) {
+  parallel_ranges(n_threads, n_labels, kVectorsPerTask, [&](int64_t first, int64_t last, int worker) {
     if (!sums[worker]) sums[worker] = std::make_unique<SparseSum>(features.n_features());
-    FeatureRow& part = parts[first / kLabelsPerTask];
+    FeatureRow& part = parts[first / kVectorsPerTask];
     FeatureRow row;
     for (int64_t label = first; label < last; ++label) {
       progress.check();

@@ -8,14 +8,14 @@ namespace {
 
 // Narrow enough for several threads to share the root, and not too many for a flat tree.
 constexpr int32_t kTileColumns = 64;
-constexpr int32_t kMostParts = 64;
+constexpr int32_t kMostTiles = 64;
 // Products of an example and a column that make a task worth handing out.
 constexpr int64_t kTaskSize = 1024;
 // What the step of a column costs, in such products.
 constexpr int64_t kStepCost = 4;
 
 int32_t tile_width(int32_t n_columns) {
-  return std::max(kTileColumns, (n_columns + kMostParts - 1) / kMostParts);
+  return std::max(kTileColumns, (n_columns + kMostTiles - 1) / kMostTiles);
 }
 
 }  // namespace

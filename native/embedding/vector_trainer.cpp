@@ -13,7 +13,7 @@ namespace {
 // What random numbers are drawn for; see also word_layer.cpp.
 enum : uint64_t { kOrder = 1 };
 
-constexpr int64_t kRowsPerTask = 8;
+constexpr int64_t kBatchRowsPerTask = 8;
 // The fewest rows of a batch for each thread.
 constexpr int kRowsPerThread = 16;
 constexpr int64_t kWordsPerTask = 64;
@@ -66,7 +66,7 @@ void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Exa
                                 const int64_t* next_rows, int n_next, ExampleBatch& next) {
   const float rate = this->rate();
   hidden_.resize(batch.n_rows());
-  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  team.run_ranges(batch.n_rows(), kBatchRowsPerTask, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       words_.make_hidden(batch, static_cast<int>(row), n_visited_ + row, hidden_);
     }
@@ -74,7 +74,7 @@ void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Exa
   if (options_.hard_negatives > 0) add_hard_negatives(team, batch);
   // The next batch is read meanwhile: it does not depend on the vectors.
   nodes_.learn(team, batch, hidden_, rate, [&] { next.read(examples, next_rows, n_next); });
-  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  team.run_ranges(batch.n_rows(), kBatchRowsPerTask, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       nodes_.add_up_gradient(batch, static_cast<int>(row), hidden_);
       words_.drop_gradient(static_cast<int>(row), n_visited_ + row, hidden_);
@@ -91,7 +91,7 @@ void VectorTrainer::learn_batch(ThreadTeam& team, ExampleBatch& batch, const Exa
 
 void VectorTrainer::add_hard_negatives(ThreadTeam& team, ExampleBatch& batch) {
   hard_negatives_.resize(batch.n_rows());
-  team.run_ranges(batch.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  team.run_ranges(batch.n_rows(), kBatchRowsPerTask, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       nodes_.find_hard_negatives(batch, static_cast<int>(row), hidden_, hard_negatives_[row]);
     }

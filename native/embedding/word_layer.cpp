@@ -12,7 +12,7 @@ namespace {
 enum : uint64_t { kInitialVectors = 0, kDropout = 2 };
 
 // Words lie anywhere in memory: that of the word after the next is asked for in time.
-constexpr int64_t kAhead = 2;
+constexpr int64_t kWordsAhead = 2;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void WordLayer::learn(const ExampleBatch& batch, int64_t i, const HiddenRows& hi
                       AlignedFloats& scratch) {
   const WordEntries& words = batch.words();
   const int32_t word = words.by_word.item(i);
-  if (i + kAhead < words.by_word.n_items()) table_.prefetch(words.by_word.item(i + kAhead));
+  if (i + kWordsAhead < words.by_word.n_items()) table_.prefetch(words.by_word.item(i + kWordsAhead));
   if (!frozen_.empty() && frozen_[word]) return;
   const int64_t begin = words.by_word.begin(i), n = words.by_word.size(i);
   const VectorMatrix gradients{VectorType::float32, hidden.gradient(0), nullptr,

@@ -146,11 +146,11 @@ void place_ends(const std::vector<int64_t>& ends, int64_t offset, int64_t* indpt
 LabelledRows join_chunks(std::vector<Chunk>& chunks, const std::vector<ChunkPlace>& places, int n_threads) {
   LabelledRows result;
   const ChunkPlace& total = places.back();
-  result.feature_indptr = Array<int64_t>(total.row + 1);
-  result.feature_ids = Array<int32_t>(total.feature);
-  result.values = Array<float>(total.feature);
-  result.label_indptr = Array<int64_t>(total.row + 1);
-  result.label_ids = Array<int32_t>(total.label);
+  result.feature_indptr = OwnedArray<int64_t>(total.row + 1);
+  result.feature_ids = OwnedArray<int32_t>(total.feature);
+  result.values = OwnedArray<float>(total.feature);
+  result.label_indptr = OwnedArray<int64_t>(total.row + 1);
+  result.label_ids = OwnedArray<int32_t>(total.label);
   result.feature_indptr.items[0] = result.label_indptr.items[0] = 0;
   parallel_for(n_threads, static_cast<int64_t>(chunks.size()), [&](int64_t i, int) {
     const ParsedRows rows = std::move(chunks[i].rows);  // freed as we go

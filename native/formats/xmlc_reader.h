@@ -29,9 +29,9 @@ struct TextFormat {
 
 // An array that is filled by its maker and then handed on.
 template <class T>
-struct Array {
-  Array() = default;
-  explicit Array(int64_t size) : items(std::make_unique_for_overwrite<T[]>(size)), size(size) {}
+struct OwnedArray {
+  OwnedArray() = default;
+  explicit OwnedArray(int64_t size) : items(std::make_unique_for_overwrite<T[]>(size)), size(size) {}
   std::unique_ptr<T[]> items;
   int64_t size = 0;
 };
@@ -40,11 +40,11 @@ struct Array {
 struct LabelledRows {
   int64_t n_features = 0;
   int64_t n_labels = 0;
-  Array<int64_t> feature_indptr;
-  Array<int32_t> feature_ids;
-  Array<float> values;
-  Array<int64_t> label_indptr;
-  Array<int32_t> label_ids;
+  OwnedArray<int64_t> feature_indptr;
+  OwnedArray<int32_t> feature_ids;
+  OwnedArray<float> values;
+  OwnedArray<int64_t> label_indptr;
+  OwnedArray<int32_t> label_ids;
 };
 
 // The result, and the error reported for a faulty text, are the same for any number of threads.

@@ -8,13 +8,12 @@
 
 #include "core/interruption.h"
 #include "lanes/vector_kernels.h"
+#include "model/corrupt_model.h"
 #include "model/feature_index.h"
 
 namespace labeltree {
 
 namespace {
-
-[[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
 // Multiply-adds of dense features between two looks at whether to stop: some 50 ms.
 constexpr int64_t kProductsAtATime = int64_t{1} << 28;

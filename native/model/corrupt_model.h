@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace labeltree {
 
@@ -9,5 +10,7 @@ namespace labeltree {
 struct CorruptModel : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+[[noreturn]] inline void corrupt(const std::string& what) { throw CorruptModel(what); }
 
 }  // namespace labeltree

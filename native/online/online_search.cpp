@@ -11,7 +11,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 16;
+constexpr int64_t kOnlineRowsPerTask = 16;
 
 std::vector<uint8_t> allowed_nodes(const OnlineTree& tree, const Search& search) {
   if (search.allowed == nullptr) return {};
@@ -42,16 +42,17 @@ template <class Body>
 void for_rows(const OnlineTree& tree, const FeatureMatrix& features, const Search& search, const Body& body) {
   const std::vector<uint8_t> allowed = allowed_nodes(tree, search);
   const std::vector<double> node_weight = node_weights(tree, search);
-  parallel_ranges(search.n_threads, features.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-    OnlineSearch asker(tree, search, data_of(allowed), data_of(node_weight));
-    FeatureRow row;
-    for (int64_t i = begin; i < end; ++i) {
-      stop_if_interrupted();
-      row.clear();
-      features.append_entries(i, row);
-      body(i, row, asker);
-    }
-  });
+  parallel_ranges(search.n_threads, features.n_rows(), kOnlineRowsPerTask,
+                  [&](int64_t begin, int64_t end, int) {
+                    OnlineSearch asker(tree, search, data_of(allowed), data_of(node_weight));
+                    FeatureRow row;
+                    for (int64_t i = begin; i < end; ++i) {
+                      stop_if_interrupted();
+                      row.clear();
+                      features.append_entries(i, row);
+                      body(i, row, asker);
+                    }
+                  });
 }
 
 }  // namespace
@@ -175,7 +176,7 @@ void OnlineSearch::pairs(const OnlineTree& tree, const FeatureMatrix& features, 
                          const int32_t* labels, int64_t n, const Search& search, float* probabilities) {
   const std::vector<int64_t> starts = run_starts(rows, n);  // so that a row's blocks are expanded once
   const int64_t n_runs = static_cast<int64_t>(starts.size()) - 1;
-  parallel_ranges(search.n_threads, n_runs, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  parallel_ranges(search.n_threads, n_runs, kOnlineRowsPerTask, [&](int64_t begin, int64_t end, int) {
     OnlineSearch asker(tree, search);
     FeatureRow row;
     for (int64_t run = begin; run < end; ++run) {

@@ -5,17 +5,14 @@
 #include <map>
 #include <stdexcept>
 
+#include "core/append.h"
+
 namespace labeltree {
 
 namespace {
 
 void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
-}
-
-template <class T>
-void append(std::vector<T>& all, const std::vector<T>& part) {
-  all.insert(all.end(), part.begin(), part.end());
 }
 
 template <class T>

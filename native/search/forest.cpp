@@ -15,7 +15,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 64;
+constexpr int64_t kSearchRowsPerTask = 64;
 // The maximum number of rows that are answered side by side: the more rows, the more of them want one block.
 constexpr int64_t kMostSideBySide = 256;
 // The maximum number of blocks that the rows of a thread remember, together: 12 bytes for each.
@@ -98,7 +98,7 @@ void Forest::ask_tree(size_t t, const Rows& rows, size_t n, const StrategyOf& st
 
 template <class Body>
 void Forest::for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const {
-  const int64_t grain = std::max(kRowsPerTask, side_by_side);
+  const int64_t grain = std::max(kSearchRowsPerTask, side_by_side);
   parallel_ranges(n_threads, n_rows, grain, [&](int64_t begin, int64_t end, int) {
     const Lease lease(*this, side_by_side);
     for (int64_t row = begin; row < end; row += side_by_side) {

@@ -14,7 +14,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 64;
+constexpr int64_t kRerankedRowsPerTask = 64;
 constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
 // Better first. worth(c) is what labels are ranked by.
@@ -66,7 +66,7 @@ float RerankedForest::probability(float score) const {
 
 template <class Body>
 void RerankedForest::for_rows(int64_t n_rows, int n_threads, const Body& body) const {
-  parallel_ranges(n_threads, n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  parallel_ranges(n_threads, n_rows, kRerankedRowsPerTask, [&](int64_t begin, int64_t end, int) {
     auto scratch = pool_.take(1, [] { return std::make_unique<Scratch>(); });
     for (int64_t row = begin; row < end; ++row) body(row, *scratch[0]);
     pool_.give_back(scratch);

@@ -11,21 +11,22 @@ namespace labeltree {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& expected, const std::string& got) {
+[[noreturn]] void refuse_assignment(const std::string& expected, const std::string& got) {
   throw std::invalid_argument("assignment: expected " + expected + ", got " + got +
                               "; use the result of assign_rows for this tree and these examples");
 }
 
 void check_length(const char* name, int64_t expected, int64_t got) {
-  if (got != expected) fail(std::to_string(expected) + " entries of " + name, std::to_string(got));
+  if (got != expected)
+    refuse_assignment(std::to_string(expected) + " entries of " + name, std::to_string(got));
 }
 
 void check_node(const NodeRows& rows, int32_t node, int64_t n_rows) {
   int64_t before = -1;
   for (const int32_t* row = rows.begin(node); row != rows.begin(node) + rows.n_rows(node); ++row) {
     if (*row <= before || *row >= n_rows) {
-      fail("ascending rows below " + std::to_string(n_rows) + " of node " + std::to_string(node),
-           std::to_string(*row) + (before < 0 ? "" : " after " + std::to_string(before)));
+      refuse_assignment("ascending rows below " + std::to_string(n_rows) + " of node " + std::to_string(node),
+                        std::to_string(*row) + (before < 0 ? "" : " after " + std::to_string(before)));
     }
     before = *row;
   }
@@ -38,12 +39,14 @@ void check_children(const SiblingBlock& block, const NodeRows& rows) {
     for (const int32_t* row = rows.begin(v); row != rows.begin(v) + rows.n_rows(v); ++row) {
       at = std::lower_bound(at, end, *row);
       if (at == end || *at != *row) {
-        fail("rows of node " + std::to_string(v) + " that its parent has too", std::to_string(*row));
+        refuse_assignment("rows of node " + std::to_string(v) + " that its parent has too",
+                          std::to_string(*row));
       }
     }
     if (rows.weight == nullptr) continue;
     for (int64_t k = rows.row_begin[v]; k < rows.row_begin[v + 1]; ++k) {
-      if (!(rows.weight[k] >= 0)) fail("weights that are not below 0", std::to_string(rows.weight[k]));
+      if (!(rows.weight[k] >= 0))
+        refuse_assignment("weights that are not below 0", std::to_string(rows.weight[k]));
     }
   }
 }
@@ -54,18 +57,20 @@ void check_assignment(const GivenAssignment& given, const LabelTreeView& tree, c
                       const BlockRange& range, int n_threads, const Progress& progress) {
   const NodeRows& rows = given.view;
   check_length("row_begin", int64_t{tree.n_nodes} + 1, given.n_row_begin);
-  if (rows.row_begin[0] != 0) fail("row_begin that starts with 0", std::to_string(rows.row_begin[0]));
+  if (rows.row_begin[0] != 0)
+    refuse_assignment("row_begin that starts with 0", std::to_string(rows.row_begin[0]));
   for (int32_t v = 0; v < tree.n_nodes; ++v) {
     if (rows.n_rows(v) >= 0) continue;
-    fail("row_begin that does not decrease", std::to_string(rows.row_begin[v + 1]) + " after " +
-                                                 std::to_string(rows.row_begin[v]) + " at node " +
-                                                 std::to_string(v));
+    refuse_assignment("row_begin that does not decrease", std::to_string(rows.row_begin[v + 1]) + " after " +
+                                                              std::to_string(rows.row_begin[v]) +
+                                                              " at node " + std::to_string(v));
   }
   check_length("rows", rows.row_begin[tree.n_nodes], given.n_rows);
   const bool has_weight = rows.weight != nullptr, needs_weight = examples.label_weight != nullptr;
   if (has_weight != needs_weight) {
-    fail(needs_weight ? "weight, since labels have weights" : "no weight, since labels have no weights",
-         has_weight ? "one" : "none");
+    refuse_assignment(
+        needs_weight ? "weight, since labels have weights" : "no weight, since labels have no weights",
+        has_weight ? "one" : "none");
   }
   if (has_weight) check_length("weight", given.n_rows, given.n_weights);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/append.h"
 #include "core/parallel_for.h"
 #include "core/path_walker.h"
 #include "core/random.h"
@@ -10,12 +11,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 256;  // each has arrays of all nodes
-
-template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
+constexpr int64_t kHeldOutRowsPerTask = 256;  // each has arrays of all nodes
 
 }  // namespace
 
@@ -23,10 +19,10 @@ HeldOutNodes held_out_nodes(const BlockStore& store, const Examples& examples, b
                             double negative_share, uint64_t seed, int n_threads) {
   const LabelTreeView& tree = store.tree();
   const std::vector<int32_t> parent = parents(tree), leaf = leaves_of_labels(tree);
-  std::vector<HeldOutNodes> parts((examples.n_rows() + kRowsPerTask - 1) / kRowsPerTask);
+  std::vector<HeldOutNodes> parts((examples.n_rows() + kHeldOutRowsPerTask - 1) / kHeldOutRowsPerTask);
 
-  parallel_ranges(n_threads, examples.n_rows(), kRowsPerTask, [&](int64_t begin, int64_t end, int) {
-    HeldOutNodes& part = parts[begin / kRowsPerTask];
+  parallel_ranges(n_threads, examples.n_rows(), kHeldOutRowsPerTask, [&](int64_t begin, int64_t end, int) {
+    HeldOutNodes& part = parts[begin / kHeldOutRowsPerTask];
     PathWalker walker(tree, leaf, parent, nullptr);
     FeatureRow query;
     std::vector<int32_t> visited;

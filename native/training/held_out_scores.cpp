@@ -8,7 +8,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerCall = 4096;
+constexpr int64_t kScoredRowsPerCall = 4096;
 
 }  // namespace
 
@@ -33,9 +33,9 @@ void HeldOutScores::assign(const LocalBlock& rows, const StoredGroup& group, int
   scores_.reset(rows.n_rows() * lanes_);
   std::vector<const float*> dense;
   std::vector<float*> sums;
-  for (int64_t begin = 0; begin < rows.n_rows(); begin += kRowsPerCall) {
+  for (int64_t begin = 0; begin < rows.n_rows(); begin += kScoredRowsPerCall) {
     progress.check();
-    const int64_t end = std::min(rows.n_rows(), begin + kRowsPerCall);
+    const int64_t end = std::min(rows.n_rows(), begin + kScoredRowsPerCall);
     lane_kernels().multiply(sparse, begin, end, weights_.data(), lanes_, scores_.data());
     dense.clear();
     sums.clear();

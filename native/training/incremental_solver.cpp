@@ -11,7 +11,7 @@ namespace labeltree {
 namespace {
 
 // Rows between two looks at whether to stop: well under a second even for long rows.
-constexpr int64_t kRowsPerCall = 8192;
+constexpr int64_t kScheduledRowsPerCall = 8192;
 // SGD keeps weights divided by what the penalty has left of them. Below this, they are multiplied out.
 constexpr double kSmallestScale = 1e-9;
 
@@ -61,7 +61,7 @@ void IncrementalSolver::run(const GroupProblem& problem, uint64_t, const Progres
     const uint32_t* order = order_.shuffle(options_.seed, epoch, problem.row_number, n_rows);
     for (int64_t begin = 0; begin < n_rows; begin += pass.n_order) {
       progress.check();
-      pass.n_order = schedule(n_row_visits_, total, std::min(kRowsPerCall, n_rows - begin));
+      pass.n_order = schedule(n_row_visits_, total, std::min(kScheduledRowsPerCall, n_rows - begin));
       pass.order = order + begin;
       pass.rate = rate_.data();
       pass.penalty = penalty_.data();

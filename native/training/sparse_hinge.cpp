@@ -10,7 +10,7 @@ namespace labeltree {
 namespace {
 
 // Rows that are scored at a time.
-constexpr int64_t kRowsPerCall = 1024;
+constexpr int64_t kHingeRowsPerCall = 1024;
 // The maximum number of rows that a search makes active, or as many as are active already; and the number of
 // rows that are drawn at first.
 constexpr size_t kFewest = 64;
@@ -19,7 +19,7 @@ constexpr size_t kFewest = 64;
 constexpr int kRounds = 10;
 constexpr float kShareOfTolerance = 0.1f;
 // Rows that step between two looks at whether to stop.
-constexpr size_t kRowsPerCheck = 1024;
+constexpr size_t kHingeRowsPerCheck = 1024;
 
 // The larger violation, or of equal ones that of the first row.
 bool comes_first(const std::pair<float, int32_t>& a, const std::pair<float, int32_t>& b) {
@@ -72,7 +72,7 @@ void SparseHinge::prepare(const GroupProblem& problem, uint64_t seed, const Prog
   n_passes_ = n_searched_ = n_stepped_ = 0;
   sums_.reset(n_features_ * lanes_);
   weights_.reset(n_features_ * lanes_);
-  scores_.reset(kRowsPerCall * lanes_);
+  scores_.reset(kHingeRowsPerCall * lanes_);
   is_active_.assign(n_rows, 0);
   columns_.assign(problem.n_columns, Column());
   for (int lane = 0; lane < problem.n_columns; ++lane) {
@@ -128,7 +128,7 @@ bool SparseHinge::correct(int lane, Random& random, const Progress& progress) {
     random.shuffle(active.data(), static_cast<uint32_t>(active.size()));
     float largest = 0;
     for (size_t i = 0; i < active.size(); ++i) {
-      if (i % kRowsPerCheck == 0) progress.check();
+      if (i % kHingeRowsPerCheck == 0) progress.check();
       largest = std::max(largest, step(lane, active[i]));
     }
     has_moved |= largest > 0;
@@ -181,9 +181,9 @@ void SparseHinge::search(const Progress& progress) {
     column.loss = 0;
     column.violations.clear();
   }
-  for (int64_t begin = 0; begin < n_rows; begin += kRowsPerCall) {
+  for (int64_t begin = 0; begin < n_rows; begin += kHingeRowsPerCall) {
     progress.check();
-    const int64_t end = std::min(n_rows, begin + kRowsPerCall);
+    const int64_t end = std::min(n_rows, begin + kHingeRowsPerCall);
     LocalRows rows = problem_->rows.rows();
     rows.row_begin += begin;
     lane_kernels().multiply(rows, 0, end - begin, weights_.data(), width, scores_.data());

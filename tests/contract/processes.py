@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import multiprocessing
 import os
 import pickle
@@ -19,15 +21,18 @@ import pytest
 from tests.contract.problem import N_LABELS, Contract, assert_same_answers, lists, problem
 from tests.documents import documents
 
-# A program that trains what is pickled in its first argument and leaves the best labels in its second.
+# A program that trains what is pickled in each file that it is told of, and leaves the best labels in another.
 TRAINER = """
 import pickle, sys
-model, X, y = pickle.load(open(sys.argv[1], "rb"))
-with open(sys.argv[2], "wb") as out:
-    pickle.dump(tuple(model.fit(X, y).predict_topk(X, k=5)), out)
+for line in sys.stdin:
+    task, answer = line.rstrip("\\n").split("\\t")
+    model, X, y = pickle.load(open(task, "rb"))
+    with open(answer, "wb") as out:
+        pickle.dump(tuple(model.fit(X, y).predict_topk(X, k=5)), out)
+    print("trained", flush=True)
 """
 
-# The same, but it says when it starts and when it was interrupted.
+# A program that trains what is pickled in its first argument, and says when it starts and when it was interrupted.
 INTERRUPTED_TRAINER = """
 import pathlib, pickle, sys, threading, time
 model, X, y = pickle.load(open(sys.argv[1], "rb"))
@@ -42,9 +47,28 @@ except KeyboardInterrupt:
 """
 
 
-def start(program: str, *arguments: Path, **environment: str) -> subprocess.Popen[bytes]:
+def start(program: str, *arguments: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-W", "error", "-c", program, *map(str, arguments)]
-    return subprocess.Popen(command, env={**os.environ, **environment}, cwd=arguments[0].parent)
+    return subprocess.Popen(command, cwd=arguments[0].parent)
+
+
+@functools.cache
+def trainers() -> dict[str, subprocess.Popen[str]]:
+    """A process for each of three hash seeds, shared by all classes: imports take longer than trainings."""
+    command = [sys.executable, "-W", "error", "-c", TRAINER]
+    started = {}
+    for seed in "012":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        started[seed] = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+    atexit.register(end, started)
+    return started
+
+
+def end(processes: dict[str, subprocess.Popen[str]]) -> None:
+    for process in processes.values():
+        process.communicate(timeout=60)  # it ends where its input does
 
 
 def wait_for(path: Path, seconds: float = 60) -> None:
@@ -113,10 +137,11 @@ class ProcessContract(Contract):
         named = [set(row) for row in lists(y, lambda j: j if j % 2 else f"label {j}")]
         task = tmp_path / "task"
         task.write_bytes(pickle.dumps((make_classifier(), X, [["first"], *named[1:]])))
-        runs = [(seed, tmp_path / f"answer {seed}") for seed in "012"]
-        started = [start(TRAINER, task, answer, PYTHONHASHSEED=seed) for seed, answer in runs]
-        assert [process.wait(timeout=60) for process in started] == [0, 0, 0]
-        answers = [pickle.loads(answer.read_bytes()) for _, answer in runs]
+        for seed, trainer in trainers().items():
+            trainer.stdin.write(f"{task}\t{tmp_path / seed}\n")
+            trainer.stdin.flush()
+        assert [trainer.stdout.readline() for trainer in trainers().values()] == ["trained\n"] * 3
+        answers = [pickle.loads((tmp_path / seed).read_bytes()) for seed in trainers()]
         expected = make_classifier().fit(X, [["first"], *named[1:]]).predict_topk(X, k=5)
         for labels, probabilities in answers:
             np.testing.assert_array_equal(probabilities, expected.probabilities)

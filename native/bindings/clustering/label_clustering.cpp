@@ -63,8 +63,8 @@ nb::tuple cluster_below(const Vectors& vectors, const BoundExamples& examples,
   return tree_arrays(std::move(tree));
 }
 
-nb::tuple join(Array<int32_t> child_begin, Array<int32_t> label, Array<int32_t> open_node,
-               const Items<nb::tuple>& subtrees) {
+nb::tuple join_trees(Array<int32_t> child_begin, Array<int32_t> label, Array<int32_t> open_node,
+                     const Items<nb::tuple>& subtrees) {
   const auto span = [](const Array<int32_t>& array) {
     return Span<int32_t>{array.data(), static_cast<int64_t>(array.size())};
   };
@@ -126,7 +126,7 @@ void bind_label_clustering(nb::module_& m) {
           nb::arg("seed") = by_default.seed, nb::arg("n_threads") = by_default.n_threads);
   def_clustering<LabelVectors>(m);
   def_clustering<BoundFeatures>(m);
-  m.def("join_subtrees", &join, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
+  m.def("join_subtrees", &join_trees, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("open_node").noconvert(), nb::arg("subtrees"),
         "The tree of cluster_labels, given the top and what cluster_subtree found for each open node: "
         "child_begin and label.");

@@ -36,7 +36,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> view_of(std::vector<T>& values, nb::handl
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(values.data(), 1, shape, owner);
 }
 
-LabelVectors join(const LabelVectors& first, const LabelVectors& second) {
+LabelVectors join_label_vectors(const LabelVectors& first, const LabelVectors& second) {
   require(first.n_labels() == second.n_labels(), "both must be vectors of the same labels");
   require(first.n_features + second.n_features < INT32_MAX,
           "features and labels together must be fewer than 2,147,483,647");
@@ -63,7 +63,7 @@ void bind_label_vectors(nb::module_& m) {
   def_make<cooccurrence_vectors>(
       m, "cooccurrence_vectors",
       "The sums of the label sets of the examples of each label, or of each label from first to last - 1.");
-  m.def("join_vectors", &join, nb::arg("first"), nb::arg("second"),
+  m.def("join_vectors", &join_label_vectors, nb::arg("first"), nb::arg("second"),
         "Vectors of two kinds side by side, of the same weight.");
 }
 

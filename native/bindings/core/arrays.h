@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,6 +24,11 @@ template <class T>
 using OutArray = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> as_span(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
 
 // Hands a vector over to NumPy without a copy, as an array of this shape.
 template <size_t Dimensions, class T, class Allocator>

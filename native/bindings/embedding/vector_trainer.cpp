@@ -53,7 +53,7 @@ void set_words(BoundTrainer& bound, Array<int64_t> index, Matrix<float> vectors,
   }
 }
 
-void learn(BoundTrainer& bound, const BoundExamples& examples, Progress& progress) {
+void learn_batches(BoundTrainer& bound, const BoundExamples& examples, Progress& progress) {
   VectorTrainer& trainer = *bound.trainer;
   check_labels_of(examples.view, trainer.blocks().tree());
   require(examples.view.features.n_features() == trainer.word_table().n_vectors(),
@@ -128,7 +128,7 @@ void bind_vector_trainer(nb::module_& m) {
            nb::sig("def __init__(self, tree: Tree, n_features: int, options: VectorOptions) -> None"))
       .def("set_words", &set_words, nb::arg("index").noconvert(), nb::arg("vectors").noconvert(),
            nb::arg("frozen"), "Set the vectors of some words before training; frozen ones do not change.")
-      .def("learn", &learn, nb::arg("examples"), nb::arg("progress"),
+      .def("learn", &learn_batches, nb::arg("examples"), nb::arg("progress"),
            "Learn all examples once, in random order; progress counts the examples of all calls.")
       .def("arrays", &arrays, "Return the vectors of words and nodes, and the biases of nodes.");
 }

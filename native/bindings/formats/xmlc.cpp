@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bindings/bindings.h"
+#include "bindings/core/arrays.h"
 #include "formats/xmlc_reader.h"
 #include "formats/xmlc_writer.h"
 
@@ -14,23 +15,15 @@ using namespace nb::literals;
 namespace labeltree {
 namespace {
 
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::span<const T> as_span(const Input<T>& array) {
-  return {array.data(), array.size()};
-}
-
 // Hands the items to NumPy without a copy.
 template <class T>
-auto to_numpy(Array<T> array) {
+auto hand_over(OwnedArray<T> array) {
   T* const items = array.items.release();
   const nb::capsule owner(items, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return nb::ndarray<nb::numpy, T, nb::ndim<1>>(items, {static_cast<size_t>(array.size)}, owner);
 }
 
-auto read(const Input<uint8_t>& text, HeaderRule header, int64_t first_feature, int64_t first_label,
+auto read(const Array<uint8_t>& text, HeaderRule header, int64_t first_feature, int64_t first_label,
           std::optional<int64_t> n_features, std::optional<int64_t> n_labels, bool comments, int n_threads,
           int64_t chunk_bytes) {
   LabelledRows rows;
@@ -40,14 +33,14 @@ auto read(const Input<uint8_t>& text, HeaderRule header, int64_t first_feature, 
     rows = read_text_format(
         view, {header, first_feature, first_label, n_features, n_labels, comments, chunk_bytes}, n_threads);
   }
-  return nb::make_tuple(rows.n_features, rows.n_labels, to_numpy(std::move(rows.feature_indptr)),
-                        to_numpy(std::move(rows.feature_ids)), to_numpy(std::move(rows.values)),
-                        to_numpy(std::move(rows.label_indptr)), to_numpy(std::move(rows.label_ids)));
+  return nb::make_tuple(rows.n_features, rows.n_labels, hand_over(std::move(rows.feature_indptr)),
+                        hand_over(std::move(rows.feature_ids)), hand_over(std::move(rows.values)),
+                        hand_over(std::move(rows.label_indptr)), hand_over(std::move(rows.label_ids)));
 }
 
-nb::bytes format(const Input<int64_t>& feature_indptr, const Input<int32_t>& feature_ids,
-                 const Input<float>& values, const Input<int64_t>& label_indptr,
-                 const Input<int32_t>& label_ids) {
+nb::bytes format(const Array<int64_t>& feature_indptr, const Array<int32_t>& feature_ids,
+                 const Array<float>& values, const Array<int64_t>& label_indptr,
+                 const Array<int32_t>& label_ids) {
   std::string text;
   {
     const nb::gil_scoped_release release;

@@ -69,10 +69,10 @@ std::string overflow_message(int64_t number, const FeatureRow& row) {
   return message.str();
 }
 
-void learn(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
-           Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
-           const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
-           std::optional<OutMatrix<float>> probabilities) {
+void learn_rows(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
+                Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
+                const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
+                std::optional<OutMatrix<float>> probabilities) {
   const int64_t n_rows = features.matrix.n_rows();
   const LabelMatrixView labels = label_view(label_indptr, label_indices, n_rows);
   if (sample_weight) require_length(sample_weight->size(), n_rows, "sample_weight", "row of X");
@@ -259,7 +259,7 @@ void bind_online_tree(nb::module_& m) {
       .def_static("from_store", &from_store, nb::arg("options"), nb::arg("policy"), nb::arg("store"),
                   "A tree that goes on from trained weights.")
       .def("state", &state_arrays, "All there is, as arrays.")
-      .def("learn", &learn, nb::arg("features"), nb::arg("label_indptr").noconvert(),
+      .def("learn", &learn_rows, nb::arg("features"), nb::arg("label_indptr").noconvert(),
            nb::arg("label_indices").noconvert(), nb::arg("rows").noconvert(),
            nb::arg("sample_weight").noconvert() = nb::none(), nb::arg("search") = nb::none(),
            nb::arg("labels").noconvert() = nb::none(), nb::arg("probabilities").noconvert() = nb::none(),

@@ -29,8 +29,8 @@ struct BoundRerankedForest {
   }
 };
 
-void make_forest(BoundRerankedForest* self, nb::object forest, nb::object columns, const nb::dict& map,
-                 int64_t n_proposed, float least) {
+void make_reranked_forest(BoundRerankedForest* self, nb::object forest, nb::object columns,
+                          const nb::dict& map, int64_t n_proposed, float least) {
   auto made = std::make_unique<RerankedForest>(nb::cast<const BoundForest&>(forest).forest,
                                                nb::cast<const BoundColumns&>(columns).columns,
                                                stored_maps(map), n_proposed, least);
@@ -43,7 +43,7 @@ void bind_reranked_forest(nb::module_& m) {
   nb::class_<BoundRerankedForest> c(
       m, "RerankedForest", nb::type_slots(reference_slots<BoundRerankedForest>),
       "Trees that propose labels, and a classifier for each label that ranks the proposals.");
-  c.def("__init__", &make_forest, nb::arg("forest"), nb::arg("columns"), nb::arg("map"),
+  c.def("__init__", &make_reranked_forest, nb::arg("forest"), nb::arg("columns"), nb::arg("map"),
         nb::arg("n_proposed"), nb::arg("least"),
         nb::sig("def __init__(self, forest: Forest, columns: LabelColumns, map: dict, n_proposed: int, "
                 "least: float) -> None"));

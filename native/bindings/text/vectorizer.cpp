@@ -30,11 +30,6 @@ namespace {
 // UTF-8 bytes of terms one after another, and where each begins.
 using TermArrays = std::pair<Array<uint8_t>, Array<int64_t>>;
 
-template <class T>
-std::span<const T> as_span(const Array<T>& array) {
-  return {array.data(), array.size()};
-}
-
 std::string_view as_text(const Array<uint8_t>& array) {
   return {reinterpret_cast<const char*>(array.data()), array.size()};
 }

@@ -10,9 +10,10 @@ namespace labeltree {
 
 namespace {
 
-nb::dict train(const BoundTree& tree, const BoundExamples& examples, const SolverOptions& options,
-               Progress& progress, const std::optional<nb::dict>& assignment, int64_t first_block,
-               int64_t last_block) {
+nb::dict bound_train_blocks(const BoundTree& tree, const BoundExamples& examples,
+                            const SolverOptions& options, Progress& progress,
+                            const std::optional<nb::dict>& assignment, int64_t first_block,
+                            int64_t last_block) {
   check_labels_of(examples.view, tree.view);
   const BlockRange range = block_range(tree.view, first_block, last_block);
   Assignment assigned(assignment);
@@ -33,8 +34,9 @@ nb::dict train(const BoundTree& tree, const BoundExamples& examples, const Solve
 }  // namespace
 
 void bind_block_solver(nb::module_& m) {
-  m.def("train_blocks", &train, nb::arg("tree"), nb::arg("examples"), nb::arg("options"), nb::arg("progress"),
-        nb::arg("assignment") = nb::none(), nb::arg("first_block") = 0, nb::arg("last_block") = -1,
+  m.def("train_blocks", &bound_train_blocks, nb::arg("tree"), nb::arg("examples"), nb::arg("options"),
+        nb::arg("progress"), nb::arg("assignment") = nb::none(), nb::arg("first_block") = 0,
+        nb::arg("last_block") = -1,
         "Train the node classifiers of a tree, or those of a range of its blocks; returns the arrays of the "
         "blocks and a report. `assignment` is the result of assign_rows, which is found if not given. The "
         "arrays of a range count from 0; otherwise they are those of the whole.");

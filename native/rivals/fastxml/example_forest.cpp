@@ -15,13 +15,11 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kRowsPerTask = 64;
+constexpr int64_t kForestRowsPerTask = 64;
 // A mean with this many times the features of a row is searched by bisection, not scanned.
 constexpr int64_t kSearchFrom = 8;
 // From here on log(1 + exp(x)) is x, to the last digit.
 constexpr double kFar = 40;
-
-[[noreturn]] void corrupt(const std::string& what) { throw CorruptModel(what); }
 
 void check_offsets(const Span<int64_t>& offsets, int64_t n, int64_t last, const char* name) {
   if (offsets.size != n + 1) corrupt(std::string(name) + " has the wrong length");
@@ -122,7 +120,7 @@ class ExampleForest::Lease {
 
 template <class Body>
 void ExampleForest::for_rows(int64_t n_rows, int n_threads, const Body& body) const {
-  parallel_ranges(n_threads, n_rows, kRowsPerTask, [&](int64_t begin, int64_t end, int) {
+  parallel_ranges(n_threads, n_rows, kForestRowsPerTask, [&](int64_t begin, int64_t end, int) {
     Lease lease(*this);
     for (int64_t row = begin; row < end; ++row) {
       stop_if_interrupted();

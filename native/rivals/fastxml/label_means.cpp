@@ -11,7 +11,7 @@ namespace labeltree {
 
 namespace {
 
-constexpr int64_t kLabelsPerTask = 256;
+constexpr int64_t kMeansPerTask = 256;
 
 }  // namespace
 
@@ -31,12 +31,12 @@ LabelMeans label_means(const Examples& examples, int n_threads, Progress& progre
   LabelMeans means;
   means.begin.assign(n_labels + 1, 0);
   means.square.assign(n_labels, 0.0f);
-  std::vector<FeatureRow> parts((n_labels + kLabelsPerTask - 1) / kLabelsPerTask);
+  std::vector<FeatureRow> parts((n_labels + kMeansPerTask - 1) / kMeansPerTask);
   std::vector<std::vector<double>> sums(std::max(n_threads, 1));  // per worker and feature
-  parallel_ranges(n_threads, n_labels, kLabelsPerTask, [&](int64_t first, int64_t last, int worker) {
+  parallel_ranges(n_threads, n_labels, kMeansPerTask, [&](int64_t first, int64_t last, int worker) {
     std::vector<double>& sum = sums[worker];
     sum.resize(features.n_features(), 0.0);
-    FeatureRow& part = parts[first / kLabelsPerTask];
+    FeatureRow& part = parts[first / kMeansPerTask];
     FeatureRow row;
     std::vector<int32_t> touched;
     for (int64_t label = first; label < last; ++label) {

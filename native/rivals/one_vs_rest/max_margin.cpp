@@ -26,7 +26,7 @@ constexpr int64_t kExamplesPerWorker = 4;
 // An example whose part of the duality gap is below this share of what it may be rests.
 constexpr double kRestingShare = 0.1;
 // How many features ahead the memory of sums is asked for.
-constexpr int64_t kAhead = 4;
+constexpr int64_t kFeaturesAhead = 4;
 
 // What the labels of an example lack.
 struct Violation {
@@ -298,9 +298,9 @@ void MaxMargin::step(int64_t begin, int64_t n) {
 void MaxMargin::add_steps(int64_t e, int32_t share) {
   const int64_t end = rows_.row_begin[e + 1];
   for (int64_t k = rows_.row_begin[e]; k < end; ++k) {
-    if (k + kAhead < end && rows_.index[k + kAhead] % n_workers_ == share) {
+    if (k + kFeaturesAhead < end && rows_.index[k + kFeaturesAhead] % n_workers_ == share) {
       for (const ActiveLabel& active : examples_[e].active) {
-        weights_->prefetch(rows_.index[k + kAhead], active.label);
+        weights_->prefetch(rows_.index[k + kFeaturesAhead], active.label);
       }
     }
     if (rows_.index[k] % n_workers_ != share) continue;

@@ -34,7 +34,7 @@ struct LabelRows {
 };
 
 // What a thread needs for itself.
-struct Worker {
+struct ColumnWorker {
   LocalBlockMaker maker;
   std::unique_ptr<GroupSolver> solver;
 };
@@ -70,14 +70,14 @@ class ColumnTrainer {
       LocalBlockMaker maker(features_.n_features());
       everything_ = copy_rows(std::move(all_rows), maker);
     }
-    std::vector<std::unique_ptr<Worker>> workers(std::max(options_.n_threads, 1));
+    std::vector<std::unique_ptr<ColumnWorker>> workers(std::max(options_.n_threads, 1));
     parallel_for(options_.n_threads, static_cast<int64_t>(tasks.size()), [&](int64_t task, int number) {
       progress_.check();
-      std::unique_ptr<Worker>& worker = workers[number];
+      std::unique_ptr<ColumnWorker>& worker = workers[number];
       if (!worker) {
         // Only workers that copy rows need the table of all features.
-        worker.reset(
-            new Worker{LocalBlockMaker(negative_ ? features_.n_features() : 0), make_group_solver(options_)});
+        worker.reset(new ColumnWorker{LocalBlockMaker(negative_ ? features_.n_features() : 0),
+                                      make_group_solver(options_)});
       }
       train_group(tasks[task], *worker);
       progress_.advance(1);
@@ -141,7 +141,7 @@ class ColumnTrainer {
     return positive;
   }
 
-  void train_group(int64_t group, Worker& worker) {
+  void train_group(int64_t group, ColumnWorker& worker) {
     const int32_t* labels = plan_.label + plan_.group_begin[group];
     const int n_columns = static_cast<int>(plan_.group_begin[group + 1] - plan_.group_begin[group]);
     const uint64_t seed = mix_seed(options_.seed, group);

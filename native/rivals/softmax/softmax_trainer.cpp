@@ -40,7 +40,7 @@ std::vector<int32_t> labels_below(const LabelTreeView& tree, const NodeAssignmen
   return count;
 }
 
-struct Worker {
+struct SoftmaxWorker {
   LocalBlockMaker maker;
   DualDescent mirrored_solver;
   SoftmaxDescent softmax_solver;
@@ -87,8 +87,8 @@ class SoftmaxTrainer {
 
   void plan();
   void solve();
-  void solve_mirrored(Block& block, uint64_t seed, Worker& worker);
-  void solve_softmax(Block& block, uint64_t seed, Worker& worker);
+  void solve_mirrored(Block& block, uint64_t seed, SoftmaxWorker& worker);
+  void solve_softmax(Block& block, uint64_t seed, SoftmaxWorker& worker);
   template <class Visit>
   void visit_parts(const Block& block, const Visit& visit) const;
   float cost_of(int32_t row, int64_t n_labels) const;
@@ -155,25 +155,25 @@ void SoftmaxTrainer::solve() {
   int64_t total = 0;
   for (const size_t task : tasks) total += n_rows(task);
   progress_.start(total);
-  std::vector<std::unique_ptr<Worker>> workers(std::max(options_.n_threads, 1));
-  parallel_for(static_cast<int>(workers.size()), static_cast<int64_t>(tasks.size()),
-               [&](int64_t task, int number) {
-                 progress_.check();
-                 std::unique_ptr<Worker>& worker = workers[number];
-                 if (!worker) {
-                   worker.reset(new Worker{LocalBlockMaker(features_.n_features()),
-                                           DualDescent(Loss::logistic, options_.tol, options_.max_iter),
-                                           SoftmaxDescent(options_.tol, options_.max_iter)});
-                 }
-                 Block& block = blocks_[tasks[task]];
-                 const uint64_t seed = mix_seed(options_.seed, tasks[task]);
-                 if (tree_.n_children(block.node) == 2) {
-                   solve_mirrored(block, seed, *worker);
-                 } else {
-                   solve_softmax(block, seed, *worker);
-                 }
-                 progress_.advance(assignment_.n_rows(block.node));
-               });
+  std::vector<std::unique_ptr<SoftmaxWorker>> workers(std::max(options_.n_threads, 1));
+  parallel_for(
+      static_cast<int>(workers.size()), static_cast<int64_t>(tasks.size()), [&](int64_t task, int number) {
+        progress_.check();
+        std::unique_ptr<SoftmaxWorker>& worker = workers[number];
+        if (!worker) {
+          worker.reset(new SoftmaxWorker{LocalBlockMaker(features_.n_features()),
+                                         DualDescent(Loss::logistic, options_.tol, options_.max_iter),
+                                         SoftmaxDescent(options_.tol, options_.max_iter)});
+        }
+        Block& block = blocks_[tasks[task]];
+        const uint64_t seed = mix_seed(options_.seed, tasks[task]);
+        if (tree_.n_children(block.node) == 2) {
+          solve_mirrored(block, seed, *worker);
+        } else {
+          solve_softmax(block, seed, *worker);
+        }
+        progress_.advance(assignment_.n_rows(block.node));
+      });
 }
 
 // Calls visit(row, n_labels, parts) for every example: how many of its labels are below the block's node, and
@@ -217,7 +217,7 @@ float SoftmaxTrainer::cost_of(int32_t row, int64_t n_labels) const {
 }
 
 // An example that has labels below both children is one of either class.
-void SoftmaxTrainer::solve_mirrored(Block& block, uint64_t seed, Worker& worker) {
+void SoftmaxTrainer::solve_mirrored(Block& block, uint64_t seed, SoftmaxWorker& worker) {
   std::vector<int32_t> rows;
   std::vector<float> cost;
   std::vector<uint32_t> positive;
@@ -245,7 +245,7 @@ void SoftmaxTrainer::solve_mirrored(Block& block, uint64_t seed, Worker& worker)
   tell(block, worker.mirrored_solver, worker.mirrored_solver.n_unconverged());
 }
 
-void SoftmaxTrainer::solve_softmax(Block& block, uint64_t seed, Worker& worker) {
+void SoftmaxTrainer::solve_softmax(Block& block, uint64_t seed, SoftmaxWorker& worker) {
   std::vector<int32_t> rows;
   std::vector<float> cost;
   ClassShares shares;

@@ -11,8 +11,8 @@ namespace labeltree {
 
 namespace {
 
-BoundExampleForest make_forest(nb::dict arrays, int32_t n_labels, int64_t n_features, double gamma,
-                               double alpha) {
+BoundExampleForest make_example_forest(nb::dict arrays, int32_t n_labels, int64_t n_features, double gamma,
+                                       double alpha) {
   BoundExampleForest bound;
   const auto view = [&]<class T>(const char* name, Span<T>& to) {
     nb::object object = arrays[name];
@@ -61,7 +61,7 @@ void bind_example_forest(nb::module_& m) {
        "__init__",
        [](BoundExampleForest* self, nb::dict arrays, int32_t n_labels, int64_t n_features, double gamma,
           double alpha) {
-         new (self) BoundExampleForest(make_forest(arrays, n_labels, n_features, gamma, alpha));
+         new (self) BoundExampleForest(make_example_forest(arrays, n_labels, n_features, gamma, alpha));
        },
        nb::arg("arrays"), nb::arg("n_labels"), nb::arg("n_features"), nb::arg("gamma") = 0.0,
        nb::arg("alpha") = 1.0)

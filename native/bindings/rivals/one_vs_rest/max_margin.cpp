@@ -7,7 +7,8 @@ namespace labeltree {
 
 namespace {
 
-nb::dict train(const BoundExamples& examples, const MaxMarginOptions& options, Progress& progress) {
+nb::dict bound_train_max_margin(const BoundExamples& examples, const MaxMarginOptions& options,
+                                Progress& progress) {
   BlockArrays arrays;
   MaxMarginReport report;
   {
@@ -36,7 +37,8 @@ void bind_max_margin(nb::module_& m) {
           nb::arg("tol") = by_default.tol, nb::arg("max_iter") = by_default.max_iter,
           nb::arg("bias") = by_default.bias, nb::arg("prune") = by_default.prune,
           nb::arg("seed") = by_default.seed, nb::arg("n_threads") = by_default.n_threads);
-  m.def("train_max_margin", &train, nb::arg("examples"), nb::arg("options"), nb::arg("progress"),
+  m.def("train_max_margin", &bound_train_max_margin, nb::arg("examples"), nb::arg("options"),
+        nb::arg("progress"),
         "Train all labels of a flat tree for a margin; returns the arrays of the blocks and a report.");
 }
 

@@ -88,8 +88,9 @@ void make_negatives(BoundNegatives* self, nb::object label_indptr, nb::object la
   new (self) BoundNegatives{{labels, n_random}, indices.size(), label_indptr, label_indices};
 }
 
-void train(const BoundExamples& examples, const BoundPlan& plan, const BoundNegatives* negatives,
-           const SolverOptions& options, nb::callable finished, Progress& progress) {
+void bound_train_columns(const BoundExamples& examples, const BoundPlan& plan,
+                         const BoundNegatives* negatives, const SolverOptions& options, nb::callable finished,
+                         Progress& progress) {
   const int32_t n_labels = examples.view.n_labels;
   for (int64_t i = 0; i < plan.plan.group_begin[plan.plan.n_groups]; ++i) {
     require(plan.plan.label[i] >= 0 && plan.plan.label[i] < n_labels, "a label is out of range");
@@ -162,8 +163,8 @@ void bind_one_vs_rest(nb::module_& m) {
            nb::arg("n_random"),
            nb::sig("def __init__(self, label_indptr: NDArray[numpy.int64], label_indices: "
                    "NDArray[numpy.int32], n_random: int) -> None"));
-  m.def("train_columns", &train, nb::arg("examples"), nb::arg("plan"), nb::arg("negatives").none(),
-        nb::arg("options"), nb::arg("finished"), nb::arg("progress"),
+  m.def("train_columns", &bound_train_columns, nb::arg("examples"), nb::arg("plan"),
+        nb::arg("negatives").none(), nb::arg("options"), nb::arg("finished"), nb::arg("progress"),
         "Train the columns of labels against all rows, or some; finished(number, arrays) is called for every "
         "chunk.");
   m.def("merge_columns", &merge, nb::arg("chunks"), nb::arg("always"), nb::arg("n_labels"),

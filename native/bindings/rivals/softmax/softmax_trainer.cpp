@@ -7,8 +7,8 @@ namespace labeltree {
 
 namespace {
 
-nb::dict train(const BoundTree& tree, const BoundExamples& examples, const SolverOptions& options,
-               Progress& progress) {
+nb::dict bound_train_softmax(const BoundTree& tree, const BoundExamples& examples,
+                             const SolverOptions& options, Progress& progress) {
   check_labels_of(examples.view, tree.view);
   BlockArrays arrays;
   TrainingReport report;
@@ -22,7 +22,7 @@ nb::dict train(const BoundTree& tree, const BoundExamples& examples, const Solve
 }  // namespace
 
 void bind_softmax_trainer(nb::module_& m) {
-  m.def("train_softmax", &train, nb::arg("tree"), nb::arg("examples"), nb::arg("options"),
+  m.def("train_softmax", &bound_train_softmax, nb::arg("tree"), nb::arg("examples"), nb::arg("options"),
         nb::arg("progress"),
         "Train hierarchical softmax on a tree; returns the arrays of the blocks and a report.");
 }
