@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def dry_run(tables: Sequence[Table], tuner: Tuner, options: argparse.Namespace) -> int:
     """Say what is finished, what is to do and how long that will take."""
     store = tuner.series.store
-    estimates, wanted = Estimates(store), {}
+    estimates = Estimates(store)
+    wanted: dict[str, Run] = {}
     for table in tables:
         for runs in plan(table, options, tuner).values():
             wanted |= {run.key(): run for run in runs}
