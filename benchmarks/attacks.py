@@ -33,7 +33,7 @@ HEADINGS = ["attack", "p50 ms", "p99 ms", "worst ms", "failed", "predicted %", "
 TITLE = "/healthz under attack"
 TIMEOUT_SECONDS = 60.0
 PAUSE_SECONDS = 0.02
-#: Every so many probes, the probe also asks for a prediction.
+#: Number of probes between two predictions of the probe.
 PREDICT_EVERY = 5
 N_LABELS = 2000
 

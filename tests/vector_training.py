@@ -40,7 +40,7 @@ class Problem:
         return _native.Examples(features, indptr, indices, self.tree.n_labels, self.weight)
 
     def options(self, dimension: int, passes: int = 1, **options: Any) -> Options:
-        """Options that fit the rows: a rate that falls to 0 in so many passes, and a root that learns if it must."""
+        """Options that fit the rows: a rate that falls to 0 in `passes` passes, and a root that learns if it must."""
         has_empty = any(not labels for labels in self.labels)
         fitting = {"n_visits": max(passes * len(self.X), 1), "trains_root": has_empty, "initial_range": 0.5}
         return Options(dimension, **fitting | options)

@@ -11,7 +11,7 @@ from benchmarks.data import prepare
 FOLDER = Path(__file__).parent.parent.parent / "build" / "experiments"
 
 
-#: Every so many-th training row is a development row, if there is need of them.
+#: Every tenth training row is a development row.
 DEV_EVERY = 10
 
 

@@ -195,7 +195,7 @@ KINDS = (
             "The separators": ("C", "max_iter", "tol", "normalize", "bias"),
             "The run": _RUN,
         },
-        "PfastreXML: FastXML for rare labels, which count more and are ranked by how near a row is to theirs.",
+        "PfastreXML: FastXML for rare labels, which count more. They are also ranked by their distance from a row.",
         ("pfastrexml", "pfastxml"),
     ),
     Kind(

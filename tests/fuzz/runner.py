@@ -43,7 +43,7 @@ class Runner:
     corpus: Path | None = None
 
     def run(self, name: str, seconds: float, n_cases: int = 0) -> Effort:
-        """Try cases of a target for some time, or so many cases if `n_cases` is not 0."""
+        """Try cases of a target for some time, or `n_cases` cases if this is not 0."""
         effort, started, cpu = Effort(), time.monotonic(), _cpu_seconds()
         first = 0
         while (left := seconds - (time.monotonic() - started)) > 0 and not (n_cases and first >= n_cases):

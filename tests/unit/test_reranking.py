@@ -53,7 +53,7 @@ class TestRerankedLabelTreeClassifier(ClassifierContract):
 
 
 def hard_problem(n_rows: int = 1500, seed: int = 0) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Rows of two topics and much noise; 60 labels, of which every row has one or two."""
+    """Rows of two topics and much noise; every row has one or two of 60 labels."""
     rng = np.random.default_rng(seed)
     topics = rng.random((60, 400)) < 0.04
     rows, columns, indptr, indices = [], [], [0], []

@@ -153,7 +153,7 @@ def test_a_batch_of_many_rows_and_words() -> None:
 
 
 def test_masks_are_those_of_the_twin_to_the_last_dimension() -> None:
-    """So many that some random numbers are just at the bound."""
+    """With 5,000 dimensions some random numbers are just at the bound."""
     problem = random_problem(LabelTree.flat(2), 60, 3, seed=1)
     options = problem.options(5_000, solver="sgd", batch_size=30, dropout=0.25, initial_range=0.01)
     options = replace(options, learning_rate=0.5, bias=False)

@@ -40,7 +40,9 @@ def calibrate(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Calibrate the probabilities of a model: of all labels with probability 0.8, four out of five should be true.
+    """Calibrate the probabilities of a model.
+
+    Of all labels with probability 0.8, four out of five should be true.
 
     Training has calibrated a label tree by rows that it held out. Calibrate a model of another method, one with
     label weights, or one that answers rows unlike those of the training.

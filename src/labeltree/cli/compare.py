@@ -35,7 +35,7 @@ def compare(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Compare two models on the same labelled rows, and tell which differences are more than chance.
+    """Compare two models on the same labelled rows.
 
     Prints the metrics of [bold]labeltree evaluate[/bold] for both models, the difference B - A with a paired confidence
     interval (a bootstrap over rows), and the rows where the models differ most. A difference is significant if 0 is

@@ -37,7 +37,7 @@ def convert(
         ),
     ] = "auto",
 ) -> None:
-    """Convert a data file to another format, or a model to smaller weights.
+    """Convert data to another format, or a model to smaller weights.
 
     Texts are written with the columns id (with [bold]--id[/bold]), text and labels. In CSV and TSV files, labels are
     separated by semicolons. TARGET appears only when it is complete.

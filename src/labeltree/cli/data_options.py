@@ -16,7 +16,7 @@ _size = partial(count, rich_help_panel="The data")
 
 _DATA = argument(
     "DATA",
-    "A file of texts or rows of numbers, a store, or - for stdin. Names ending in .gz, .xz and .zst are decompressed.",
+    "A file of texts or rows of numbers, a store, or - for stdin. Files ending in .gz, .xz and .zst are decompressed.",
 )
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -34,7 +34,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         list[str] | None,
         data_option(
             "The column or JSON key of the text; 'text' by default. Give it several times to read several columns, "
-            "with weights if you like: --text title=2 --text abstract. A model remembers its columns.",
+            "with weights if you like: --text title=2 --text abstract. A model stores its columns.",
             metavar="COLUMN[=WEIGHT]",
         ),
     ),

@@ -142,7 +142,7 @@ def path(name: Name, cache: Cache = None, json: options.Json = False) -> None:
 
 
 def _data() -> None:
-    """Import data files into a store, and fetch data sets of the Extreme Classification Repository by name.
+    """Import files into a store, and fetch data sets by name.
 
     A store is a directory that every command takes in place of a data file. It is mapped into memory, not read, so that
     it may be larger than memory.

@@ -18,7 +18,7 @@ def demo(
     model: Annotated[Path | None, option("Keep the trained model in this directory.", metavar="DIR")] = None,
     json: options.Json = False,
 ) -> None:
-    """Train, evaluate and ask a model on the bundled catalogue of the Tate galleries.
+    """Train and test a model on the catalogue of the Tate galleries.
 
     The galleries tagged 58,801 artworks with 16,000 subjects. The model learns to predict the subjects from the
     captions of nine artworks in ten, and is tested on the rest. This takes less than half a minute.

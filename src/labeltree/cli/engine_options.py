@@ -14,7 +14,7 @@ Ray = Annotated[
     str | None,
     option(
         "Run on a Ray cluster: its address, auto for a cluster that runs on this machine, or local to start one here. "
-        "Needs pip install 'labeltree[ray]'. The result is the same.",
+        "Needs pip install 'labeltree\\[ray]'. The result is the same.",
         metavar="ADDRESS|local",
     ),
 ]
@@ -31,7 +31,7 @@ MaxRetries = Annotated[
     int | None,
     option(
         "With --workers or --ray: number of times that a task runs again after its worker died, 2 by default. Raise it "
-        "where machines come and go.",
+        "if machines of the cluster may stop.",
         metavar="N",
         min=0,
     ),

@@ -28,7 +28,7 @@ def evaluate(
         Path | None,
         file_option(
             "Also write an HTML page that shows where the model is good and where it fails: texts with wrong "
-            "labels, their words marked, and what to do about it."
+            "labels, with their words marked, and what to do about it."
         ),
     ] = None,
     label_names: options.LabelNames = None,

@@ -30,7 +30,9 @@ def explain(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Explain why a row gets a label: the path through the tree, and the features that count most.
+    """Explain why a row gets a label.
+
+    The output has the path through the tree, and the features that count most.
 
     The probability of a label is the product of the probabilities along its path. The score of a node is the sum of
     value times weight over the features of the row: the largest terms are shown. For a neural network they are the

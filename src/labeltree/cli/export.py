@@ -23,7 +23,7 @@ def export(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Export a model with a neural network, so that it answers without torch.
+    """Export a neural network, so that it answers without torch.
 
     OUT is a model like any other, whose network is an ONNX graph. It answers on the CPU and needs [bold]pip install
     'labeltree\\[onnx]'[/bold] only. In a mix, the members with a network are exported and the others are kept.

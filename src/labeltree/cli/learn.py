@@ -41,13 +41,13 @@ def learn(
         argument(
             "STREAM",
             "A file with an example on each line, or - for standard input. "
-            "Names ending in .gz, .xz and .zst are decompressed. Without it, only the journal of the model is learned.",
+            "Files ending in .gz, .xz and .zst are decompressed. Without it, only the journal of the model is learned.",
         ),
     ] = None,
     *,
     model: Annotated[
         Path,
-        option("The directory of the model. Learning resumes from a model that is there.", metavar="DIR"),
+        option("The directory of the model. If it has a model, learning resumes from it.", metavar="DIR"),
     ],
     new_stream: Annotated[
         bool | None,
@@ -61,7 +61,7 @@ def learn(
     skip_bad_lines: Annotated[
         bool, data_option("Count and skip wrong lines instead of stopping.", "--skip-bad-lines")
     ] = False,
-    fresh: Annotated[bool, option("Start over, and replace the model that is there.", "--fresh")] = False,
+    fresh: Annotated[bool, option("Start over, and replace the model in DIR.", "--fresh")] = False,
     preset: Annotated[
         Literal[_KIND.presets] | None,  # type: ignore[name-defined] # mypy does not read the registry
         option(
@@ -78,7 +78,9 @@ def learn(
     json: Annotated[bool, option("Print a JSON object per line, for scripts.", "--json")] = False,
     **parameters: Any,
 ) -> None:
-    """Learn from a stream of examples, and report how well each was predicted before it was learned.
+    """Learn from a stream of examples.
+
+    Each example is predicted before it is learned, and the reports have the precision of these predictions.
 
     New labels and new features may come at any time, and the stream may be endless. The model is saved at checkpoints,
     atomically. After a crash, the same command resumes from the last checkpoint, and the model becomes the same, bit

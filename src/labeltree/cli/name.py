@@ -17,7 +17,9 @@ def name(
     language: options.Language = "en",
     json: options.Json = False,
 ) -> None:
-    """Give the labels of a trained model readable names. The names are saved with the model.
+    """Give the labels of a model readable names.
+
+    The names are saved with the model.
 
     FILE is a table (.csv, .tsv) with a label and its name in each row, a SKOS vocabulary (.ttl, .rdf, .jsonld, .nt,
     .skos), or a list with the names of the labels 0, 1, 2 and so on, one per line. Names of labels that the model does

@@ -38,7 +38,7 @@ LabelNames = Annotated[
     Path | None,
     file_option(
         "A file with readable names of labels: a table (.csv, .tsv) of labels and names, a SKOS vocabulary (.ttl, "
-        ".rdf, …), or a list of names, one per line, from label 0 on. By default the names that the model has."
+        ".rdf, …), or a list of names, one per line, from label 0 on. By default the names in the model."
     ),
 ]
 Language = Annotated[str, option("The language of the names in a SKOS vocabulary.", metavar="CODE")]
@@ -60,7 +60,7 @@ LabelWeight = Annotated[
     str | None,
     option(
         "Rank labels by weight times probability. propensity: rare labels weigh more. A file has one weight per line, "
-        "from label 0 on, or lines 'label,weight'; labels that it leaves out weigh 1.",
+        "from label 0 on, or lines 'label,weight'; other labels weigh 1.",
         metavar="propensity|FILE",
     ),
 ]

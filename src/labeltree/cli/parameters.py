@@ -251,7 +251,7 @@ def _option(parameter: Parameter, panel: str, optional: bool) -> inspect.Paramet
     flag = option_name(name)
     option = typer.Option(
         f"{flag}/--no-{flag[2:]}" if parameter.default is True or "has_no" in here else flag,
-        help=escape(f"{parameter.help} {here.get('note', '')}".strip()),
+        help=escape(f"{parameter.help} {here.get('note', '')}".strip().replace("``", "`")),
         metavar=here.get("metavar") or _METAVARS.get(kind),
         parser=here.get("parser"),
         rich_help_panel=panel,

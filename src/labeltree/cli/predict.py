@@ -54,7 +54,7 @@ def predict(
     max_retries: MaxRetries = None,
     **parameters: Any,
 ) -> None:
-    """Predict the most probable labels of rows, with their probabilities.
+    """Predict the most probable labels of rows.
 
     Prints one line per row, as soon as the row is read: rows may come from a pipe, and any number of them. Labels in
     DATA are ignored. If labels have names, lines have 'label (name):probability', separated by tabs. With

@@ -28,7 +28,7 @@ def import_(
         argument(
             "FILES",
             "Files of texts, or of rows of numbers, or quoted patterns such as 'part-*.jsonl.gz'. Rows are in the "
-            "order of the files; those of one pattern are sorted by name. Names ending in .gz, .xz and .zst are "
+            "order of the files; those of one pattern are sorted by name. Files ending in .gz, .xz and .zst are "
             "decompressed.",
         ),
     ],

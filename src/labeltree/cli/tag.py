@@ -27,7 +27,7 @@ def tag(
     label_names: options.LabelNames = None,
     json: Annotated[bool, option("Print a JSON object per text, for scripts.", "--json")] = False,
 ) -> None:
-    """Tag texts: print the most probable labels of each, with their probabilities.
+    """Print the most probable labels of texts.
 
     The model is one that 'labeltree train' has trained on texts, or 'labeltree learn' on a stream of texts. It prints
     the 5 most probable labels, or those that it chooses after [bold]labeltree decide[/bold]. If labels have names, the

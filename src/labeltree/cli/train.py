@@ -129,7 +129,7 @@ def train(
 ) -> None:
     """Train a model on labelled texts or rows of numbers and save it.
 
-    The defaults are good for most data. Options to try first: [bold]--tune 5m[/bold] searches better parameters;
+    The defaults are good for most data. Options to try first: [bold]--tune 5m[/bold] searches for better parameters;
     [bold]--n-trees 3[/bold] predicts a little better and costs three times as much; [bold]--max-leaves[/bold] and
     [bold]--arity[/bold] trade time for precision; [bold]--prune[/bold] makes the model smaller. The same command gives
     the same model, bit for bit; another [bold]--random-state[/bold] gives another model.

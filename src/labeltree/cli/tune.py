@@ -69,7 +69,7 @@ def tune(
     json: options.Json = False,
     **parameters: Any,
 ) -> None:
-    """Search for good parameters within a time budget: precision against speed and size.
+    """Search for good parameters within a time budget.
 
     Many candidates are trained on a sample of the rows, the best third of them on three times as many rows, and so on
     up to all rows and several trees. The table shows the trials that no other trial beats in precision, time and size

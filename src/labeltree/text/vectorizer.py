@@ -38,9 +38,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         The units of terms: words of two or more letters, digits or underscores; words of any characters, separated by
         white space; characters; or characters within words, with a space before and after each word.
     ngram_range : (int, int)
-        Lengths of terms: the minimum and maximum number of words or characters, at most 100.
+        The minimum and maximum number of words (or characters) in a term, at most 100. (1, 2) adds pairs of words.
     char_ngram_range : (int, int), optional
-        Add n-grams of characters within words, as of ``analyzer="char_wb"``, in columns after those of the words.
+        Add n-grams of characters within words, as with ``analyzer="char_wb"``, in columns after those of the words.
         `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters separately, `norm` to the
         whole row. With `buckets`, they are hashed.
     lowercase : bool
@@ -50,18 +50,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         are not ASCII.
     stop_words : "english", another language, or collection of str, optional
         Words to remove, before words are stemmed and n-grams are made. Lists of other languages than English, such as
-        "german", are those of the package stop-words, in the extra ``stem``.
-    min_df, max_df : int or float
-        The minimum and maximum number of texts with a term; a float is a share of the texts. Other terms are ignored.
+        "german", come from the package stop-words, in the extra ``stem``.
+    min_df : int or float
+        The minimum number of texts with a term; a float is a share of the texts. Rarer terms are ignored.
+    max_df : int or float
+        The maximum number of texts with a term; a float is a share of the texts. More frequent terms are ignored.
     max_features : int, optional
         The maximum number of terms. The most frequent ones are kept.
     binary : bool
-        Count a term once per text, or once per field of a text, however often it occurs.
-    use_idf, smooth_idf : bool
-        Give rare terms more weight: log(n / df) + 1 for a term in df of n texts. `smooth_idf` adds 1 to n and df, as
-        if one more text had every term.
+        Count a term once per text, or once per field of a text.
+    use_idf : bool
+        Give rare terms more weight: log(n / df) + 1 for a term in df of n texts.
+    smooth_idf : bool
+        Add 1 to n and df in the formula of `use_idf`, as if one more text had every term.
     sublinear_tf : bool
-        Replace the count n of a term by log(n) + 1. A count below 1, as a small weight of a field can make it, stays.
+        Replace the count n of a term by log(n) + 1. A count below 1, which a small weight of a field can give, stays.
     norm : {"l2", "l1"}, optional
         Divide rows by this norm.
     n_features : int, optional
@@ -72,11 +75,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         mapping of fields to strings. The count of a term is the sum of its counts in the fields, each times the weight
         of the field. A string is a text of weight 1.
     stemmer : str, optional
-        The language of a Snowball stemmer, such as "german", by which words become stems. Needs the extra ``stem``.
+        The language of a Snowball stemmer, such as "german", which replaces words by stems. Needs the extra ``stem``.
     tokenizer : callable or str, optional
-        A function that takes a text, in lower case and without accents if these are set, and returns the list of its
-        words, or its name as in "mypackage.module:function". It is saved by its name, and `load` refuses it unless it
-        is allowed: see `labeltree.text.allow_import`.
+        A function that takes a text and returns the list of its words, or its name as in "mypackage.module:function".
+        `lowercase` and `strip_accents` apply first. It is saved by its name, and `load` refuses it unless it is
+        allowed: see `labeltree.text.allow_import`.
     buckets : int, optional
         Hash n-grams of two or more words and n-grams of characters into this number of columns, after those of single
         words, as fastText does. Set it to limit the memory for n-grams. `min_df`, `max_df` and `max_features` then

@@ -65,7 +65,7 @@ def choose_c(
     Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
     the other half. So the loss does not depend on the link; it is the loss of a calibrated model. The C of a level is
     halfway (by its logarithm) between the best for the whole tree, which the trial tells well, and the best for the
-    level, of which it has fewer pairs. The result is None if there is nothing to judge by.
+    level, which has fewer pairs. The result is None if there is nothing to judge by.
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
