@@ -99,7 +99,7 @@ class LabelTreeClassifier(LabelTreeEstimator):
         size. Set it for a given hierarchy with wide levels.
     arity : int
         Maximum number of clusters that the labels of a node are split into. A larger arity
-        makes a flatter tree. "kmeans" uses fewer where the tree gets no deeper.
+        makes a flatter tree. "kmeans" uses fewer if the tree gets no deeper.
     max_leaves : int
         Maximum number of labels in a leaf cluster. "complete" and "huffman" trees ignore it.
     max_depth : int, optional
@@ -184,10 +184,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
         linear classifiers (`loss`, `C`, `solver` and others) must be left at their defaults. Such a model is much
         slower and supports neither `save` nor `explain`: pickle it instead.
     rerank : int
-        Number of labels that the trees propose for each row, for one more linear classifier per label to rank. It is
-        more precise than the trees alone, nearly as 1-vs-all, and takes three to four times their training time and
-        two to three times their memory; 20 is a good number. 0, the default, lets the trees rank. See
-        docs/reranking.md.
+        Number of labels that the trees propose for each row; one more linear classifier per label then ranks them.
+        This is nearly as precise as 1-vs-all, and takes three to four times the training time of the trees and two to
+        three times their memory. 20 is a good number. With 0, the default, the trees rank. See docs/reranking.md.
     search : {"exact", "beam"}
         Search for the k best labels: exact, or a beam search that keeps the `beam` best nodes of every level. The
         search for all labels above a threshold (`predict`, `predict_proba` with ``top_k=None`` or with thresholds per
