@@ -100,9 +100,9 @@ def test_every_parameter_is_checked() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"link": "sigmoid"}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
-        ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not go with loss 'logistic'"),
-        ({"loss": "exponential", "link": "sigmoid"}, "link 'sigmoid' does not go with loss 'exponential'"),
+        ({"link": "sigmoid"}, "link 'sigmoid' does not work with loss 'squared_hinge'"),
+        ({"loss": "logistic", "link": "exp2"}, "link 'exp2' does not work with loss 'logistic'"),
+        ({"loss": "exponential", "link": "sigmoid"}, "link 'sigmoid' does not work with loss 'exponential'"),
         ({"tree": LabelTree.flat(3)}, "the given tree has 3 labels, but y has 8"),
         ({"tree": [LabelTree.flat(8)] * 2}, "expected n_trees = 1 trees, got 2"),
         ({"tree": [[0, 1]]}, r"tree must hold LabelTree objects or the words 'complete', .*, got \[0, 1\]"),

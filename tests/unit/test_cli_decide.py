@@ -133,7 +133,7 @@ def test_rows_without_any_predicted_label_are_empty_lines(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["valid.txt", "--metric", "accuracy"], "metric must be a name such as"),
-        (["valid.txt", "--a", "3"], "--a goes with --method ofo only"),
+        (["valid.txt", "--a", "3"], "--a works only with --method ofo"),
         (["valid.txt", "--method", "ofo", "--a", "3"], "a must be at most b"),
         (["--metric", "micro_f2"], "thresholds for micro_f2 are tuned on labelled rows: give a file VALID"),
     ],

@@ -151,8 +151,11 @@ def test_train_with_a_search(folder: Path, tmp_path: Path, tasks: list[str]) -> 
             ("tune", "train.txt", "--budget", 1, "--out", "p.json", "--workers", 2, "--n-jobs", 2),
             "leave out --n-jobs",
         ),
-        (("predict", "numbers", "test.txt", "--max-retries", 3), "goes with --workers or --ray only"),
-        (("train", "train.txt", "--model", "other", "--max-retries", 3), "goes with --workers or --ray"),
+        (("predict", "numbers", "test.txt", "--max-retries", 3), "works only with --workers or --ray"),
+        (
+            ("train", "train.txt", "--model", "other", "--max-retries", 3),
+            "works only with --workers or --ray",
+        ),
     ],
 )
 def test_what_engines_cannot_do(

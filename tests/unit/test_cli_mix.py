@@ -104,9 +104,9 @@ def test_another_kind_is_kept(data: Path, model: Path) -> None:
     [
         (["--holdout", "0.2"], "add --mix linear"),
         (["--mix", "linear", "--holdout", "1.5"], "expected a share between 0 and 1, got 1.5"),
-        (["--mix", "linear", "--tune", "5s"], "does not go with --mix"),
-        (["--mix", "linear", "--weights", "int8"], "does not go with --mix"),
-        (["--mix", "linear", "--method", "extremetext", "--stream"], "does not go with --mix"),
+        (["--mix", "linear", "--tune", "5s"], "does not work with --mix"),
+        (["--mix", "linear", "--weights", "int8"], "does not work with --mix"),
+        (["--mix", "linear", "--method", "extremetext", "--stream"], "does not work with --mix"),
         (["--mix", "linear", "--method", "pfastrexml"], "not of pfastrexml"),
         (["--mix", "cubic"], "cubic"),
         (["--method", "encoder", "--tune", "5s"], "--tune is an option of label-tree, not of encoder"),

@@ -196,7 +196,7 @@ class TestMistakes:
         [
             (["--arity", 1], "the parameter 'arity' must be an integer"),
             (["--loss", "hinge"], "hinge"),
-            (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not go with loss 'logistic'"),
+            (["--loss", "logistic", "--link", "exp3"], "link 'exp3' does not work with loss 'logistic'"),
             (["--C", "much"], "the parameter 'C' must be 'auto', a finite number"),
             (["--C", "-1"], "the parameter 'C' must be 'auto', a finite number"),
             (["--label-weight", "frequency"], "frequency"),

@@ -294,8 +294,8 @@ class TestTrainAndTune:
             (["--tune", 1, "--preset", "parabel"], "a preset has settings of its own"),
             (["--tune", 1, "--tree", "flat"], "tree must be one of"),
             (["--tune", 1, "--metric", "F1"], "metric must be one of P, nDCG"),
-            (["--metric", "P@1"], "goes with --tune only"),
-            (["--valid", "valid.txt"], "goes with --tune only"),
+            (["--metric", "P@1"], "works only with --tune"),
+            (["--valid", "valid.txt"], "works only with --tune"),
             (["--tune", 1, "--method", "fastxml"], "--tune is an option of label-tree, not of fastxml"),
         ],
     )

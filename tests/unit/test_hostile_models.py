@@ -128,7 +128,7 @@ def ask(model):
         ({"parameters": {"tree": [{"stored": "trees"}]}}, "tree must hold .*, got {'stored': 'trees'}"),
         ({"parameters": {"label_vectors": {"stored": "tree"}}}, "'label_vectors' must be one of"),
         ({"parameters": {"tree": {"stored": "elsewhere"}}}, "'tree' must be a single value"),
-        ({"parameters": {"link": "sigmoid"}}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
+        ({"parameters": {"link": "sigmoid"}}, "link 'sigmoid' does not work with loss 'squared_hinge'"),
         ({"parameters": {"random_state": "now"}}, "'now' cannot be used to seed"),
         ({"files": None}, "'files' must be of type dict"),
         ({"files": {"trees": [], "labels": LABEL_FILE, "feature_names": None}}, "at least one tree"),

@@ -240,8 +240,8 @@ def test_working_memory_does_not_grow_with_the_labels(solver: str) -> None:
     ("parameters", "message"),
     [
         ({"loss": "squared"}, "'loss' must be one of 'squared_hinge', 'logistic', got 'squared'"),
-        ({"loss": "logistic", "link": "sigmoid2"}, "link 'sigmoid2' does not go with loss 'logistic'"),
-        ({"link": "sigmoid"}, "link 'sigmoid' does not go with loss 'squared_hinge'"),
+        ({"loss": "logistic", "link": "sigmoid2"}, "link 'sigmoid2' does not work with loss 'logistic'"),
+        ({"link": "sigmoid"}, "link 'sigmoid' does not work with loss 'squared_hinge'"),
         ({"C": None}, "'C' must be a finite number above 0"),
         ({"tol": 0}, "'tol' must be"),
         ({"max_iter": 0}, "'max_iter' must be"),

@@ -148,7 +148,7 @@ def test_the_search_for_negatives_can_be_stopped() -> None:
 
 
 def test_a_number_of_negatives_needs_a_tree() -> None:
-    with pytest.raises(ValueError, match="n_negatives goes with negatives='tree', got n_negatives=5"):
+    with pytest.raises(ValueError, match="n_negatives works only with negatives='tree', got n_negatives=5"):
         trained(np.eye(3), [["a"], ["b"], []], n_negatives=5)
     with pytest.raises(ValueError, match="'n_negatives' must be an integer of at least 1"):
         trained(np.eye(3), [["a"], ["b"], []], negatives="tree", n_negatives=0)

@@ -68,7 +68,7 @@ def test_memory_is_reported() -> None:
         ({"weights": "shared", "memory_mb": 1, "solver": "fobos"}, "allows no penalty"),
         ({"regularization": 0.1}, "'adagrad' has no penalty"),
         ({"solver": "sgd", "learning_rate": 10.0, "regularization": 0.5}, "must be below 1"),
-        ({"loss": "logistic", "link": "exp3"}, "does not go with loss"),
+        ({"loss": "logistic", "link": "exp3"}, "does not work with loss"),
         ({"policy": "tallest"}, "'policy' must be one of"),
         ({"arity": 1}, "'arity' must be an integer of at least 2"),
         ({"alpha": 1.5}, "'alpha' must be"),

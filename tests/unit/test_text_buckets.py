@@ -231,11 +231,11 @@ def test_highlights_of_n_grams() -> None:
         ({"n_features": 8}, "got n_features=8 and buckets=50: leave one of them at None"),
         (
             {"analyzer": "char"},
-            "goes with analyzer='word' or analyzer='whitespace', got analyzer='char'",
+            "works only with analyzer='word' or analyzer='whitespace', got analyzer='char'",
         ),
         (
             {"analyzer": "char_wb", "char_ngram_range": None},
-            "buckets goes with analyzer='word' or analyzer='whitespace', got analyzer='char_wb'",
+            "buckets works only with analyzer='word' or analyzer='whitespace', got analyzer='char_wb'",
         ),
         ({"ngram_range": (2, 3)}, r"must start at 1, got \(2, 3\): use \(1, 3\), or n_features"),
         (

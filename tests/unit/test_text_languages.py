@@ -162,7 +162,7 @@ def test_hostile_stemmers(stored: Any) -> None:
 def test_unknown_languages_are_refused() -> None:
     with pytest.raises(ValueError, match=r"'stemmer' must be None or one of arabic, .*; got 'klingon'"):
         TextVectorizer(stemmer="klingon").fit(["sea"])
-    with pytest.raises(ValueError, match="stemmer goes with analyzer='word'"):
+    with pytest.raises(ValueError, match="stemmer works only with analyzer='word'"):
         TextVectorizer(stemmer="german", analyzer="char").fit(["sea"])
 
 

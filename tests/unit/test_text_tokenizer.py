@@ -170,8 +170,8 @@ def test_what_a_tokenizer_must_return(name: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"analyzer": "char"}, "tokenizer goes with analyzer='word'"),
-        ({"char_ngram_range": (2, 3)}, "char_ngram_range goes with words"),
+        ({"analyzer": "char"}, "tokenizer works only with analyzer='word'"),
+        ({"char_ngram_range": (2, 3)}, "char_ngram_range works only with words"),
     ],
 )
 def test_wrong_combinations(parameters: dict[str, Any], message: str) -> None:

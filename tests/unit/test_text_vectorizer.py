@@ -339,14 +339,14 @@ def test_a_single_text_is_not_a_sequence_of_letters(text: Any) -> None:
         ({"n_features": 2**30}, "'n_features' must be"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": "all"}, "'n_jobs' must be an integer"),
-        ({"analyzer": "char", "stop_words": "english"}, "stop_words goes with analyzer='word'"),
+        ({"analyzer": "char", "stop_words": "english"}, "stop_words works only with analyzer='word'"),
         (
             {"analyzer": "char", "char_ngram_range": (1, 2)},
-            "char_ngram_range goes with analyzer='word' or analyzer='whitespace', got analyzer='char'",
+            "char_ngram_range works only with analyzer='word' or analyzer='whitespace', got analyzer='char'",
         ),
         (
             {"analyzer": "whitespace", "tokenizer": "tests.tokenizers:pairs"},
-            "tokenizer goes with analyzer='word', got analyzer='whitespace'",
+            "tokenizer works only with analyzer='word', got analyzer='whitespace'",
         ),
         ({"n_features": 8, "min_df": 2}, "choose terms of a vocabulary"),
         ({"n_features": 8, "max_df": 1}, "choose terms of a vocabulary"),

@@ -108,7 +108,7 @@ def _checked(metric: str, method: Method, ofo: dict[str, Any], has_rows: bool) -
 
     given = {name: value for name, value in ofo.items() if value is not None}
     if given and method != "ofo":
-        raise typer.BadParameter(f"--{next(iter(given))} goes with --method ofo only")
+        raise typer.BadParameter(f"--{next(iter(given))} works only with --method ofo")
     try:
         chosen, how = get_metric(metric), OFO(**given) if method == "ofo" else method
     except ValueError as error:

@@ -43,7 +43,7 @@ def chosen_engine(ray: str | None, workers: int | None, max_retries: int | None 
     """Use the engine that the options choose."""
     if engine_option(ray, workers) is None:
         if max_retries is not None:
-            raise typer.BadParameter("goes with --workers or --ray only", param_hint="--max-retries")
+            raise typer.BadParameter("works only with --workers or --ray", param_hint="--max-retries")
         yield
         return
     from labeltree.engines import engine

@@ -103,11 +103,11 @@ def check_tuning_options(
     fixed: dict[str, Any],
     metric: str,
 ) -> None:
-    """Raise `BadParameter` for options of `train` that do not go with ``--tune``, or without it."""
+    """Raise `BadParameter` for options of `train` that do not work with ``--tune``, or without it."""
     if budget is None:
         for name in ("valid", "metric"):
             if is_given(context, name):
-                raise typer.BadParameter("goes with --tune only", param_hint=option_name(name))
+                raise typer.BadParameter("works only with --tune", param_hint=option_name(name))
         return
     if preset is not None:
         raise typer.BadParameter("a preset has settings of its own: leave it out", param_hint="--tune")

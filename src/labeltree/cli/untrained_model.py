@@ -91,7 +91,7 @@ class MixOptions:
     def of(
         cls, context: typer.Context, mix: str | None, holdout: float, tune: Any, stream: bool
     ) -> MixOptions | None:
-        """Return the options of ``--mix`` if it is given; raise `BadParameter` for options that do not go with it."""
+        """Return the options of ``--mix`` if it is given; raise `BadParameter` for options that do not work with it."""
         if mix is None:
             if is_given(context, "holdout"):
                 raise typer.BadParameter(
@@ -104,7 +104,7 @@ class MixOptions:
             "--weights": is_given(context, "weights"),
         }.items():
             if given:
-                raise typer.BadParameter(f"does not go with --mix: leave out {flag}", param_hint=flag)
+                raise typer.BadParameter(f"does not work with --mix: remove {flag}", param_hint=flag)
         if not 0 < holdout < 1:
             raise typer.BadParameter(
                 f"expected a share between 0 and 1, got {holdout:g}", param_hint="--holdout"

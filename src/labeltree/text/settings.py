@@ -147,10 +147,12 @@ class TextSettings:
             allowed = ("word",) if name == "tokenizer" else WORD_ANALYZERS
             if self.analyzer not in allowed and getattr(self, name) is not None:
                 expected = " or ".join(f"analyzer={one!r}" for one in allowed)
-                raise ValueError(f"{owner}: {name} goes with {expected}, got analyzer={self.analyzer!r}")
+                raise ValueError(
+                    f"{owner}: {name} works only with {expected}, got analyzer={self.analyzer!r}"
+                )
         if self.tokenizer is not None and self.char_ngram_range is not None:
             raise ValueError(
-                f"{owner}: char_ngram_range goes with words that are split by spaces, not by a tokenizer"
+                f"{owner}: char_ngram_range works only with words that are split by spaces, not by a tokenizer"
             )
         if self.stemmer is not None:
             languages.stems_of(self.stemmer)

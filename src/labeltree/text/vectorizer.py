@@ -38,7 +38,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         The units of terms: words of two or more letters, digits or underscores; words of any characters, separated by
         white space; characters; or characters within words, with a space before and after each word.
     ngram_range : (int, int)
-        The minimum and maximum number of words (or characters) in a term, at most 100. (1, 2) adds pairs of words.
+        Number of words in a term: the minimum and the maximum, at most 100. (1, 2) adds pairs of words. If `analyzer`
+        sets characters, it is their number.
     char_ngram_range : (int, int), optional
         Add n-grams of characters within words, as with ``analyzer="char_wb"``, in columns after those of the words.
         `min_df`, `max_df`, `max_features` and `n_features` apply to words and to characters separately, `norm` to the

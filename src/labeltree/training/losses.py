@@ -150,5 +150,5 @@ def choose_link(link: str, loss: str, links: Sequence[str]) -> str:
     if link == "auto":
         return links[0]
     if link not in links:
-        raise ValueError(f"link {link!r} does not go with loss {loss!r}; expected one of {links}")
+        raise ValueError(f"link {link!r} does not work with loss {loss!r}; expected one of {links}")
     return link

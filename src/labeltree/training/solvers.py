@@ -85,7 +85,7 @@ def check_solver_parameters(estimator: BaseEstimator, defaults: Mapping[str, Any
     if given["penalty"] == "l1" and LOSSES[given["loss"]].default_c_l1 is None:
         losses = ", ".join(name for name, loss in LOSSES.items() if loss.default_c_l1 is not None)
         raise ValueError(
-            f"penalty 'l1' goes with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
+            f"penalty 'l1' works only with the losses {losses}, got {given['loss']!r}, whose curvature has no bound"
         )
     if given["rerank"] > 0 and given["label_weight"] is not None:
         raise ValueError(

@@ -174,7 +174,7 @@ class OneVsRestClassifier(LabelTreeEstimator):
         check_unread_parameters(self, _DEFAULTS, SOLVERS)
         if self.negatives == "all" and self.n_negatives is not None:
             raise ValueError(
-                f"n_negatives goes with negatives='tree', got n_negatives={self.n_negatives} with negatives='all'"
+                f"n_negatives works only with negatives='tree', got n_negatives={self.n_negatives} with negatives='all'"
             )
         check_checkpoint(self)
 
