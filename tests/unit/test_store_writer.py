@@ -160,10 +160,10 @@ def test_a_damaged_unfinished_store_is_not_resumed(tmp_path: Path) -> None:
     with pytest.raises(DataFormatError, match=r"expected .* bytes in features.values.bin, got"):
         StoreWriter(tmp_path / "s", job=JOB)
     values.unlink()
-    with pytest.raises(DataFormatError, match="got 0; start anew with --overwrite"):
+    with pytest.raises(DataFormatError, match="got 0; start again with --overwrite"):
         StoreWriter(tmp_path / "s", job=JOB)
     (tmp_path / "s" / "unfinished.json").write_text('{"format": "labeltree unfinished store"')
-    with pytest.raises(DataFormatError, match=r"not JSON.*start anew with --overwrite"):
+    with pytest.raises(DataFormatError, match=r"not JSON.*start again with --overwrite"):
         StoreWriter(tmp_path / "s", job=JOB)
     with StoreWriter(tmp_path / "s", job=JOB, overwrite=True) as writer:
         assert writer.n_rows == 0

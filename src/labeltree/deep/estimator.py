@@ -326,7 +326,7 @@ class DeepClassifier(LabelTreeEstimator):
     ) -> TextExplanation:
         """Explain a label of a text: its path through the tree, and the words without which it is less probable.
 
-        The network is asked for the text without each of its words, or parts of a long text. What a part adds is the
+        The network runs again without each word, or without each part of a long text. The amount of a part is the
         difference that its absence makes to the log-odds of the label.
 
         Parameters

@@ -61,7 +61,7 @@ class ExtremeTextClassifier(EmbeddingClassifier):
     regularization : float
         Weight of the L2 penalty. It is applied to a vector each time an example changes it.
     dropout : float
-        Share of the dimensions of a hidden vector that are set to 0 in training, drawn anew each time. Raise it if the
+        Share of the dimensions of a hidden vector that are set to 0 in training, drawn again each time. Raise it if the
         model overfits.
     pooling : {"sum", "mean"}
         How the vectors of the words of a row are joined. With "sum" and `normalize`, rows have unit length before that.

@@ -21,7 +21,7 @@ from labeltree.model_file.waiting import check_nothing_waits
 def save(model: Any, path: str | os.PathLike[str], *, lock: ModelLock | None = None, **options: Any) -> None:
     """Write a trained model of any kind to a directory, atomically.
 
-    Whatever happens, the directory then holds the old model or the new one. The directory is locked meanwhile: another
+    After a failure or a crash, the directory has the old model or the new one. It is locked meanwhile: another
     `save` waits for 5 seconds and then fails. Readers, and processes that have the old model open, are not disturbed.
 
     Parameters

@@ -56,7 +56,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         Tree to start with instead of an empty one, such as the result of `LabelTreeClassifier.build_tree`. The
         parameter `classes` of `partial_fit` has the label of each leaf. Without it, they are the numbers from 0, or all
         concepts of a taxonomy. In `fit`, they are the labels of y, as in `LabelTreeClassifier`. Use a tree that is
-        clustered or known in advance for better precision. A model file has the current tree in its place.
+        clustered or known in advance for better precision. A saved model stores the current tree instead.
     arity : int
         Maximum number of children of a node.
     alpha : float

@@ -125,14 +125,14 @@ def _progress_of(path: Path, job: Mapping[str, Any], overwrite: bool) -> Progres
     except ValueError as error:
         if overwrite:
             return None
-        raise ValueError(f"{error}; start anew with --overwrite (overwrite=True)") from None
+        raise ValueError(f"{error}; start again with --overwrite (overwrite=True)") from None
     if job_hash(progress.job) == job_hash(job):
         return progress
     if overwrite:
         return None
     raise FileExistsError(
         f"{path} has an unfinished store of other files or other options ({_difference(progress.job, job)}): run the "
-        "command that began it again, or start anew with --overwrite (overwrite=True)"
+        "command that began it again, or start over with --overwrite (overwrite=True)"
     )
 
 
