@@ -1,4 +1,5 @@
-"""Runs every system on the same files, each in processes and an environment of its own, and prints one table."""
+"""Runs every system on the same files, each in processes and an environment of its own, and prints one table for each
+data set, and one with the ratios of all data sets."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from benchmarks.data import CACHE, prepare
 from benchmarks.inputs import Inputs
 from benchmarks.peers import PEERS
 from benchmarks.picture import check_matplotlib, draw
+from benchmarks.ratios import Comparison, compare, markdown_of, show_comparisons
 from benchmarks.runner import Run, judge, measure
 from benchmarks.summary import QUALITIES, Row, summarise
 from benchmarks.table import markdown, show
@@ -35,10 +37,29 @@ USUAL = [name for name in PEERS if name not in UNUSUAL]
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     check_matplotlib()  # now rather than after hours
-    inputs = Inputs(*prepare(options.data))
+    comparisons: list[Comparison] = []
+    results = options.output or CACHE / "results"
+    for name in options.data:
+        comparisons += compare_on(name, options)
+        if len(options.data) > 1:
+            # After every set: a table of some hours must not be lost with its last line.
+            (results / "ratios.md").write_text(markdown_of(comparisons))
+            (results / "ratios.json").write_text(json.dumps([asdict(one) for one in comparisons], indent=1))
+    if len(options.data) > 1:
+        show_comparisons(comparisons, Console(width=max(Console().width, TABLE_WIDTH)))
+        print(f"{results}: ratios.json, ratios.md")
+    return 0
+
+
+def compare_on(name: str, options: argparse.Namespace) -> list[Comparison]:
+    """Measure all systems on one data set, show and keep its table, and compare ours with the best of the others."""
+    inputs = Inputs(*prepare(name))
     data = inputs.train.parent.name
     title = f"{data}, {options.threads} threads"
-    output = options.output or CACHE / "results" / f"{data}-{options.threads}-threads"
+    if options.output and len(options.data) == 1:
+        output = options.output
+    else:
+        output = (options.output or CACHE / "results") / f"{data}-{options.threads}-threads"
     output.mkdir(parents=True, exist_ok=True)
     _, y_test = inputs.read_test()
     propensity = inverse_propensity(sp.load_npz(inputs.path("labels")))
@@ -49,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for repetition, system, n_trees in schedule(options.systems, options.n_trees, options.repeat):
         if (system, n_trees) in given_up:
             continue
-        print(f"run {repetition + 1}: {system}, {n_trees} tree(s)", file=sys.stderr, flush=True)
+        print(f"{data}, run {repetition + 1}: {system}, {n_trees} tree(s)", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             run, predictions = measure(
                 system,
@@ -65,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 given_up.add((system, n_trees))
         runs.append(run)
         rows = summarise(runs)
-        # After every run: a table of some hours must not be lost with its last line.
-        document = {**surroundings(title, options), "rows": [row.as_json() for row in rows]}
+        document = {**surroundings(title, options), "data": name, "rows": [row.as_json() for row in rows]}
         document["runs"] = [asdict(one) for one in runs]
         (output / "results.json").write_text(json.dumps(document, indent=1))
         (output / "table.md").write_text(markdown(rows, title))
@@ -74,15 +94,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show(rows, title, Console(width=max(Console().width, TABLE_WIDTH)))
     draw(rows, title, output / "results.png")
     print(f"{output}: results.json, table.md, results.png")
-    return 0
+    return compare(data, inputs.n_rows, inputs.n_labels, rows)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--data",
-        default="eurlex57k",
-        help="a set in LABELTREE_DATA or of the XMLC repository, or a folder with train.txt and test.txt",
+        nargs="+",
+        default=["eurlex57k"],
+        metavar="SET",
+        help="sets in LABELTREE_DATA or of the XMLC repository, or folders with train.txt and test.txt; with several "
+        "sets, a table of ratios too",
     )
     parser.add_argument("--systems", nargs="+", default=USUAL, choices=list(PEERS), metavar="SYSTEM",
                         help=f"some of {', '.join(PEERS)}; by default all but {', '.join(UNUSUAL)}")  # fmt: skip
@@ -96,7 +119,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="SECONDS",
         help="the longest that training, or prediction, of one system may take; 1800 by default",
     )
-    parser.add_argument("--output", type=Path, help="the folder of results.json, table.md and results.png")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        help="the folder of results.json, table.md and results.png, or of a folder for each of several sets",
+    )
     options = parser.parse_args(arguments)
     for name in ("threads", "repeat", "limit"):
         if getattr(options, name) <= 0:

@@ -21,6 +21,7 @@ COSTS = {
     "model_mb": "model MB",
     "open_ms": "open ms",
     "batch_ms": "batch ms/row",
+    "later_batch_ms": "second batch ms/row",
     "single_p50_ms": "one row p50 ms",
     "single_p99_ms": "one row p99 ms",
 }

@@ -21,6 +21,9 @@ K = 5
 #: The maximum number of single rows, and of seconds for them: some systems read their trees again in every call.
 MOST_SINGLE_ROWS, MOST_SINGLE_SECONDS = 2000, 10
 
+#: Systems that take more seconds than this for the test rows are not asked a second time.
+MOST_BATCH_SECONDS = 60
+
 
 class System:
     """One system under test. `job` has the paths and numbers that `benchmarks/runner.py` sets."""
@@ -111,17 +114,12 @@ def predict(system, report):
 
     X = sp.load_npz(system.job.test)
     n_rows = X.shape[0]
-    step = system.batch_rows or n_rows
-    found, seconds, cpu_seconds = [], 0.0, 0.0
-    for first in range(0, n_rows, step):
-        queries = system.queries(X[first : first + step])
-        start, cpu_start = time.perf_counter(), time.process_time()
-        predictions = system.predict_batch(queries)
-        seconds += time.perf_counter() - start
-        cpu_seconds += time.process_time() - cpu_start
-        found.append(np.asarray(system.labels(predictions), dtype=np.int64)[:, :K])
-    np.save(system.job.predictions, np.concatenate(found))
+    found, seconds, cpu_seconds = predict_all(system, X)
+    np.save(system.job.predictions, found)
     report(batch_ms=seconds / n_rows * 1e3, batch_cpu_ms=cpu_seconds / n_rows * 1e3)
+    if seconds < MOST_BATCH_SECONDS:
+        # The first time reads the model from disk: the second tells what a process costs that goes on.
+        report(later_batch_ms=predict_all(system, X)[1] / n_rows * 1e3)
 
     times = []
     for i in range(min(n_rows, MOST_SINGLE_ROWS)):
@@ -142,6 +140,20 @@ def predict(system, report):
             system.predict_batch, lambda rows: system.queries(X[rows]), n_rows, size, system.job.seed
         )
         report(**{f"batch_{size}_ms": milliseconds})
+
+
+def predict_all(system, X):
+    """The best labels of all rows, and the seconds and CPU seconds that they took."""
+    step = system.batch_rows or X.shape[0]
+    found, seconds, cpu_seconds = [], 0.0, 0.0
+    for first in range(0, X.shape[0], step):
+        queries = system.queries(X[first : first + step])
+        start, cpu_start = time.perf_counter(), time.process_time()
+        predictions = system.predict_batch(queries)
+        seconds += time.perf_counter() - start
+        cpu_seconds += time.process_time() - cpu_start
+        found.append(np.asarray(system.labels(predictions), dtype=np.int64)[:, :K])
+    return np.concatenate(found), seconds, cpu_seconds
 
 
 def unit_rows(X):

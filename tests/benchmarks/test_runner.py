@@ -105,6 +105,7 @@ def test_a_run_has_all_figures_and_the_predictions(toy):
     expected |= {
         "open_ms",
         "batch_ms",
+        "later_batch_ms",
         "batch_cpu_ms",
         "single_p50_ms",
         "single_p99_ms",
