@@ -34,8 +34,7 @@ for line in sys.stdin:
 
 # A program that trains what is pickled in its first argument, and says when it starts and when it was interrupted.
 INTERRUPTED_TRAINER = """
-import pathlib, pickle, signal, sys, threading, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs that ignore it
+import pathlib, pickle, sys, threading, time
 model, X, y = pickle.load(open(sys.argv[1], "rb"))
 started, stopped = map(pathlib.Path, sys.argv[2:])
 started.write_text("")
