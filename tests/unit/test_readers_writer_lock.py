@@ -23,7 +23,7 @@ def is_free(lock: ReadersWriterLock) -> bool:
             free.set()
 
     threading.Thread(target=write, daemon=True).start()
-    return free.wait(10)
+    return free.wait(60)
 
 
 @pytest.mark.parametrize("kind", ["reading", "writing", "turns"])
