@@ -1,10 +1,15 @@
 """Settings that all tests share."""
 
 import logging
+import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+# A shell starts background jobs with SIGINT ignored, and their processes inherit that. Tests send it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no deadline: the clock of a busy machine proves nothing.
 settings.register_profile("default", derandomize=True, deadline=None)

@@ -48,7 +48,7 @@ def serving(
         thread.start()
         try:
             wait_until(lambda: server.started)
-            with httpx.Client(base_url=url, timeout=20) as client:
+            with httpx.Client(base_url=url, timeout=60) as client:
                 yield client, service
         finally:
             server.should_exit = True
@@ -70,8 +70,8 @@ class ServerProcess:
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().decode().strip()
         assert self.url.startswith("http://"), log.read_text()
-        self.client = httpx.Client(base_url=self.url, timeout=20)
-        wait_until(self.is_ready, seconds=60)
+        self.client = httpx.Client(base_url=self.url, timeout=60)
+        wait_until(self.is_ready)
 
     def is_ready(self) -> bool:
         assert self.process.poll() is None, self.log.read_text()
@@ -84,7 +84,7 @@ class ServerProcess:
         """Send a signal, and wait for the end."""
         self.client.close()  # the server would wait for its next request
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def __enter__(self) -> ServerProcess:
         return self
@@ -98,7 +98,7 @@ class ServerProcess:
         self.process.stdout.close()
 
 
-def wait_until(is_done: Any, seconds: float = 20.0) -> None:
+def wait_until(is_done: Any, seconds: float = 60.0) -> None:
     """Wait for something that other threads or processes do."""
     until = time.monotonic() + seconds
     while not is_done():

@@ -68,7 +68,8 @@ class Phases:
         cancels the computation and is raised again when it has ended.
         """
         progress = _native.Progress()
-        finished = threading.Event()
+        running = threading.Lock()  # not an event: Ctrl-C may come between the steps of its functions
+        running.acquire()
         outcome: list[T] = []
         failure: list[BaseException] = []
 
@@ -78,13 +79,13 @@ class Phases:
             except BaseException as error:
                 failure.append(error)
             finally:
-                finished.set()
+                running.release()
 
         thread = threading.Thread(target=work, name=f"labeltree: {description}", daemon=True)
         report = self.follow(description)
         try:
             _start(thread)
-            while not finished.wait(_POLL_SECONDS):
+            while not running.acquire(timeout=_POLL_SECONDS):
                 report(progress.done, progress.total or None)
         except BaseException:
             progress.cancel()

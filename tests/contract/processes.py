@@ -71,9 +71,12 @@ def end(processes: dict[str, subprocess.Popen[str]]) -> None:
         process.communicate(timeout=60)  # it ends where its input does
 
 
-def wait_for(path: Path, seconds: float = 60) -> None:
+def wait_for(path: Path, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    """Wait for a file of a process; fail if the process ends without it, or does not write it in time."""
     end = time.monotonic() + seconds
     while not path.exists():
+        status = process.poll()
+        assert status is None or path.exists(), f"the process ended with status {status} without {path.name}"
         assert time.monotonic() < end, f"{path.name} did not come in {seconds} seconds"
         time.sleep(0.01)
 
@@ -168,18 +171,19 @@ class ProcessContract(Contract):
         task.write_bytes(pickle.dumps((make_classifier(n_jobs=2, **self.endless), X, y)))
         process = start(INTERRUPTED_TRAINER, task, started, stopped)
         try:
-            wait_for(started)
+            wait_for(started, process)
             time.sleep(0.5)
             assert process.poll() is None, "training was over before it could be interrupted"
             sent = time.monotonic()
             process.send_signal(signal.SIGINT)
-            wait_for(stopped, seconds=60)
+            wait_for(stopped, process)
             assert process.wait(timeout=30) == 0
         finally:
             process.kill()
             process.wait()
         at, n_threads, trained = stopped.read_text().split()
-        assert float(at) - sent < 5, "it took too long to stop"  # training takes minutes
+        # Training takes minutes. A busy machine may let a process wait for seconds.
+        assert float(at) - sent < 15, "it took too long to stop"
         assert n_threads == "1", "threads were left behind"
         assert trained == "False"
         assert {path.name for path in tmp_path.iterdir()} == {"task", "started", "stopped"}

@@ -120,7 +120,7 @@ def test_a_task_that_always_kills_its_worker_is_named(engine: RayEngine, tmp_pat
 
 def test_tasks_stop_with_the_iterator(engine: RayEngine, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    work = [*tasks.squares(1), *[Task("sleep", tasks.started, (str(log), 60.0))] * 2]
+    work = [*tasks.squares(1), *[Task("sleep", tasks.started, (str(log), 600.0))] * 2]
     results = engine.run(work)
     next(results)
     with pytest.raises(RuntimeError, match="already runs"):
@@ -128,7 +128,7 @@ def test_tasks_stop_with_the_iterator(engine: RayEngine, tmp_path: Path) -> None
     began = time.monotonic()
     results.close()  # type: ignore[attr-defined]
     assert len(dict(engine.run(tasks.squares(6)))) == 6
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
 
 
 def test_a_task_that_needs_more_cores_than_a_node_has_runs(engine: RayEngine) -> None:

@@ -45,13 +45,14 @@ def active_rows(
     rng = np.random.default_rng(seed)
     sums, alpha = np.zeros(X.shape[1]), np.zeros(len(X))
     nonzero = [np.flatnonzero(row) for row in X]
+    rows = [(at, x[at], x[at] @ x[at]) for x, at in zip(X, nonzero, strict=True)]
     active = set(np.flatnonzero(sign > 0)) | set(rng.integers(len(X), size=64))
     for _ in range(searches):
         for _ in range(rounds):
             for i in rng.permutation(sorted(active)):
-                x, at = X[i, nonzero[i]], nonzero[i]
+                at, x, square = rows[i]
                 slope = sign[i] * (shrunk(sums[at], l1) @ x) - 1
-                after = np.clip(alpha[i] - slope / (x @ x), 0, cost[i]) if len(at) > 0 else 0.0
+                after = min(max(alpha[i] - slope / square, 0), cost[i]) if len(at) > 0 else 0.0
                 sums[at] += sign[i] * (after - alpha[i]) * x
                 alpha[i] = after
         violation = 1 - sign * (X @ shrunk(sums, l1))

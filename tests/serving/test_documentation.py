@@ -78,7 +78,7 @@ def ask(line: str) -> httpx.Response:
             assert word.startswith("http://"), f"{word}: an option that is not known here"
             asked["url"] = word
     asked["method"] = asked["method"] or ("GET" if asked["content"] is None else "POST")
-    return httpx.request(**asked, timeout=20)
+    return httpx.request(**asked, timeout=60)
 
 
 def test_python_is_answered(server: ServerProcess, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def exchanged(client: httpx.Client, *parts: bytes) -> bytes:
     """Send bytes in parts and return the whole answer."""
     with socket.create_connection(
-        (client.base_url.host, client.base_url.port or 80), timeout=20
+        (client.base_url.host, client.base_url.port or 80), timeout=60
     ) as connection:
         for part in parts:
             connection.sendall(part)

@@ -167,13 +167,13 @@ def test_what_waits_while_the_disk_fails_is_refused_or_learned(
             write(journal, lines)
             return
         begun.set()
-        assert failing.wait(30)
+        assert failing.wait(60)
         full()
 
     with serving(settings(path)) as (client, service), ThreadPoolExecutor(3) as threads:
         monkeypatch.setattr(Journal, "_write", fail_once)
         sent = [threads.submit(send, client, example(0))]
-        assert begun.wait(30)
+        assert begun.wait(60)
         sent += [threads.submit(send, client, example(i)) for i in (1, 2)]
         wait_until(lambda: service.learners["online"]._lessons.qsize() == 2)
         failing.set()

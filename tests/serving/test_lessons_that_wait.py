@@ -20,7 +20,7 @@ def test_who_comes_when_the_queue_is_full_may_come_again(path: Path, monkeypatch
 
     def write_slowly(journal: Journal, lines: bytes) -> None:
         begun.set()
-        assert may_go_on.wait(10)
+        assert may_go_on.wait(60)
         write(journal, lines)
 
     monkeypatch.setattr("labeltree.serving.learner.MAX_WAITING", 3)
@@ -29,7 +29,7 @@ def test_who_comes_when_the_queue_is_full_may_come_again(path: Path, monkeypatch
         waiting = service.learners["online"]._lessons
         try:
             sent = [threads.submit(send, client, example(0))]
-            assert begun.wait(10)
+            assert begun.wait(60)
             for number in (1, 2, 3):  # one after the other, so that their order is known
                 sent.append(threads.submit(send, client, example(number)))
                 wait_until(lambda n=number: waiting.qsize() == n)  # type: ignore[misc]

@@ -247,7 +247,7 @@ def test_those_who_come_when_there_is_too_much_to_do_are_sent_away(models: dict[
     with serving(Settings(models, limits=limits)) as (client, service):
         model = service.registry["small"].model
         predict_topk, may_end = model.predict_topk, threading.Event()
-        model.predict_topk = lambda *a, **o: (may_end.wait(20), predict_topk(*a, **o))[1]
+        model.predict_topk = lambda *a, **o: (may_end.wait(60), predict_topk(*a, **o))[1]
         with ThreadPoolExecutor(2) as pool:
             at_work = [pool.submit(client.post, PREDICT, json={"rows": [ROW] * 2}) for _ in range(2)]
             wait_until(lambda: service.metrics.in_flight == 2)

@@ -34,7 +34,7 @@ def writing_stopped(service: Service) -> Iterator[None]:
     """Nothing is written to the journal until this ends; the first request waits there, others behind it."""
     journal: Any = service.learners["online"]._journaled._journal
     may_go_on, write = threading.Event(), journal._write
-    journal._write = lambda lines: (may_go_on.wait(30), write(lines))[1]
+    journal._write = lambda lines: (may_go_on.wait(60), write(lines))[1]
     try:
         yield
     finally:
@@ -94,7 +94,7 @@ def test_two_requests_with_one_key_whose_time_is_over_are_both_answered(path: Pa
             pending = learner._pending["b"]
             second = threads.submit(send_with_key, client, "b", example(1))
             wait_until(lambda: pending.n_clients == 2)
-            for answer in (first.result(15), second.result(15)):
+            for answer in (first.result(60), second.result(60)):
                 assert answer.status_code == 504
                 assert "nothing was learned" in answer.json()["error"]["message"]
         wait_until(lambda: n_examples(service) == 5)
@@ -115,7 +115,7 @@ def test_what_is_still_prepared_when_its_time_is_over_is_never_learned(
     monkeypatch.setattr(Learner, "prepare", slowly)
     with serving(settings(path, limits=Limits(seconds=0.3))) as (client, service):
         assert send(client, example(0)).status_code == 504
-        assert ended.wait(30)
+        assert ended.wait(60)
         monkeypatch.undo()
         assert send(client, example(1)).json()["n_examples"] == 5
         assert state(service.registry["online"].model) == state(learned(online_model(), [example(1)]))

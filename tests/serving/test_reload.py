@@ -35,7 +35,7 @@ class Load:
         self._threads = [threading.Thread(target=self._ask, daemon=True) for _ in range(n_clients)]
 
     def _ask(self) -> None:
-        with httpx.Client(base_url=self._url, timeout=20) as client:
+        with httpx.Client(base_url=self._url, timeout=60) as client:
             while not self._ended.is_set():
                 try:
                     response = client.post(PREDICT, json=BODY)
@@ -178,7 +178,7 @@ class TestWorkers:
 
 
 def metrics(server: ServerProcess) -> str:
-    with httpx.Client(timeout=20) as client:  # a connection of its own, to any of the workers
+    with httpx.Client(timeout=60) as client:  # a connection of its own, to any of the workers
         try:
             return client.get(server.url + "/metrics").text
         except httpx.TransportError:
@@ -203,7 +203,7 @@ def test_a_server_that_stops_finishes_what_it_is_at(tmp_path: Path) -> None:
     rows = [{"indices": list(range(20)), "values": [float(i)] * 20} for i in range(1000)]
     with ServerProcess(tmp_path / "small", log=tmp_path / "log") as server, ThreadPoolExecutor(4) as pool:
         url = f"{server.url}{PREDICT}"
-        asked = [pool.submit(httpx.post, url, json={"rows": rows}, timeout=20) for _ in range(4)]
+        asked = [pool.submit(httpx.post, url, json={"rows": rows}, timeout=60) for _ in range(4)]
         wait_until(lambda: in_flight(server) > 0 or all(answer.done() for answer in asked))
         # A request is in flight until the server knows that its answer was read. So one that is done may still be in
         # flight, and so may be the last question for /metrics.

@@ -48,14 +48,14 @@ def test_none_may_start_until_the_one_before_is_done(
 
     def wait_and_remove(journal: Journal, n_examples: int) -> None:
         is_saved.set()
-        assert may_end.wait(10)
+        assert may_end.wait(60)
         remove(journal, n_examples)
 
     monkeypatch.setattr(Journal, "remove_parts_before", wait_and_remove)
     closing = threading.Thread(target=before.close)
     closing.start()
     try:
-        assert is_saved.wait(10)
+        assert is_saved.wait(60)
         monkeypatch.setattr(ModelLock.__init__, "__defaults__", (0.3,))
         with pytest.raises(ModelFileError, match=r"learns into this model \(labeltree serve --learn\)"):
             Service(settings(path))

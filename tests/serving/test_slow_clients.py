@@ -45,7 +45,7 @@ def server(parser: str, models: dict[str, Path]) -> Iterator[tuple[httpx.Client,
 def connect(client: httpx.Client, sent: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
     assert client.base_url.port is not None
     place = (client.base_url.host, client.base_url.port)
-    connection = socket.create_connection(place, timeout=20, source_address=(address, 0))
+    connection = socket.create_connection(place, timeout=60, source_address=(address, 0))
     connection.sendall(sent)
     return connection
 
@@ -81,7 +81,7 @@ def test_a_second_head_is_not_waited_for_either(server: tuple[httpx.Client, Serv
 
 def test_a_head_that_drips_is_cut_off(server: tuple[httpx.Client, Service]) -> None:
     with connect(server[0], b"GET /healthz HTTP/1.1\r\nX-Slow: ") as connection:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         with suppress(ConnectionResetError, BrokenPipeError):
             while time.monotonic() < until:
                 connection.sendall(b"a")
@@ -97,7 +97,7 @@ def test_bodies_that_stall_or_drip_are_given_up(server: tuple[httpx.Client, Serv
     assert b"the body is too slow: expected 1e+06 bytes a second" in answer
     with connect(client, head(100_000)) as connection:  # always some bytes, but never enough
         connection.settimeout(0.02)
-        answer, until = b"", time.monotonic() + 20
+        answer, until = b"", time.monotonic() + 60
         with suppress(ConnectionResetError, BrokenPipeError):
             while not answer and time.monotonic() < until:
                 connection.sendall(b" ")
@@ -212,7 +212,7 @@ def test_an_address_has_only_its_share_of_requests(models: dict[str, Path]) -> N
     with serving(Settings({"small": models["small"]}, limits=limits)) as (client, service):
         model: Any = service.registry["small"].model
         predict_topk, may_end = model.predict_topk, threading.Event()
-        model.predict_topk = lambda *a, **o: (may_end.wait(20), predict_topk(*a, **o))[1]
+        model.predict_topk = lambda *a, **o: (may_end.wait(60), predict_topk(*a, **o))[1]
         two = json.dumps({"rows": [{"indices": [1], "values": [1.0]}] * 2}).encode()
         at_work = [connect(client, head(len(two)) + two, "127.0.0.2") for _ in range(2)]
         wait_until(lambda: service.metrics.in_flight == 2)
@@ -232,7 +232,7 @@ def test_an_address_has_only_its_share_of_memory_for_bodies(models: dict[str, Pa
         for connection in begun:
             with suppress(ConnectionResetError, BrokenPipeError):
                 connection.sendall(b" " * 900_000)  # two of them are within the share
-        ready, _, _ = select.select(begun, [], [], 20)
+        ready, _, _ = select.select(begun, [], [], 60)
         assert b"too many large bodies at once: retry later" in received(ready[0])
         for connection in begun:
             connection.close()

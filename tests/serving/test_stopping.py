@@ -42,7 +42,7 @@ class Clients:
     def _ask(self, number: int) -> None:
         limits = httpx.Limits(max_keepalive_connections=None if number % 2 else 0)
         body = BODIES[number // 2 % 2]
-        with httpx.Client(base_url=self._url, timeout=30, limits=limits) as client:
+        with httpx.Client(base_url=self._url, timeout=60, limits=limits) as client:
             while not self._ended.is_set():
                 try:
                     response = client.post(PREDICT, json=body)

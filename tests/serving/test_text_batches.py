@@ -43,7 +43,7 @@ class SlowModel(Model):
 
     def read_texts(self, texts: Any) -> Any:
         self.calls.append(list(texts))
-        assert self.may_read.wait(20)
+        assert self.may_read.wait(60)
         if UNREADABLE in texts:
             raise ValueError("a text cannot be read")
         return Model.read_texts(self, texts)
@@ -76,7 +76,7 @@ class Asking:
         self._pool = pool
 
     def ask(self, **body: Any) -> Future[httpx.Response]:
-        return self._pool.submit(httpx.post, self.url + PREDICT, json=body, timeout=20)
+        return self._pool.submit(httpx.post, self.url + PREDICT, json=body, timeout=60)
 
     def begin(self, **body: Any) -> Future[httpx.Response]:
         """Ask, and wait until the model reads the texts."""

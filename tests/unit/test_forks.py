@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -113,6 +113,18 @@ def test_while_threads_learn() -> None:
             in_child(work_on)
 
 
+def is_free(hold: Callable[[], AbstractContextManager[Any]], seconds: float = 60) -> bool:
+    """Whether another thread can hold a lock within the time."""
+    free = threading.Event()
+
+    def wait() -> None:
+        with hold():
+            free.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    return free.wait(seconds)
+
+
 def test_a_lock_in_a_child_is_held_by_the_thread_that_forked() -> None:
     lock = ReadersWriterLock()
     reading, done = threading.Event(), threading.Event()
@@ -132,9 +144,9 @@ def test_a_lock_in_a_child_is_held_by_the_thread_that_forked() -> None:
         assert reading.wait(60)
         in_child(write)
         with lock.reading():
-            in_child(lambda: len(lock._readers) == 1)
+            in_child(lambda: is_free(lock.turns) and not is_free(lock.writing, 0.5))
         with lock.turns():
-            in_child(lambda: lock._turns.locked())
+            in_child(lambda: is_free(lock.writing) and not is_free(lock.turns, 0.5))
     finally:
         done.set()
         thread.join()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.documents import documents
+from tests.interruptions import interruptions
 
 from labeltree import (
     ExtremeTextClassifier,
@@ -22,6 +23,7 @@ from labeltree import (
     OnlineLabelTreeClassifier,
     mix,
 )
+from labeltree.progress import Phases
 from labeltree.text import TextVectorizer
 
 pytestmark = pytest.mark.skipif(
@@ -124,3 +126,20 @@ def test_training_of_vectors_stops(loss: str, n_jobs: int) -> None:
         return lambda: model.fit(X, Y)
 
     assert_stops(train)
+
+
+def test_interrupted_phases_leave_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[Any] = []
+    monkeypatch.setattr("threading.excepthook", errors.append)
+
+    def run() -> None:
+        Phases(None).run("rest", lambda progress: time.sleep(0.02))
+
+    before = threading.active_count()
+    n = 0
+    for error in interruptions(lambda: run):
+        n += 1
+        assert error.__context__ is None
+        assert threading.active_count() == before
+    assert n > 5
+    assert errors == []

@@ -249,7 +249,7 @@ def test_processes_wait_for_each_other(site, tmp_path):
         thread.start()
         assert not entered.wait(0.3)
         other.kill()  # a lock does not outlive its process
-        assert entered.wait(10)
+        assert entered.wait(60)
         thread.join()
 
 

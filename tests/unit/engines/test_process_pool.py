@@ -280,7 +280,7 @@ class TestNothingIsLeftBehind:
             "with labeltree.engine('pool', n_workers=2) as pool:\n"
             "    dict(pool.run([Task('process', tasks.process)] * 4))\n"
             "    print(*pool.pids(), flush=True)\n"
-            f"    dict(pool.run([Task('sleep', tasks.started, ({str(tmp_path / 'log')!r}, 60.0))] * 2))\n"
+            f"    dict(pool.run([Task('sleep', tasks.started, ({str(tmp_path / 'log')!r}, 600.0))] * 2))\n"
         )
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))}
         with subprocess.Popen(
@@ -299,6 +299,6 @@ class TestNothingIsLeftBehind:
             os.killpg(program.pid, how)  # as a terminal does on Ctrl-C
             _, errors = program.communicate()
         wait_until(lambda: not any(map(is_alive, pids)))
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 120
         assert errors.count("KeyboardInterrupt") == (how == signal.SIGINT)
         assert program.returncode == -how
