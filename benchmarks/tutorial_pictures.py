@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import matplotlib
 import numpy as np
@@ -22,7 +23,7 @@ from labeltree.trees import LabelTree
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 INK, BLUE, ORANGE = "#808080", "#3f7fd0", "#e0782f"
-STYLE = {
+STYLE: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -44,8 +45,8 @@ def draw_counts(axes: Axes, counts: np.ndarray) -> None:
 def draw_tree(axes: Axes, tree: LabelTree) -> None:
     """How many nodes and labels each level has."""
     depths = np.arange(1, tree.depth + 1)
-    inner = [np.count_nonzero((tree.depth_of_node == depth) & ~tree.is_leaf) for depth in depths]
-    leaves = [np.count_nonzero((tree.depth_of_node == depth) & tree.is_leaf) for depth in depths]
+    inner = [int(np.count_nonzero((tree.depth_of_node == depth) & ~tree.is_leaf)) for depth in depths]
+    leaves = [int(np.count_nonzero((tree.depth_of_node == depth) & tree.is_leaf)) for depth in depths]
     axes.barh(depths - 0.2, inner, 0.35, color=ORANGE, label="clusters")
     axes.barh(depths + 0.2, leaves, 0.35, color=BLUE, label="subjects")
     for depth, n_inner, n_leaves in zip(depths, inner, leaves, strict=True):
@@ -117,7 +118,7 @@ def main() -> None:
     plain.fit(tate.texts_train, tate.labels_train)
     uncalibrated = measure_report(plain, tate.texts_test, tate.labels_test)
     counts = np.array(list(Counter(label for labels in tate.labels_train for label in labels).values()))
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(cast(Any, STYLE)):
         save("counts", draw_counts, counts)
         save("tree", draw_tree, tagger.trees_[0])
         save("frequencies", draw_frequencies, report)

@@ -7,6 +7,7 @@ to the code host, if pyproject.toml names it under [project.urls]; else only the
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from pathlib import Path
@@ -19,6 +20,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
+log = logging.getLogger("mkdocs.hooks.repository")  # MkDocs counts the warnings of its own loggers
 ROOT = Path(__file__).parents[2]
 #: Files outside of docs/ that are pages, and the pictures on them.
 OUTSIDE = (
@@ -32,6 +34,9 @@ RESULTS = ("experiments/results/*.md", "experiments/results/*.png")
 
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_REMOTE = re.compile(
+    r'<(?:script|img|iframe)\b[^>]*\bsrc="https?:[^>]*>|<link\b[^>]*\brel="stylesheet"[^>]*\bhref="https?:[^>]*>'
+)
 _IN_DOCSTRING = re.compile(r"(?:<code>)?docs/([a-z-]+)\.md(?:</code>)?")
 
 
@@ -109,6 +114,13 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
         )
 
     return _IN_DOCSTRING.sub(link, html)
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Warn, which fails a strict build, if reading a page would need the network."""
+    for tag in _REMOTE.findall(output):
+        log.warning("%s needs the network to be read: %s", page.file.src_uri, tag)
+    return output
 
 
 def _in_repository(file: Any) -> str:

@@ -88,7 +88,7 @@ def test_there_are_commands() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["trian a.txt", "train a.txt --modle m", "tree shwo m", "predict m a.txt -q"]
+    "wrong", ["teach a.txt", "train a.txt --mode m", "tree paint m", "predict m a.txt -q"]
 )
 def test_wrong_commands_are_noticed(wrong: str) -> None:
     assert fault_of(wrong) is not None

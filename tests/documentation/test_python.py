@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,13 @@ import numpy as np
 import pytest
 from tests.documents import documents
 from tests.labelled_texts import labelled_texts
-from tests.pages import DOCS, code_blocks, name_of, pages
+from tests.pages import DOCS, code_blocks, code_spans, name_of, pages
 
+import labeltree
 from labeltree import LabelTreeClassifier
 from labeltree.data import write_xmlc
-from labeltree.text import Tagger
+from labeltree.text import Tagger, TextVectorizer, WordVectorizer
+from labeltree.trees import LabelTree, Taxonomy
 
 #: Pages with code that does not run here, and why. Tests of their own run that of the README and of some others.
 NOT_RUN = {
@@ -102,3 +106,50 @@ def test_python_runs(page: Path, names: dict[str, Any]) -> None:
 
 def test_pages_that_do_not_run_exist() -> None:
     assert set(NOT_RUN) <= {name_of(page) for page in pages()} or not (DOCS.parent / "experiments").exists()
+
+
+def calls_in_sentences(page: Path) -> list[tuple[str, set[str]]]:
+    """Return the classes of this library that a page calls within sentences, and the names of the arguments."""
+    found = []
+    for span in code_spans(page):
+        try:
+            parsed = ast.parse(span.replace("…", "..."))
+        except SyntaxError:
+            continue
+        for call in ast.walk(parsed):
+            if isinstance(call, ast.Call) and (name := ast.unparse(call.func).removeprefix("labeltree.")):
+                found.append((name, {word.arg for word in call.keywords if word.arg is not None}))
+    return found
+
+
+#: What pages call by a short name, with the arguments that it takes. Presets take those of their class.
+CALLABLES: dict[str, Any] = {
+    **{name: getattr(labeltree, name) for name in labeltree.__all__ if name.endswith("Classifier")},
+    **{cls.__name__: cls for cls in (Tagger, TextVectorizer, WordVectorizer, Taxonomy, LabelTree)},
+    **{
+        f"model.{name}": getattr(LabelTreeClassifier, name)
+        for name in ("predict_topk", "predict_proba", "decide_for")
+    },
+}
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.name != "CHANGELOG.md"], ids=name_of)
+def test_calls_have_arguments_that_exist(page: Path) -> None:
+    for name, arguments in calls_in_sentences(page):
+        cls, _, preset = name.partition(".")
+        called = CALLABLES.get(name)
+        if called is None and preset.isidentifier() and cls in CALLABLES:
+            assert hasattr(CALLABLES[cls], preset), f"{name} does not exist"
+            takes_others = any(
+                parameter.kind is parameter.VAR_KEYWORD
+                for parameter in signature(getattr(CALLABLES[cls], preset)).parameters.values()
+            )
+            called = CALLABLES[cls] if takes_others else getattr(CALLABLES[cls], preset)
+        if called is not None:
+            unknown = arguments - set(signature(called).parameters)
+            assert not unknown, f"{name_of(page)}: {name} has no {', '.join(sorted(unknown))}"
+
+
+def test_there_are_calls_in_sentences() -> None:
+    named = [name for page in pages() for name, arguments in calls_in_sentences(page) if arguments]
+    assert sum(name in CALLABLES for name in named) > 50

@@ -32,6 +32,7 @@ def test_the_page_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     write_records(Path("records.csv"))
     done = []
+    server: ServerProcess | None = None
     with ExitStack() as stack:
         for language, code in code_blocks(PAGE):
             if language == "python" and "load_tate" not in code:  # the reader has a file
@@ -39,6 +40,7 @@ def test_the_page_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyP
             for line in code.splitlines() if language == "bash" else ():
                 command, *words = shlex.split(line, comments=True)
                 if command == "curl":
+                    assert server is not None
                     assert '"sea"' in answer_of_curl(server, words)
                 elif command == "labeltree" and words[0] == "serve":
                     server = stack.enter_context(ServerProcess(*words[1:], log=tmp_path / "log"))
