@@ -15,7 +15,7 @@ group := .venv/.stamp-group
 package := .venv/.stamp-package
 sources := pyproject.toml CMakeLists.txt $(shell find native src -name __pycache__ -prune -o -print)
 
-.PHONY: help demo test test-deep check fix picture bench experiments profile sanitize fuzz mutants develop tools browser clean
+.PHONY: help demo test test-deep check fix docs picture bench experiments profile sanitize fuzz mutants develop tools browser clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # one pip at a time in one .venv
 
@@ -36,6 +36,9 @@ check: ## format, lint, types, stub and tests: what a change must pass
 
 fix: ## format the code and repair what the linter can
 	@scripts/check --fix
+
+docs: $(group)-docs ## build the documentation site in build/site; ARGS=serve shows it and follows edits
+	@NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs $(or $(ARGS),build)
 
 picture: ## draw the picture of the architecture from its text, by Graphviz
 	@scripts/picture

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project() -> dict[str, Any]:
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has no reader of TOML")
+    loaded: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return loaded
 
 
 @pytest.mark.parametrize(("abi_flags", "refused"), [("", False), ("t", True)])
@@ -26,3 +34,20 @@ def test_scripts_and_builds_use_one_version_of_nanobind() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     pinned = set(re.findall(r"nanobind==([\d.]+)", project + (ROOT / "scripts/cross").read_text()))
     assert len(pinned) == 1
+
+
+def test_the_description_has_no_relative_links(
+    project: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = pytest.importorskip("scikit_build_core.metadata.fancy_pypi_readme")
+    pytest.importorskip("hatch_fancy_pypi_readme")
+    monkeypatch.chdir(ROOT)
+    readme = provider.dynamic_metadata("readme", {}, {"name": "labeltree", "version": "1.2.3"})
+    assert readme["content-type"] == "text/markdown"
+    text = re.sub(r"```.*?```", "", readme["text"], flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)]*)\)", text)
+    assert [target for target in targets if not target.startswith(("http", "#"))] == []
+    assert "`labeltree`" in text
+    # Once the project has an address, the links lead there.
+    source = project["project"].get("urls", {}).get("Source")
+    assert source is None or any(target.startswith(source) for target in targets)

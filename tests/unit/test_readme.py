@@ -12,16 +12,8 @@ from typing import Any
 import pytest
 from tests.command_line import run
 from tests.labelled_texts import labelled_texts
-from tests.servers import BEARER, ServerProcess
-
-ADDRESS = "http://127.0.0.1:8000"
-README = Path(__file__).parents[2] / "README.md"
-
-
-def blocks(language: str) -> list[str]:
-    """Return the blocks of code in one language; commands have none."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return [code for name, code in found if name == language]
+from tests.pages import README, answer_of_curl, blocks_in
+from tests.servers import ServerProcess
 
 
 def write_texts(path: Path, n_texts: int, seed: int) -> None:
@@ -38,25 +30,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ask(server: ServerProcess, words: list[str]) -> None:
-    """Do what curl does with these words, at the port that the server has here."""
-    (url,) = [word for word in words if word.startswith(ADDRESS)]
-    body = json.loads(words[words.index("--json") + 1])
-    answer = server.client.post(url.removeprefix(ADDRESS), json=body, headers=BEARER)
-    assert answer.status_code == 200, answer.text
-    assert "sea" in answer.text
-
-
 def sessions() -> list[tuple[str, list[str]]]:
     """Return the commands of the page in their order, each with the lines of output that the page shows."""
     found: list[tuple[str, list[str]]] = []
-    for block in blocks("console"):
+    for block in blocks_in(README, "console"):
         for line in block.splitlines():
             if line.startswith("$ "):
                 found.append((line.removeprefix("$ "), []))
             elif line:
                 found[-1][1].append(line)
-    plain = [line for block in blocks("") for line in block.splitlines() if not line.startswith("pip ")]
+    plain = [line for block in blocks_in(README, "") for line in block.splitlines() if not line.startswith("pip ")]
     return found + [(line, []) for line in plain]
 
 
@@ -75,7 +58,7 @@ def test_commands_run_in_their_order(folder: Path) -> None:
             command, *words = shlex.split(line, comments=True)
             if command == "curl":
                 assert server is not None
-                ask(server, words)
+                assert "sea" in answer_of_curl(server, words)
             elif words[0] == "serve":
                 server = stack.enter_context(ServerProcess(*words[1:], log=folder / "log"))
             else:
@@ -91,7 +74,7 @@ def test_commands_run_in_their_order(folder: Path) -> None:
 
 
 def test_the_line_of_text_is_one_that_train_reads(folder: Path) -> None:
-    (line,) = blocks("json")
+    (line,) = blocks_in(README, "json")
     Path("one.jsonl").write_text(line + (folder / "train.jsonl").read_text())
     run("train", "one.jsonl", "--model", "one.labeltree")
     assert "boat" in run("tag", "one.labeltree", "A fishing boat in the harbour", "-k", 3).stdout
@@ -99,7 +82,7 @@ def test_the_line_of_text_is_one_that_train_reads(folder: Path) -> None:
 
 def test_python_runs_in_its_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
-    for block in blocks("python"):
+    for block in blocks_in(README, "python"):
         exec(block, names)
     assert {tag.label for tag in names["tagger"].tag("the sea and a boat", k=2)} == {"boat", "sea"}
     assert float(capsys.readouterr().out.split()[0]) == pytest.approx(0.935, abs=0.005)

@@ -49,7 +49,7 @@ def make_extreme(
     rows, and they are about equally hard to predict at every size.
 
     Row i depends on the parameters but not on `n_rows` and `n_test`: a smaller data set is the beginning of a larger
-    one. :func:`write_extreme` writes the same rows to files without holding all of them in memory.
+    one. `write_extreme` writes the same rows to files without holding all of them in memory.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def write_extreme(
     overwrite: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Path, Path]:
-    """Write the data set of :func:`make_extreme` as ``train.txt`` and ``test.txt``, in the XMLC text format.
+    """Write the data set of `make_extreme` as ``train.txt`` and ``test.txt``, in the XMLC text format.
 
     Rows are made and written in blocks, so memory does not depend on their number: 670,000 labels and 490,000 rows take
     half a minute and a quarter of a gigabyte. Each file is written atomically, ``train.txt`` last.
@@ -147,7 +147,7 @@ def write_extreme(
     folder : str or path-like
         Folder of the files. It is created if it does not exist.
     n_labels, n_rows, n_test, n_features, labels_per_row, features_per_row, exponent, arity, noise, random_state
-        As in :func:`make_extreme`.
+        As in `make_extreme`.
     format : {"xmlc", "store"}, default="xmlc"
         What to write: text files, or a :class:`labeltree.data.Store` for each.
     overwrite : bool, default=False

@@ -121,7 +121,7 @@ _ALIASES = {
 
 
 def names() -> list[str]:
-    """Return the names of the repository's data sets that :func:`load` knows.
+    """Return the names of the repository's data sets that `load` knows.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class RepositoryData:
     Attributes
     ----------
     name : str
-        Name of the data set, one of :func:`names`.
+        Name of the data set, one of `names`.
     title : str
         Name of the data set as the paper writes it.
     files : RepositoryFiles
@@ -59,11 +59,11 @@ def load(name: str, *, n_jobs: int | None = None, **options: Any) -> RepositoryD
     Parameters
     ----------
     name : str
-        Name of the data set, one of :func:`names`, in upper or lower case.
+        Name of the data set, one of `names`, in upper or lower case.
     n_jobs : int, optional
-        Number of threads that read the files, as in :func:`labeltree.data.read_xmlc`.
+        Number of threads that read the files, as in `labeltree.data.read_xmlc`.
     **options
-        Options of :func:`fetch`: `cache`, `mirror`, `redownload`, `verify`, `timeout` and `verbose`.
+        Options of `fetch`: `cache`, `mirror`, `redownload`, `verify`, `timeout` and `verbose`.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def load(name: str, *, n_jobs: int | None = None, **options: Any) -> RepositoryD
     Raises
     ------
     ValueError, DownloadError, ChecksumError
-        As in :func:`fetch`.
+        As in `fetch`.
 
     Examples
     --------

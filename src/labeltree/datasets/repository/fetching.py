@@ -53,7 +53,7 @@ def fetch(
     Parameters
     ----------
     name : str
-        Name of the data set, one of :func:`names`, in upper or lower case.
+        Name of the data set, one of `names`, in upper or lower case.
     cache : str or path-like, optional
         Folder of all data sets; each data set has a folder in it. The default is the environment variable
         ``LABELTREE_DATA_HOME``, or else ``labeltree`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
@@ -115,7 +115,7 @@ def fetched(
     Parameters
     ----------
     name, cache, verify
-        As in :func:`fetch`.
+        As in `fetch`.
 
     Returns
     -------
