@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,8 +13,16 @@ from typing import Any
 import pytest
 from tests.command_line import make_rows, run, write_rows
 from tests.labelled_texts import labelled_texts
-from tests.pages import README, answer_of_curl, blocks_in
-from tests.servers import ServerProcess
+from tests.servers import BEARER, ServerProcess
+
+ADDRESS = "http://127.0.0.1:8000"
+README = Path(__file__).parents[2] / "README.md"
+
+
+def blocks(language: str) -> list[str]:
+    """Return the blocks of code in one language; commands have none."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [code for name, code in found if name == language]
 
 
 def write_texts(path: Path, n_texts: int, seed: int) -> None:
@@ -38,10 +47,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def ask(server: ServerProcess, words: list[str]) -> None:
+    """Do what curl does with these words, at the port that the server has here."""
+    (url,) = [word for word in words if word.startswith(ADDRESS)]
+    body = json.loads(words[words.index("--json") + 1])
+    answer = server.client.post(url.removeprefix(ADDRESS), json=body, headers=BEARER)
+    assert answer.status_code == 200, answer.text
+    assert "sea" in answer.text
+
+
 def test_commands_run_in_their_order(folder: Path) -> None:
-    commands = [
-        line for block in blocks_in(README, "") for line in block.splitlines() if not line.startswith("pip ")
-    ]
+    commands = [line for block in blocks("") for line in block.splitlines() if not line.startswith("pip ")]
     assert commands[0].startswith("labeltree train train.jsonl")
     n_run = 0
     with ExitStack() as stack:
@@ -51,7 +67,7 @@ def test_commands_run_in_their_order(folder: Path) -> None:
             command, *words = shlex.split(last, comments=True)
             if command == "curl":
                 assert server is not None
-                assert "sea" in answer_of_curl(server, words)
+                ask(server, words)
             elif words[0] == "serve":
                 server = stack.enter_context(ServerProcess(*words[1:], log=folder / "log"))
             else:
@@ -63,7 +79,7 @@ def test_commands_run_in_their_order(folder: Path) -> None:
 
 
 def test_the_line_of_text_is_one_that_train_reads(folder: Path) -> None:
-    (line,) = blocks_in(README, "json")
+    (line,) = blocks("json")
     Path("one.jsonl").write_text(line + (folder / "train.jsonl").read_text())
     run("train", "one.jsonl", "--model", "one.labeltree")
     assert "boat" in run("tag", "one.labeltree", "A fishing boat in the harbour", "-k", 3).stdout
@@ -71,7 +87,7 @@ def test_the_line_of_text_is_one_that_train_reads(folder: Path) -> None:
 
 def test_python_runs_in_its_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
-    for block in blocks_in(README, "python"):
+    for block in blocks("python"):
         exec(block, names)
     assert names["tagger"].predict(["the sea and a boat"]) == [["boat", "sea"]]
     assert names["live"].predict_topk([{"sea": 1.0}], k=1).labels.tolist() == [["marine"]]
