@@ -6,9 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
-
+from labeltree import scikit_learn
 from labeltree.decisions.decision import Tuning
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.labels.reading import read_labels
@@ -20,6 +18,8 @@ from labeltree.training.workplace import Workplace, workplace
 from labeltree.validation import Number, check_arguments
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
     from labeltree.progress import Phases
     from labeltree.text.vectorizer import TextVectorizer
     from labeltree.training.examples import Examples
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Self = TypeVar("_Self", bound="Estimator")
 
 
-class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
+class Estimator(Questions, scikit_learn.ClassifierMixin, scikit_learn.BaseEstimator, ABC):
     """The base class of all classifiers: it has parameters and, after training, a model."""
 
     #: Whether answers are probabilities, which can be averaged with those of other models.
@@ -103,7 +103,7 @@ class Estimator(Questions, ClassifierMixin, BaseEstimator, ABC):
 
     def _for_some_rows(self: _Self) -> _Self:
         """Return an untrained copy for the first training of `fit_for`, which has only some of the rows."""
-        copied: _Self = clone(self)
+        copied: _Self = scikit_learn.clone(self)
         return copied
 
     # -- fitted attributes -----------------------------------------------------------------------------------------

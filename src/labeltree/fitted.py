@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 
+from labeltree import scikit_learn
 from labeltree.decisions.decision import HALF, Decision
 from labeltree.model.forest import Search
 from labeltree.model.model import Model
@@ -29,7 +29,7 @@ class Fitted:
         """The trained model: its forest, labels, features and decision."""
         model: Model | None = vars(self).get("_model")
         if model is None:
-            raise NotFittedError(
+            raise scikit_learn.NotFittedError(
                 f"this {type(self).__name__} is not fitted yet: call 'fit' before asking it, or load a saved model"
             )
         return model

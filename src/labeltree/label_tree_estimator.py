@@ -10,8 +10,8 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from labeltree import scikit_learn
 from labeltree.calibration.level_maps import Calibration
 from labeltree.estimator import Estimator
 from labeltree.mapped_rows import labels_given
@@ -200,6 +200,6 @@ class LabelTreeEstimator(Estimator):
     def seeds(self, n_trees: int, n_before: int = 0) -> list[int]:
         """Return the seeds of trees. With an integer `random_state`, `n_before` seeds of earlier trees are skipped."""
         n_skipped = n_before if isinstance(self.random_state, Integral) else 0
-        random = check_random_state(self.random_state)
+        random = scikit_learn.check_random_state(self.random_state)
         seeds: list[int] = random.randint(np.iinfo(np.int32).max, size=n_skipped + n_trees).tolist()
         return seeds[n_skipped:]

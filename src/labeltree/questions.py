@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from labeltree import sparse as sp
 from labeltree.decisions.decision import Tuning, decide
 from labeltree.decisions.online_f_measure import OFO
 from labeltree.decisions.validation_pairs import ValidationPairs
@@ -36,10 +36,10 @@ from labeltree.wording import count_text
 POOLED_CLASSES = 100
 
 #: A sparse matrix; an array after training on a 1-d y.
-Probabilities: TypeAlias = sp.csr_matrix | NDArray[np.float32]
+Probabilities: TypeAlias = "sp.csr_matrix | NDArray[np.float32]"
 
 #: Labels in the form of the y of the training: lists, a sparse matrix, or an array.
-Predicted: TypeAlias = list[list[Any]] | sp.csr_matrix | NDArray[Any]
+Predicted: TypeAlias = "list[list[Any]] | sp.csr_matrix | NDArray[Any]"
 
 _Self = TypeVar("_Self", bound="Questions")
 

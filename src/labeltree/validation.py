@@ -8,19 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_array, validate_data
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
+from labeltree import sparse as sp
 from labeltree.mapped_rows import MappedRows
 from labeltree.wording import with_article
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 #: The kernel counts in 32 bits.
 LARGEST_INTEGER = 2**31 - 1
@@ -169,6 +168,13 @@ def n_threads(n_jobs: int | None) -> int:
 @lru_cache(maxsize=1)
 def _processors(second: int) -> int:
     """Count the processors once a second: joblib reads files of the system, which takes longer than a prediction."""
+    return cpu_count()
+
+
+def cpu_count() -> int:
+    """Return the number of processors that this process may use."""
+    from joblib import cpu_count
+
     return int(cpu_count())
 
 
@@ -209,6 +215,8 @@ def check_features(
             "X as a pair of sparse and dense features must be a tuple of a sparse matrix and an array, in this order, "
             f"got {with_article(type(X).__name__)} of {type(X[0]).__name__} and {type(X[1]).__name__}"
         )
+    from sklearn.utils.validation import validate_data
+
     X = validate_data(
         estimator,
         X,
@@ -249,6 +257,8 @@ def take_rows(X: Any, rows: ArrayLike) -> Any:
     """Return some rows of X, in the form of X."""
     if isinstance(X, MappedRows):
         return X.take(rows)
+    from sklearn.utils import _safe_indexing
+
     return tuple(_safe_indexing(part, rows) for part in X) if is_pair(X) else _safe_indexing(X, rows)
 
 
@@ -297,8 +307,8 @@ def _check_pair(
             "scipy.sparse.hstack, or pass X[1].toarray() if most of its values are not 0"
         )
     checks = {"dtype": _FLOATS, "estimator": estimator, "ensure_min_samples": min_rows}
-    sparse = check_array(X[0], accept_sparse="csr", input_name="X[0]", **checks)
-    dense = check_array(X[1], order="C", input_name="X[1]", **checks)
+    sparse = scikit_learn.check_array(X[0], accept_sparse="csr", input_name="X[0]", **checks)
+    dense = scikit_learn.check_array(X[1], order="C", input_name="X[1]", **checks)
     if sparse.shape[0] != dense.shape[0]:
         raise ValueError(
             f"the two parts of X must have equally many rows, got {sparse.shape[0]} and {dense.shape[0]}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from labeltree.calibration.level_maps import Calibration, LevelArrays
 from labeltree.calibration.monotone_map import ScoreBins, fit_knots
@@ -132,6 +131,8 @@ def fit_sigmoid(score: FloatArray, positive: NDArray[np.bool_], weight: FloatArr
     scores separate the classes perfectly. The slope is at least 0. Scores of constant nodes are outliers; they count
     only if there are no other scores.
     """
+    from scipy.special import expit
+
     varies = np.abs(score) < CERTAIN_SCORE
     if varies.any():
         score, positive, weight = score[varies], positive[varies], weight[varies]

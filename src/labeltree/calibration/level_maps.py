@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 #: The arrays of the maps of a tree, by method; see `native/model/level_maps.h`.
 LEVEL_ARRAYS: dict[str, dict[str, str]] = {
@@ -74,6 +73,8 @@ class Calibration:
             raise ValueError(f"level must be from 0 to {self.n_levels(tree) - 1}, got {level}")
         arrays, scores = self.trees[tree], np.asarray(score, dtype=np.float64)
         if self.method == "platt":
+            from scipy.special import expit
+
             mapped: NDArray[np.float64] = expit(arrays["slope"][level] * scores + arrays["intercept"][level])
             return mapped
         knots = slice(*arrays["knot_begin"][level : level + 2])

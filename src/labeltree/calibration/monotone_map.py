@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
 
 FloatArray = NDArray[np.float64]
 
@@ -71,6 +70,8 @@ def fit_knots(bins: ScoreBins) -> tuple[FloatArray, FloatArray]:
     one more negative pair would give, and to one at the highest score, with that of one more positive pair. No map says
     0 or 1.
     """
+    from sklearn.isotonic import isotonic_regression
+
     mass = bins.positive + bins.negative
     fitted = isotonic_regression(bins.positive / mass, sample_weight=mass)
     starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > 0)

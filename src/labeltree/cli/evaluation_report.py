@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
+from labeltree import sparse as sp
 from labeltree.cli.data_file import Rows
 from labeltree.cli.evaluation import CUTOFFS, Evaluation
 from labeltree.cli.figures import bytes_text
@@ -24,7 +24,7 @@ def write_report(
 ) -> None:
     """Measure what `evaluation` does not have, and write a page that appears when it is complete."""
     y = rows.y
-    if issparse(y) and not np.array_equal(model.classes_, np.arange(y.shape[1])):
+    if sp.issparse(y) and not np.array_equal(model.classes_, np.arange(y.shape[1])):
         y = label_lists(y)  # the matrix has columns that are not labels of the model
     report = measure_report(model, rows.X, y, k=max(CUTOFFS), texts=rows.texts, ids=rows.ids)
     threads = count_text(evaluation.threads, "thread")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import vstack
-
+from labeltree import sparse as sp
 from labeltree.cli.data_file import DataFile, Rows, reads_whole_texts
 from labeltree.cli.label_names import are_ids
 from labeltree.cli.suspicious_data import warn_of_unknown_labels
@@ -60,7 +59,7 @@ def _examples(model: Any, source: DataFile) -> Rows:
         return Rows([row for X in matrices for row in X], y, texts, ids)
     for X in matrices:
         X.resize(X.shape[0], max(X.shape[1] for X in matrices))
-    return Rows(vstack(matrices, format="csr"), y, texts, ids)
+    return Rows(sp.vstack(matrices, format="csr"), y, texts, ids)
 
 
 def label_lists(y: Any) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
@@ -74,7 +74,7 @@ def predict(
     """
     from labeltree.cli.label_names import LabelNames, are_ids
     from labeltree.cli.label_weight import read_label_weight
-    from labeltree.cli.model_answers import ModelAnswers, about_texts, refuse_engine
+    from labeltree.cli.model_answers import ModelAnswers, refuse_engine
     from labeltree.cli.predicted_labels import predictor
     from labeltree.cli.trained_model import open_model
 
@@ -95,11 +95,10 @@ def predict(
     n_rows = 0
     with chosen_engine(ray, workers, max_retries), _opened(output) as file:
         answers = ModelAnswers.of(classifier, model, parameters)
-        # Workers make the features of texts, unless they are written.
-        keep_texts = answers.saved is not None and write is not _as_rows
+        # The kernel reads texts faster than the matrix of their features, which is needed only if it is written.
+        keep_texts = write is not _as_rows
         for rows in data.blocks_for(classifier, times=answers.workers, keep_texts=keep_texts):
-            about = partial(about_texts, question=question) if rows.X is rows.texts else question
-            found = answers.ask(about, rows.X)
+            found = answers.ask(question, rows.X)
             file.write(write(rows.X, found, names, n_rows, rows.ids))
             file.flush()
             n_rows += len(found.indptr) - 1
@@ -128,12 +127,12 @@ def _as_lines(
 
     separator = "\t" if names.may_have_blanks else " "
     text_of = names.__getitem__ if names.are_from_file else names.beside
+    labels = found.labels.tolist()
     # The same labels come again and again: each is escaped once.
-    text = {label: escaped(text_of(label)) for label in set(found.labels.tolist())}
-    lines = (
-        separator.join([f"{text[label]}:{probability:.6g}" for label, probability in row])
-        for row in found.rows()
-    )
+    text = {label: escaped(text_of(label)) for label in set(labels)}
+    pairs = zip(labels, found.probabilities.tolist(), strict=True)
+    words = [f"{text[label]}:{probability:.6g}" for label, probability in pairs]
+    lines = (separator.join(words[begin:end]) for begin, end in pairwise(found.indptr.tolist()))
     if ids is not None:
         lines = (f"{escaped(id)}\t{line}" for id, line in zip(ids, lines, strict=True))
     return "".join(f"{line}\n" for line in lines).encode()

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 import typer
-from scipy.sparse import issparse
 
+from labeltree import sparse as sp
 from labeltree.cli.data_file import DataFile
 from labeltree.cli.figures import seconds_text
 from labeltree.cli.parameters import option_name
@@ -68,7 +68,7 @@ class TrainingRows:
 
     def label_matrix(self) -> Any:
         """Return y as a matrix with a column for each label."""
-        return self.y if issparse(self.y) else read_labels(self.y).matrix()
+        return self.y if sp.issparse(self.y) else read_labels(self.y).matrix()
 
     def feature_matrix(self) -> Any:
         """Return X as a matrix; that of a store is not read."""

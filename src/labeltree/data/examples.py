@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from scipy.sparse import csr_matrix
+from labeltree import sparse as sp
 
 from .columns import Columns
 from .lines import LineError, decode_line
@@ -15,7 +15,7 @@ from .words import word_counts
 NamedRow: TypeAlias = Mapping[str, float | str]
 
 #: The rows of several examples; a text is a string, or a mapping of fields to strings.
-Rows: TypeAlias = csr_matrix | list[NamedRow] | list[Any]
+Rows: TypeAlias = "sp.csr_matrix | list[NamedRow] | list[Any]"
 
 #: A row, its labels, and its id or None.
 Example: TypeAlias = tuple[Any, list[Any], Any]

@@ -12,6 +12,7 @@ from .columns import Columns, is_of_repository, kind_of, shown
 from .examples import Example, text_example, words_example
 from .lines import LineError
 
+_SCAN: Any = json.JSONDecoder().scan_once  # type: ignore[attr-defined] # which the types of json leave out
 _LARGEST = float(np.finfo(np.float32).max)
 #: The escape of half a surrogate pair, or of a whole pair.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -51,16 +52,27 @@ def parse_object(line: str) -> dict[str, Any] | None:
     if not line.strip(" \t"):
         return None
     try:
-        record = json.loads(line)
+        record = _loads(line)
     except json.JSONDecodeError as error:
         raise LineError(f"expected a JSON object, but: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError) as error:  # a number of too many digits, or too many nested brackets
         raise LineError(f"expected a JSON object, but: {error}") from None
-    if _SURROGATE.search(line):
+    if "\\u" in line and _SURROGATE.search(line):
         _check_unicode(record)
     if not isinstance(record, dict):
         raise LineError(f"expected a JSON object, got {kind_of(record)}")
     return record
+
+
+def _loads(line: str) -> Any:
+    """Return what `json.loads` returns, without its search for white space around the object."""
+    try:
+        record, end = _SCAN(line, 0)
+        if end == len(line):
+            return record
+    except (ValueError, StopIteration):
+        pass
+    return json.loads(line)  # says what is wrong
 
 
 def _check_unicode(record: Any) -> None:

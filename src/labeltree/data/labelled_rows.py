@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.errors import DataFormatError
 
 from .lines import LineError
@@ -37,7 +37,7 @@ class RowReader:
             if size is not None and not 0 <= operator.index(size) <= MOST_COLUMNS:
                 raise ValueError(f"expected {name} from 0 to {MOST_COLUMNS}, got {size}")
 
-    def read(self, source: Source) -> tuple[csr_matrix, csr_matrix]:
+    def read(self, source: Source) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         """Read all rows of a source."""
         with open_buffer(source) as buffer:
             begin = len(codecs.BOM_UTF8) if buffer[: len(codecs.BOM_UTF8)] == codecs.BOM_UTF8 else 0
@@ -46,7 +46,7 @@ class RowReader:
             except LineError as error:
                 raise DataFormatError(error.reason, source_name(source), error.line) from None
 
-    def parse(self, text: NDArray[np.uint8]) -> tuple[csr_matrix, csr_matrix]:
+    def parse(self, text: NDArray[np.uint8]) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         """Parse the bytes of a text; raise `LineError` for the first wrong line."""
         try:
             columns, labels, indptr, indices, values, label_indptr, label_indices = _native.read_text_format(
@@ -60,7 +60,7 @@ class RowReader:
         return _csr(values, indices, indptr, columns), _csr(ones, label_indices, label_indptr, labels)
 
 
-def _csr(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> csr_matrix:
-    matrix = csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_columns))
+def _csr(values: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], n_columns: int) -> sp.csr_matrix:
+    matrix = sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, n_columns))
     matrix.has_canonical_format = True  # the reader sorts, and refuses duplicates
     return matrix

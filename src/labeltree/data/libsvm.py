@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from scipy.sparse import csr_matrix
-
+from labeltree import sparse as sp
 from labeltree.validation import n_threads
 
 from .labelled_rows import RowReader
@@ -21,7 +20,7 @@ def read_libsvm(
     n_features: int | None = None,
     n_labels: int | None = None,
     n_jobs: int | None = None,
-) -> tuple[csr_matrix, csr_matrix]:
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Read a multi-label file in the libsvm format.
 
     Every line is a row: ``label,label feature:value feature:value``, with labels that are integers from 0. A

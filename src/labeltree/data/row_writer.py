@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
+from labeltree import sparse as sp
 from labeltree._native import format_text_rows
 
 from .atomic_file import open_atomic
@@ -33,7 +33,7 @@ def write_rows(path: str | os.PathLike[str], X: Any, y: Any, *, header: bool, fi
 
 def write_row_blocks(
     path: str | os.PathLike[str],
-    blocks: Iterable[tuple[csr_matrix, csr_matrix]],
+    blocks: Iterable[tuple[sp.csr_matrix, sp.csr_matrix]],
     *,
     header: tuple[int, int, int] | None,
     first_feature: int,
@@ -58,7 +58,7 @@ def write_row_blocks(
             )
 
 
-def _features(X: Any) -> csr_matrix:
+def _features(X: Any) -> sp.csr_matrix:
     X = _canonical(X, "X")
     with np.errstate(over="ignore"):
         X = X.astype(np.float32, copy=False)
@@ -66,7 +66,7 @@ def _features(X: Any) -> csr_matrix:
     return X
 
 
-def _labels(y: Any) -> csr_matrix:
+def _labels(y: Any) -> sp.csr_matrix:
     y = _canonical(y, "y")
     if not y.data.all():
         y = y.copy()
@@ -75,9 +75,9 @@ def _labels(y: Any) -> csr_matrix:
     return y
 
 
-def _canonical(matrix: Any, name: str) -> csr_matrix:
+def _canonical(matrix: Any, name: str) -> sp.csr_matrix:
     """Return `matrix` as CSR with sorted indices and no duplicates; the caller's matrix is not changed."""
-    matrix = csr_matrix(matrix)
+    matrix = sp.csr_matrix(matrix)
     if matrix.shape[1] > MOST_COLUMNS:
         raise ValueError(f"expected at most {MOST_COLUMNS} columns in {name}, got {matrix.shape[1]}")
     if not matrix.has_canonical_format:
@@ -86,7 +86,7 @@ def _canonical(matrix: Any, name: str) -> csr_matrix:
     return matrix
 
 
-def _check_values(matrix: csr_matrix, is_valid: NDArray[np.bool_], expected: str) -> None:
+def _check_values(matrix: sp.csr_matrix, is_valid: NDArray[np.bool_], expected: str) -> None:
     """Raise `ValueError` with the place of the first value that is not valid."""
     if not is_valid.all():
         entry = int(np.argmin(is_valid))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from scipy.sparse import csr_matrix
-
+from labeltree import sparse as sp
 from labeltree._native import HeaderRule
 from labeltree.validation import n_threads
 
@@ -25,7 +24,7 @@ def read_xmlc(
     n_features: int | None = None,
     n_labels: int | None = None,
     n_jobs: int | None = None,
-) -> tuple[csr_matrix, csr_matrix]:
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Read a file in the text format of the extreme classification repository.
 
     The first line may be a header, ``rows features labels``. Every other line is a row:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from labeltree import sparse as sp
 from labeltree.metrics.label_sets import IntArray, LabelSets, row_numbers
 from labeltree.metrics.outcomes import Outcomes
 from labeltree.metrics.reading import LabelMatrix, canonical_csr, read_matrix
@@ -75,7 +75,7 @@ class ValidationPairs:
 
 def read_validation_pairs(y_true: LabelMatrix, scores: Any) -> ValidationPairs:
     """Read the arguments of the public functions: two matrices with a column for each label."""
-    truth = read_matrix(y_true if issparse(y_true) else np.asarray(y_true), "y_true")
+    truth = read_matrix(y_true if sp.issparse(y_true) else np.asarray(y_true), "y_true")
     shape = getattr(scores, "shape", None)
     if shape != (truth.n_rows, truth.n_labels):
         raise ValueError(

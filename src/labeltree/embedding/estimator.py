@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
-from sklearn.utils import Tags
 
+from labeltree import scikit_learn
 from labeltree.data import write_word_vectors
 from labeltree.embedding.forest import EmbeddingForest
 from labeltree.embedding.plan import LINKS, EmbeddingPlan, StartVectors
@@ -28,6 +27,9 @@ from labeltree.trees import TREE_WORDS, LabelTree
 from labeltree.trees.parameters import LABEL_VECTORS, TREE_CONSTRAINTS
 from labeltree.trees.recipe import TreeRecipe, TreeSource, check_tree
 from labeltree.validation import Choice, Constraint, Flag, Number, WordOrMatrix, n_threads
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _Self = TypeVar("_Self", bound="EmbeddingClassifier")
 
@@ -60,7 +62,7 @@ CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class EmbeddingClassifier(TransformerMixin, LabelTreeEstimator):
+class EmbeddingClassifier(scikit_learn.TransformerMixin, LabelTreeEstimator):
     """The base class of estimators that learn word vectors under a label tree."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS

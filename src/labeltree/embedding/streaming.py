@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse, vstack
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.embedding.plan import EmbeddingPlan
 from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import as_class_array, label_order, read_labels_of
@@ -31,7 +31,7 @@ OpenBatches: TypeAlias = Callable[[], Iterable[Batch]]
 class Rows(NamedTuple):
     """Some rows of a stream."""
 
-    X: csr_matrix
+    X: sp.csr_matrix
     y: list[tuple[Any, ...]]
 
     def take(self, rows: Any) -> Rows:
@@ -41,21 +41,21 @@ class Rows(NamedTuple):
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         n_features = max(part.X.shape[1] for part in parts)
         widened = [_widened(part.X, n_features) for part in parts]
-        return cls(vstack(widened, format="csr"), [labels for part in parts for labels in part.y])
+        return cls(sp.vstack(widened, format="csr"), [labels for part in parts for labels in part.y])
 
 
-def _widened(X: csr_matrix, n_features: int) -> csr_matrix:
+def _widened(X: sp.csr_matrix, n_features: int) -> sp.csr_matrix:
     """Return a matrix with more columns, which are empty."""
-    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    return sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
 
 
 def _rows(batches: Iterable[Batch]) -> Iterator[Rows]:
     """Yield the rows of each batch that has some."""
     n_rows = 0
     for X, y in batches:
-        if isinstance(y, np.ndarray) or issparse(y):
+        if isinstance(y, np.ndarray) or sp.issparse(y):
             raise ValueError(f"expected a list of labels for each row, got an array of shape {y.shape} as y")
-        matrix = csr_matrix(X, dtype=np.float32)
+        matrix = sp.csr_matrix(X, dtype=np.float32)
         labels = [_labels(row, n_rows + i) for i, row in enumerate(y)]
         if matrix.shape[0] != len(labels):
             raise ValueError(

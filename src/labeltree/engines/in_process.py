@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from joblib import cpu_count
-
 from labeltree.engines.protocol import LocalPlace, published_directory
 from labeltree.engines.task import Task, most_expensive_first
+from labeltree.validation import cpu_count
 
 
 class InProcess:
@@ -26,7 +25,7 @@ class InProcess:
 
     @property
     def n_threads(self) -> int:
-        return int(cpu_count())
+        return cpu_count()
 
     def publish(self, directory: Path) -> LocalPlace:
         return LocalPlace(str(published_directory(directory)))

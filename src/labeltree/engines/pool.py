@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from joblib import cpu_count
-
 from labeltree.engines.outcome import Outcome
 from labeltree.engines.protocol import LocalPlace, published_directory
 from labeltree.engines.schedule import Schedule
@@ -17,7 +15,7 @@ from labeltree.engines.task import Task
 from labeltree.engines.versions import own_versions
 from labeltree.engines.worker_process import WorkerProcess
 from labeltree.errors import WorkerError
-from labeltree.validation import check_count
+from labeltree.validation import check_count, cpu_count
 
 #: Workers that were killed one after the other before any became ready.
 _MOST_FAILED_STARTS = 100
@@ -54,7 +52,7 @@ class ProcessPool:
         if n_workers is not None:
             check_count("n_workers", n_workers, " or None")
         check_count("max_retries", max_retries, least=0)
-        n_cores = int(cpu_count())
+        n_cores = cpu_count()
         self.n_workers = n_cores if n_workers is None else int(n_workers)
         self.n_threads = max(1, n_cores // self.n_workers)
         self._max_retries = max_retries

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.validation import _num_samples
 
+from labeltree import sparse as sp
 from labeltree.engines.context import current_engine
 from labeltree.engines.opened_models import opened_model
 from labeltree.engines.protocol import Place
@@ -95,6 +94,8 @@ class SavedModel:
         """Return what ``question(model, rows)`` returns for each batch of rows, in the order of rows."""
         if batch_size is not None:
             check_count("batch_size", batch_size, " or None")
+        from sklearn.utils.validation import _num_samples
+
         engine, n_rows = self._engine, _num_samples(X[0] if is_pair(X) else X)
         share = math.ceil(n_rows / (_BATCHES_PER_WORKER * engine.n_workers))
         size = batch_size or min(max(share, _FEWEST_ROWS), _MOST_ROWS)

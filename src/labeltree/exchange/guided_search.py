@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.exchange.blocks import NodeBlocks
 from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.weights import weight_of_each
@@ -150,10 +150,10 @@ class GuidedSearch:
         top.labels[there], top.probabilities[there] = labels, probabilities
         return top
 
-    def matrix(self) -> csr_matrix:
+    def matrix(self) -> sp.csr_matrix:
         """Return the probabilities of the labels found, shape (n_rows, n_labels); a row has its best label first."""
         indptr, labels, probabilities = self._search.found()
-        return csr_matrix((probabilities, labels, indptr), shape=(len(indptr) - 1, self.tree.n_labels))
+        return sp.csr_matrix((probabilities, labels, indptr), shape=(len(indptr) - 1, self.tree.n_labels))
 
     def _of_labels(self, name: str, values: Any, dtype: type) -> NDArray[Any]:
         """Return a value for each label, checked."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.exchange.blocks import NodeBlocks, Paths
 from labeltree.exchange.guided_search import GuidedSearch
 from labeltree.model.top_labels import TopLabels
@@ -91,7 +91,7 @@ def search_above(
     link: str | None = None,
     allowed: ArrayLike | None = None,
     normalize_siblings: bool = False,
-) -> csr_matrix:
+) -> sp.csr_matrix:
     """Return all labels with a probability of at least a threshold, by the scores of any learner.
 
     Parameters

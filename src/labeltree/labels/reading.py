@@ -10,11 +10,9 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
+from labeltree import sparse as sp
 from labeltree.labels.label_index import LabelIndex
 
 LabelKind = Literal["csr", "dense", "lists", "multiclass"]
@@ -197,6 +195,8 @@ def _check_indicators(y: Any) -> None:
 
 
 def _from_dense(y: NDArray[Any], classes: NDArray[Any]) -> LabelRows:
+    from sklearn.utils.multiclass import check_classification_targets
+
     check_classification_targets(y)
     bad = (y != 0) & (y != 1)
     if bad.any():
@@ -290,6 +290,9 @@ def as_class_array(labels: Sequence[Any]) -> NDArray[Any]:
 
 
 def _from_classes(y: Any) -> LabelRows:
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
     array = column_or_1d(y, warn=True)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         row = int(np.argmin(np.isfinite(array)))

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import ndtr, stdtrit
 
+from labeltree import sparse as sp
 from labeltree.metrics.judgement import judge
 from labeltree.metrics.label_sets import LabelSets
 from labeltree.metrics.outcomes import count_outcomes, read_decided
@@ -184,8 +183,8 @@ class _Rows:
     """
 
     ratios: dict[str, Ratio]
-    both: csr_array | None = None
-    sizes: csr_array | None = None
+    both: sp.csr_array | None = None
+    sizes: sp.csr_array | None = None
 
     @classmethod
     def of(
@@ -240,9 +239,9 @@ class _Rows:
         return np.column_stack([values, f1.sum(axis=0) / np.maximum(n_labels, 1)])
 
 
-def _by_label(sets: LabelSets, chosen: Any = slice(None)) -> csr_array:
+def _by_label(sets: LabelSets, chosen: Any = slice(None)) -> sp.csr_array:
     rows, labels = sets.rows[chosen], sets.labels[chosen]
-    return csr_array((np.ones(len(rows)), (labels, rows)), shape=(sets.n_labels, sets.n_rows))
+    return sp.csr_array((np.ones(len(rows)), (labels, rows)), shape=(sets.n_labels, sets.n_rows))
 
 
 def _resamples(first: _Rows, second: _Rows, n_resamples: int, seed: int) -> Iterator[FloatArray]:
@@ -262,6 +261,8 @@ def _tail(n_rows: int, level: float) -> float:
     A resample of n rows varies less than n new rows do, by n - 1 to n, and the spread is an estimate: the shares are
     made smaller so that the interval is as wide as that of Student's t (Hesterberg's expanded percentile interval).
     """
+    from scipy.special import ndtr, stdtrit
+
     half = (1 - level) / 2
     if n_rows == 1:
         return half

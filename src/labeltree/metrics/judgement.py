@@ -1,5 +1,7 @@
 """Ranked predictions compared with the true labels: which rank of which row is a hit."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from labeltree import sparse as sp
 from labeltree.metrics.label_sets import NO_LABEL, IntArray, LabelLists, LabelSets, row_numbers
 from labeltree.metrics.reading import Labels, SparseMatrix, canonical_csr, read_both
 from labeltree.validation import check_count
@@ -33,7 +35,7 @@ def judge(y_true: Labels, y_pred: Labels, depth: int) -> Judgement:
     truth, predicted, names = read_both(y_true, y_pred)
     if isinstance(predicted, LabelLists):
         labels = predicted.first(depth)
-    elif issparse(predicted):
+    elif sp.issparse(predicted):
         check_columns(predicted.shape[1], truth.n_labels)
         labels = _rank_scores(predicted, depth)
     elif predicted.dtype.kind in "iu":
@@ -125,7 +127,7 @@ def _check_ordered(y_pred: Labels) -> None:
 
 def _check_width(y_pred: Labels, depth: int, n_labels: int) -> None:
     """Refuse an array with fewer columns than the cut-off; rows of a list may be shorter."""
-    shape: tuple[int, ...] = () if issparse(y_pred) else getattr(y_pred, "shape", ())
+    shape: tuple[int, ...] = () if sp.issparse(y_pred) else getattr(y_pred, "shape", ())
     if len(shape) == 2 and (width := shape[1]) < min(depth, n_labels):
         raise ValueError(
             f"y_pred has {width} columns, too few for k={depth}; predict at least {depth} labels per row, "

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import issparse
 
+from labeltree import sparse as sp
 from labeltree.metrics.judgement import check_columns, check_known, check_unique
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, row_numbers
 from labeltree.metrics.reading import LabelMatrix, Labels, read_both, read_matrix
@@ -58,4 +58,4 @@ def read_decided(y_true: Labels, y_pred: Labels) -> tuple[LabelSets, LabelSets]:
 
 def _holds_label_ids(predicted: LabelMatrix, n_labels: int) -> bool:
     """Return whether an array holds label ids, such as the top k, rather than 0 and 1 in a column for every label."""
-    return not issparse(predicted) and predicted.dtype.kind in "iu" and predicted.shape[1] < n_labels
+    return not sp.issparse(predicted) and predicted.dtype.kind in "iu" and predicted.shape[1] < n_labels

@@ -1,20 +1,22 @@
 """Reads and checks labels in every form: matrices, arrays, lists."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse, sparray, spmatrix
 
+from labeltree import sparse as sp
 from labeltree.labels.reading import is_indicator
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
 from labeltree.wording import count_text
 
-SparseMatrix: TypeAlias = sparray | spmatrix
-LabelMatrix: TypeAlias = SparseMatrix | NDArray[Any]
+SparseMatrix: TypeAlias = "sp.sparray | sp.spmatrix"
+LabelMatrix: TypeAlias = "SparseMatrix | NDArray[Any]"
 LabelRows: TypeAlias = Sequence[Iterable[Hashable]]
-Labels: TypeAlias = LabelMatrix | LabelRows
+Labels: TypeAlias = "LabelMatrix | LabelRows"
 """A 0/1 matrix, or one list of labels per row; predictions also as scores or as an array of labels."""
 
 
@@ -45,7 +47,7 @@ def read_both(
     if not isinstance(true_form, list):
         predicted = _read_columns(pred_form) if isinstance(pred_form, list) else pred_form
         return read_matrix(true_form, "y_true"), predicted, None
-    if issparse(pred_form):
+    if sp.issparse(pred_form):
         raise ValueError("y_pred is a sparse matrix, so y_true must be a matrix too, not a list of labels")
     if not isinstance(pred_form, list) and pred_form.dtype.kind not in "iu":
         raise ValueError(
@@ -64,7 +66,7 @@ def read_matrix(y: LabelMatrix, name: str) -> LabelSets:
     """Read a 0/1 matrix; error messages call it `name`."""
     rows: IntArray
     labels: IntArray
-    if issparse(y):
+    if sp.issparse(y):
         csr = canonical_csr(y, name)
         stored = csr.data != 0  # a stored zero is not a label
         rows, labels = row_numbers(np.diff(csr.indptr))[stored], csr.indices[stored].astype(np.int64)
@@ -81,9 +83,9 @@ def read_matrix(y: LabelMatrix, name: str) -> LabelSets:
     return LabelSets(rows, labels, *y.shape)
 
 
-def canonical_csr(matrix: SparseMatrix, name: str) -> csr_array:
+def canonical_csr(matrix: SparseMatrix, name: str) -> sp.csr_array:
     """Return a CSR matrix with sorted and unique column indices; the user's matrix is not changed."""
-    csr = csr_array(matrix)
+    csr = sp.csr_array(matrix)
     try:
         csr.check_format(full_check=True)
     except ValueError as error:
@@ -110,7 +112,7 @@ def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
             "of the pair (labels, probabilities) pass the labels alone"
         )
     form: Any = y
-    if not issparse(y) and hasattr(y, "__array__"):
+    if not sp.issparse(y) and hasattr(y, "__array__"):
         array = np.asarray(y)
         form = array if array.ndim == 2 and array.dtype.kind in "biuf" else array.tolist()
     if not isinstance(form, list) and len(getattr(form, "shape", ())) != 2:

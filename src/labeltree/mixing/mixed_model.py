@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
+from labeltree import scikit_learn
 from labeltree.metrics.names import Metric
 from labeltree.mixing.mixed_forest import Member, MixedForest
 from labeltree.mixing.mixed_reader import MixedReader
@@ -216,7 +216,7 @@ def check_members(models: Sequence[Any]) -> list[Any]:
         if isinstance(member, MixedModel):
             raise ValueError(f"{name}, is a mix itself: mix its members_ instead")
         if not member.__sklearn_is_fitted__():
-            raise NotFittedError(
+            raise scikit_learn.NotFittedError(
                 f"{name}, is not fitted yet: call its 'fit' before mixing, or load a saved model"
             )
         if member.model_.learns:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labeltree import sparse as sp
 from labeltree.decisions.decision import Tuning, decide, read_truth
 from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.weights import ranking_weight

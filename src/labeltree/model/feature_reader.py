@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
 from labeltree.cached import cached_property
 from labeltree.model.texts import Text
 from labeltree.validation import check_features, is_rows_of_names
@@ -91,7 +90,7 @@ class FeatureReader:
 
 def feature_checker(owner: str, n_features: int | None = None, names: NDArray[Any] | None = None) -> Any:
     """Return an estimator of the class `owner` with these features only, for scikit-learn's checks."""
-    estimator: Any = type(owner, (BaseEstimator,), {})()
+    estimator: Any = type(owner, (scikit_learn.BaseEstimator,), {})()
     if n_features is not None:
         estimator.n_features_in_ = n_features
     if names is not None:

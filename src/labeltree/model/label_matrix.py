@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labeltree import sparse as sp
 from labeltree.decisions.decision import read_truth
 from labeltree.decisions.validation_pairs import ValidationPairs
 from labeltree.labels.weights import ranking_weight

@@ -7,7 +7,8 @@ from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
+
+from labeltree import sparse as sp
 
 #: A text, or the texts of its fields by name.
 Text: TypeAlias = str | Mapping[str, str | None]

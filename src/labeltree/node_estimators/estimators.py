@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
 from labeltree.exchange import NodeBlocks
 from labeltree.labels.reading import LabelRows
 from labeltree.training.examples import Examples
 from labeltree.training.run import Run
 from labeltree.training.solvers import SOLVER_PARAMETERS, is_set
 from labeltree.trees import LabelTree
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 #: Parameters of the linear classifiers, which have no effect on node estimators.
 LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "label_weight", "prune", "bias", "rerank")
@@ -109,6 +109,9 @@ def fit_node_estimators(
         `n_columns`: number of fitted nodes; `n_constant`: number of nodes without an estimator; `n_row_visits`: total
         number of examples of the fitted nodes.
     """
+    from sklearn.utils.parallel import Parallel, delayed
+    from sklearn.utils.validation import has_fit_parameter
+
     sample_weight = examples.sample_weight
     if sample_weight is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(f"node_estimator {estimator!r} takes no sample_weight: fit without it")
@@ -147,7 +150,7 @@ def _examples(tree: LabelTree, labels: LabelRows) -> Iterator[tuple[NDArray[np.i
 
 def _copy(estimator: Any, seed: int, node: int) -> Any:
     """Return an unfitted copy; a `random_state` of None becomes a seed that depends on the node alone."""
-    copy = clone(estimator)
+    copy = scikit_learn.clone(estimator)
     parameters = copy.get_params(deep=True)
     open_seeds = sorted(
         name

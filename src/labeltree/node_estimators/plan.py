@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize as normalize_rows
-from sklearn.utils.validation import validate_data
 
+from labeltree import sparse as sp
 from labeltree.mapped_rows import MappedRows
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.model.forest import Forest
@@ -34,6 +32,9 @@ class EstimatorReader(FeatureReader):
     """Reads X for node estimators: a CSR matrix or an array; a pair becomes one sparse matrix."""
 
     def read(self, X: Any) -> Any:
+        from sklearn.preprocessing import normalize
+        from sklearn.utils.validation import validate_data
+
         if isinstance(X, EstimatorFeatures):
             return X
         if isinstance(X, MappedRows):
@@ -50,7 +51,7 @@ class EstimatorReader(FeatureReader):
             dtype=[np.float32, np.float64],
             ensure_min_samples=0,
         )
-        return EstimatorFeatures(normalize_rows(X) if self.normalize and X.shape[0] > 0 else X)
+        return EstimatorFeatures(normalize(X) if self.normalize and X.shape[0] > 0 else X)
 
     def read_texts(self, features: TextFeatures, texts: Iterable[Text], n_threads: int) -> Any:
         return self.read(features.transform(texts, n_threads))

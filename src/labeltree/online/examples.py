@@ -6,7 +6,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+
+from labeltree import sparse as sp
 
 
 def features_of(model: Any, examples: list[dict[str, Any]]) -> Any:
@@ -31,7 +32,7 @@ def labels_of(examples: list[dict[str, Any]]) -> list[list[Any]]:
     return [example["labels"] for example in examples]
 
 
-def _matrix(model: Any, rows: list[dict[str, Any]]) -> csr_matrix:
+def _matrix(model: Any, rows: list[dict[str, Any]]) -> sp.csr_matrix:
     if model.named_features_:
         raise ValueError("the model has features with names: send 'features' or 'text'")
     n_features = int(model.n_features_in_)
@@ -44,4 +45,4 @@ def _matrix(model: Any, rows: list[dict[str, Any]]) -> csr_matrix:
     indices = np.fromiter(chain.from_iterable(row["indices"] for row in rows), np.int64, indptr[-1])
     values = np.fromiter(chain.from_iterable(row["values"] for row in rows), np.float32, indptr[-1])
     width = max(n_features, int(indices.max(initial=0)) + 1)
-    return csr_matrix((values, indices, indptr), shape=(len(rows), width))
+    return sp.csr_matrix((values, indices, indptr), shape=(len(rows), width))

@@ -10,10 +10,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.model.feature_reader import feature_checker
 from labeltree.validation import check_features, is_empty, is_pair, is_rows_of_names
 

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.data.words import word_counts
 from labeltree.decisions.decision import HALF, Decision
 from labeltree.labels.label_index import LabelIndex

@@ -16,7 +16,7 @@ from labeltree.serving.draining import refuse_connections
 from labeltree.serving.logs import log_event
 from labeltree.serving.settings import Settings
 from labeltree.serving.shared_state import SharedState
-from labeltree.serving.worker import run_worker
+from labeltree.serving.worker_start import start_worker
 
 #: A crash is early if it comes within this time after the start, or before the worker is ready.
 EARLY_SECONDS = 5.0
@@ -81,7 +81,7 @@ class Supervisor:
     def _start(self, worker: int) -> None:
         self._shared.set_ready(worker, False)
         arguments = (self._settings, self._listener, self._shared, worker)
-        process = self._context.Process(target=run_worker, args=arguments, name=f"worker-{worker}")
+        process = self._context.Process(target=start_worker, args=arguments, name=f"worker-{worker}")
         process.start()
         self._workers[worker], self._started[worker] = process, time.monotonic()
 

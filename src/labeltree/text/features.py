@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.model.texts import Text, as_texts
 from labeltree.text.scripts import warn_of_unspaced
 from labeltree.text.settings import NORMS, TextSettings
@@ -63,7 +63,7 @@ class TextFeatures:
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.settings, self.terms, self.idf)
 
-    def transform(self, texts: Iterable[Text], n_threads: int) -> csr_matrix:
+    def transform(self, texts: Iterable[Text], n_threads: int) -> sp.csr_matrix:
         """Return the rows of texts."""
         return self._matrix(*self.read(texts, n_threads).arrays)
 
@@ -78,14 +78,14 @@ class TextFeatures:
         given = _for_kernel(texts, self.settings, self._own_words)
         return self._reader.read(*given, normalize, dense_features, n_threads)
 
-    def rows(self, counter: _native.TextCounter) -> csr_matrix:
+    def rows(self, counter: _native.TextCounter) -> sp.csr_matrix:
         """Return the rows of all texts that were counted."""
         settings = self.settings
         return self._matrix(*counter.rows(settings.sublinear_tf, NORMS[settings.norm], self.idf))
 
-    def _matrix(self, indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any]) -> csr_matrix:
+    def _matrix(self, indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any]) -> sp.csr_matrix:
         index_type = np.int32 if indptr[-1] <= LARGEST_INTEGER else np.int64
-        rows = csr_matrix(
+        rows = sp.csr_matrix(
             (data, indices.astype(index_type, copy=False), indptr.astype(index_type, copy=False)),
             shape=(len(indptr) - 1, self.n_columns),
         )

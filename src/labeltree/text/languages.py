@@ -11,8 +11,6 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
 from labeltree import _native
 
 #: A map of words to their stems that has more words than this is replaced, so that it does not grow for ever.
@@ -26,6 +24,8 @@ STEMMERS = "snowballstemmer"
 def stop_words_of(language: str) -> frozenset[str]:
     """Return the stop words of a language, for English those of scikit-learn."""
     if language == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
         return frozenset(ENGLISH_STOP_WORDS)
     lists = _package("stop_words", f"stop_words={language!r}")
     if language not in lists.AVAILABLE_LANGUAGES:

@@ -6,10 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import Tags
-
+from labeltree import scikit_learn
 from labeltree.calibration.level_maps import Calibration
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.embedding.streaming import check_stream
@@ -26,6 +23,9 @@ from labeltree.text.text_learner import TextLearner, reads_texts
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.trees import LabelTree
 from labeltree.wording import with_article
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _Tagger = TypeVar("_Tagger", bound="Tagger")
 
@@ -137,7 +137,7 @@ class Tagger(Estimator):
         """Return the classifier with its encoder and its vectorizer, untrained."""
         classifier = self.classifier
         if self.encoder is not None:
-            classifier = clone(classifier).set_params(encoder=self.encoder)
+            classifier = scikit_learn.clone(classifier).set_params(encoder=self.encoder)
         return TextLearner(classifier, None if reads_texts(classifier) else self.vectorizer)
 
     def _linear_learner(self) -> TextLearner:
@@ -146,7 +146,7 @@ class Tagger(Estimator):
             return self.mix._main_learner()
         linear = LabelTreeClassifier(n_trees=3)
         linear.set_params(**{name: getattr(self.classifier, name) for name in _OF_EVERY_RUN})
-        vectorizer = TextVectorizer() if self.vectorizer is None else clone(self.vectorizer)
+        vectorizer = TextVectorizer() if self.vectorizer is None else scikit_learn.clone(self.vectorizer)
         return TextLearner(linear, vectorizer.set_params(use_idf=True, norm="l2"))
 
     def _learner(self) -> TextLearner | Mixture:
@@ -217,7 +217,7 @@ class Tagger(Estimator):
         if self.mix is not None:
             raise ValueError("a mix needs held-out texts, and cannot be trained on a stream: leave out mix")
         check_stream(open_texts, buffer_rows)
-        classifier, vectorizer = clone(self.classifier), clone(self.vectorizer)
+        classifier, vectorizer = scikit_learn.clone(self.classifier), scikit_learn.clone(self.vectorizer)
         vectorizer.fit(text for texts, _ in open_texts() for text in as_texts(texts))
 
         def rows() -> Iterator[tuple[Any, Any]]:
@@ -298,7 +298,7 @@ class Tagger(Estimator):
 
     def _trained(self) -> Any:
         if "classifier_" not in vars(self):
-            raise NotFittedError(
+            raise scikit_learn.NotFittedError(
                 f"this {type(self).__name__} is not fitted yet: call 'fit' before asking it, or load a saved tagger"
             )
         return self.classifier_
@@ -363,7 +363,7 @@ class Tagger(Estimator):
         return self.classifier.random_state
 
     def _for_some_rows(self: _Tagger) -> _Tagger:
-        copied: _Tagger = clone(self)
+        copied: _Tagger = scikit_learn.clone(self)
         copied.classifier = self.classifier._for_some_rows()
         if isinstance(self.mix, Tagger):
             copied.mix = self.mix._for_some_rows()
@@ -423,7 +423,9 @@ class Tagger(Estimator):
         """Return a tagger with the parameters of a trained classifier."""
         members = getattr(classifier, "members_", None)
         if members is None:
-            return cls(clone(classifier), clone(classifier.model_.vectorizer, safe=False))
+            return cls(
+                scikit_learn.clone(classifier), scikit_learn.clone(classifier.model_.vectorizer, safe=False)
+            )
         if len(members) == 2:
             second, tagger = (cls._untrained_like(member) for member in members)
             tagger.mix = second

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.base import clone
-
+from labeltree import scikit_learn
 from labeltree.text.vectorizer import TextVectorizer
 
 
@@ -40,10 +39,10 @@ class TextLearner:
         label_names: Mapping[Any, str] | None = None,
     ) -> Any:
         """Train a copy of the classifier on texts, and return it; it then reads texts."""
-        classifier = clone(self.classifier)
+        classifier = scikit_learn.clone(self.classifier)
         if self.vectorizer is None:
             return classifier.fit(texts, labels, sample_weight, label_names=label_names)
-        vectorizer = clone(self.vectorizer)
+        vectorizer = scikit_learn.clone(self.vectorizer)
         X = vectorizer.fit_transform(texts)
         classifier.fit(X, labels, sample_weight, **classifier.fit_arguments(vectorizer))
         classifier.vectorizer_ = vectorizer
@@ -55,4 +54,4 @@ class TextLearner:
         if checkpoint is None:
             return self
         inside = os.path.join(os.fspath(checkpoint), name)
-        return replace(self, classifier=clone(self.classifier).set_params(checkpoint=inside))
+        return replace(self, classifier=scikit_learn.clone(self.classifier).set_params(checkpoint=inside))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
+from labeltree import scikit_learn
+from labeltree import sparse as sp
 from labeltree.model.texts import Text
 from labeltree.text.features import Span, TextFeatures, learn_features
 from labeltree.text.languages import stemmer_of, stored_stemmer
@@ -21,11 +19,14 @@ from labeltree.text.tokenizers import allow_import
 from labeltree.validation import Number, check_parameters, n_threads
 from labeltree.wording import with_article
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 _CONSTRAINTS = {"n_jobs": Number(integer=True, optional=True)}
 
 
 @dataclass(eq=False, repr=False)
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(scikit_learn.TransformerMixin, scikit_learn.BaseEstimator):
     """Convert texts to sparse rows of tf-idf weights, or of hashed counts.
 
     The parameters are those of scikit-learn's ``TfidfVectorizer``. Equal parameters give the same columns in the same
@@ -141,7 +142,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._features, _ = learn_features(self._new_settings(), texts, False, self._n_threads())
         return self
 
-    def fit_transform(self, texts: Iterable[Text], y: Any = None) -> csr_matrix:
+    def fit_transform(self, texts: Iterable[Text], y: Any = None) -> sp.csr_matrix:
         """Learn from texts and return their rows, as `fit` followed by `transform`.
 
         Returns
@@ -151,7 +152,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self._features, counter = learn_features(self._new_settings(), texts, True, self._n_threads())
         return self._features.rows(counter)
 
-    def transform(self, texts: Iterable[Text]) -> csr_matrix:
+    def transform(self, texts: Iterable[Text]) -> sp.csr_matrix:
         """Return the rows of texts. Unknown terms are ignored; a text without known terms is an empty row.
 
         Returns
@@ -289,5 +290,5 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             settings = self._new_settings()
             if not settings.needs_fit:
                 return TextFeatures(settings)
-            check_is_fitted(self)
+            scikit_learn.check_is_fitted(self)
         return self._features

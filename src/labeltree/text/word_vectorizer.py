@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
+from labeltree import scikit_learn
+from labeltree import sparse as sp
 from labeltree.data import WordVectors, read_word_vectors
 from labeltree.validation import LARGEST_INTEGER, Constraint, Flag, Number, check_parameters
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 POOLINGS = ("mean", "max", "min")
 
@@ -41,7 +42,7 @@ _CONSTRAINTS = {
 
 
 @dataclass(eq=False, repr=False)
-class WordVectorizer(TransformerMixin, BaseEstimator):
+class WordVectorizer(scikit_learn.TransformerMixin, scikit_learn.BaseEstimator):
     """Convert texts to dense vectors, by pooling pretrained vectors of their words.
 
     A text becomes the mean of the vectors of its words (a word that occurs twice counts twice), their maximum or
@@ -132,13 +133,13 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
         -------
         array of float32 of shape (texts, poolings × dimensions)
         """
-        check_is_fitted(self)
+        scikit_learn.check_is_fitted(self)
         counts = self._counts(texts)
         return np.hstack([self._pooled(counts, pooling) for pooling in self._poolings()])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return names such as ``mean_0``: the pooling and the dimension."""
-        check_is_fitted(self)
+        scikit_learn.check_is_fitted(self)
         dimensions = self.vectors_.shape[1]
         names = [f"{pooling}_{i}" for pooling in self._poolings() for i in range(dimensions)]
         return np.array(names, dtype=object)
@@ -181,7 +182,7 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
                 raise ValueError(f"expected a string as text {row}, got {type(text).__name__}: {text!r:.40}")
             yield words(text.lower() if self.lowercase else text)
 
-    def _counts(self, texts: Iterable[str]) -> csr_matrix:
+    def _counts(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Return how often each known word occurs in each text."""
         begins, columns = [0], []
         for words in self._tokenize(texts):
@@ -189,11 +190,11 @@ class WordVectorizer(TransformerMixin, BaseEstimator):
             begins.append(len(columns))
         shape = (len(begins) - 1, len(self.vectors_))
         ones = np.ones(len(columns), dtype=np.float32)
-        counts = csr_matrix((ones, np.array(columns, dtype=np.int64), np.array(begins)), shape=shape)
+        counts = sp.csr_matrix((ones, np.array(columns, dtype=np.int64), np.array(begins)), shape=shape)
         counts.sum_duplicates()
         return counts
 
-    def _pooled(self, counts: csr_matrix, pooling: str) -> NDArray[np.float32]:
+    def _pooled(self, counts: sp.csr_matrix, pooling: str) -> NDArray[np.float32]:
         if pooling == "mean":
             weights = counts
             if self.idf:

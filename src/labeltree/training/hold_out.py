@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from labeltree import scikit_learn
 from labeltree.labels.reading import LabelRows
 from labeltree.validation import take_rows
 from labeltree.wording import count_text
@@ -32,7 +32,7 @@ def set_aside(
             "pass more rows, or "
             "another share"
         )
-    shuffled = check_random_state(random_state).permutation(n_rows)
+    shuffled = scikit_learn.check_random_state(random_state).permutation(n_rows)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     # Rows keep their order, so that training depends on the draw as little as possible.
     trained, aside = (

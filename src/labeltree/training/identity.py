@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,4 +46,6 @@ def array_hash(*arrays: NDArray[Any]) -> str:
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
+    import joblib
+
     return joblib.hash(value)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 FloatArray = NDArray[np.float64]
 
@@ -100,6 +99,13 @@ class Loss:
         return math.sqrt(2 / self.strong_properness) * math.sqrt(regret)
 
 
+def _sigmoid(score: FloatArray) -> FloatArray:
+    from scipy.special import expit
+
+    probability: FloatArray = expit(score)
+    return probability
+
+
 def _clip(score: FloatArray) -> FloatArray:
     clipped: FloatArray = np.clip((1 + score) / 2, 0, 1)
     return clipped
@@ -132,14 +138,20 @@ LOSSES = {
             8.0,
             4.0,
             lambda m: np.logaddexp(0, -m),
-            expit,
+            _sigmoid,
             default_c_l1=2.0,
             learning_rate={"adagrad": 3.0, "sgd": 3.0, "fobos": 3.0},
             regularization={"sgd": 1e-6, "fobos": 1e-6},
         ),
         Loss("squared", "clip", _MARGIN_LINKS, 0.7, 8.0, lambda m: (1 - m) ** 2, _clip, default_c_l1=1.0),
         Loss(
-            "exponential", "sigmoid2", ("sigmoid2",), 2.0, 4.0, lambda m: np.exp(-m), lambda s: expit(2 * s)
+            "exponential",
+            "sigmoid2",
+            ("sigmoid2",),
+            2.0,
+            4.0,
+            lambda m: np.exp(-m),
+            lambda s: _sigmoid(2 * s),
         ),
     )
 }

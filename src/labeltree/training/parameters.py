@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils import check_random_state
-
+from labeltree import scikit_learn
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -53,5 +52,7 @@ def check_checkpoint(estimator: Any) -> None:
 def check_estimator(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
     """Raise `ValueError` for the first invalid parameter; `constraints` add to the common ones, or replace them."""
     check_parameters(estimator, {**COMMON_CONSTRAINTS, **constraints})
-    check_random_state(estimator.random_state)
+    seed = estimator.random_state
+    if not (seed is None or (isinstance(seed, int) and 0 <= seed < 2**32)):
+        scikit_learn.check_random_state(seed)  # the states of generators, and errors
     n_threads(estimator.n_jobs)  # raises for 0

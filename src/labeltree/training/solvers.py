@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from labeltree.training.losses import LOSSES
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 #: The parameters of each solver that not all solvers read.
 SOLVERS: dict[str, tuple[str, ...]] = {

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labeltree import sparse as sp
 from labeltree.trees.training_cost import sum_over_positive_nodes, training_cost
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
+from labeltree import scikit_learn
 from labeltree.labels.reading import read_labels
 from labeltree.progress import Phases
 from labeltree.training.examples import Examples
@@ -101,7 +100,7 @@ def kmeans_tree(
         "label_vector_prune": label_vector_prune,
     }
     check_builder("kmeans_tree", **options, normalize=normalize)
-    features = check_features(BaseEstimator(), X, normalize=normalize, reset=True)
+    features = check_features(scikit_learn.BaseEstimator(), X, normalize=normalize, reset=True)
     labels = read_labels(y)
     if features.n_rows != labels.n_rows:
         raise ValueError(
@@ -112,7 +111,9 @@ def kmeans_tree(
     return cluster_labels(
         Examples(features, labels, weight),
         **options,
-        random_state=int(check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]),
+        random_state=int(
+            scikit_learn.check_random_state(random_state).randint(np.iinfo(np.int32).max, size=1)[0]
+        ),
         run=Run(n_threads(n_jobs), Phases(None)),
     )
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.preprocessing import normalize
-from sklearn.utils import check_array
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
+from labeltree import sparse as sp
 from labeltree.engines import Task
 from labeltree.training.division import label_ranges
 from labeltree.training.shared_examples import SharedExamples, share_examples
@@ -62,6 +59,8 @@ def make_label_vectors(label_vectors: Any, prune: float, examples: Examples, run
 def label_vector_matrix(vectors: _native.FeatureMatrix, label_vectors: Any) -> Any:
     """Return the result of `make_label_vectors` as a matrix with a row per label; it is sparse unless given dense."""
     if not isinstance(label_vectors, str):
+        from sklearn.preprocessing import normalize
+
         return normalize(label_vectors)
     indptr, indices, data = vectors.arrays
     return sp.csr_array((data, indices, indptr), shape=(vectors.n_rows, vectors.n_features))
@@ -90,7 +89,7 @@ def vectors_in_range(
 
 def given_vectors(vectors: Any) -> _native.FeatureMatrix:
     """Return a matrix of vectors as the kernel reads it, scaled to unit length, without a copy if possible."""
-    vectors = check_array(
+    vectors = scikit_learn.check_array(
         vectors, accept_sparse="csr", dtype=[np.float32, np.float64], order="C", input_name="label_vectors"
     )
-    return check_features(BaseEstimator(), vectors, normalize=True, reset=True)
+    return check_features(scikit_learn.BaseEstimator(), vectors, normalize=True, reset=True)

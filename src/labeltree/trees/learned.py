@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import softmax
 
+from labeltree import sparse as sp
 from labeltree.trees.builders import builder
 from labeltree.trees.random_balanced import random_tree
 from labeltree.trees.tree import LabelTree
@@ -106,6 +105,8 @@ def child_probabilities(weights: BlockWeights, store: Any, node: int, rows: sp.c
     scores = np.asarray(
         rows @ matrix + weights.arrays["bias"][children.start : children.stop], dtype=np.float64
     )
+    from scipy.special import softmax
+
     # Of two children, one has the score of a logistic classifier and the other its negative.
     return np.asarray(softmax(scores / 2 if len(children) == 2 else scores, axis=1))
 

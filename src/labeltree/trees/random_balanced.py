@@ -6,8 +6,8 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from labeltree import scikit_learn
 from labeltree.trees.builders import builder
 from labeltree.trees.parameters import check_builder
 from labeltree.trees.tree import LabelTree
@@ -47,7 +47,7 @@ def random_tree(
     """
     check_builder("random_tree", n_labels=n_labels, arity=arity, max_leaves=max_leaves, max_depth=max_depth)
     parents, labels, n_nodes = [np.array([-1])], [np.array([-1])], 1
-    waiting = deque([(0, 0, check_random_state(random_state).permutation(n_labels))])
+    waiting = deque([(0, 0, scikit_learn.check_random_state(random_state).permutation(n_labels))])
     while waiting:
         node, depth, below = waiting.popleft()
         if below.size <= max_leaves or depth + 1 == max_depth:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from labeltree import sparse as sp
 from labeltree.trees.checks import Int32Array
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def sum_over_positive_nodes(tree: LabelTree, y: Any, cost_of_node: NDArray[np.in
     """Return for each row of ``y`` the summed cost of all nodes that have a label of the row at or below them."""
     if getattr(y, "ndim", None) != 2:
         raise ValueError(f"y must be a sparse matrix or a 2-d array, but is of type {type(y).__name__}")
-    y = csr_array(y)
+    y = sp.csr_array(y)
     if y.shape[1] != tree.n_labels:
         raise ValueError(f"y must have a column per label, that is {tree.n_labels}, but has {y.shape[1]}")
 

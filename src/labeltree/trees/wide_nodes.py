@@ -6,10 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils import check_array
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
+from labeltree import sparse as sp
 from labeltree.trees.checks import Int32Array
 from labeltree.trees.conversion import Nested
 from labeltree.trees.label_vectors import given_vectors
@@ -54,7 +53,9 @@ def split_wide_nodes(
     if max_arity < 2:
         raise ValueError(f"max_arity must be 2 or more, but is {max_arity}")
     if vectors is not None:
-        vectors = check_array(vectors, accept_sparse="csr", dtype=np.float32, input_name="vectors")
+        vectors = scikit_learn.check_array(
+            vectors, accept_sparse="csr", dtype=np.float32, input_name="vectors"
+        )
         if vectors.shape[0] != tree.n_labels:
             raise ValueError(
                 f"vectors must have a row per label, that is {tree.n_labels}, but the shape is {vectors.shape}"

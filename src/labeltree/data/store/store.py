@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.cached import cached_property
 from labeltree.errors import DataFormatError
 from labeltree.labels.reading import LabelRows
@@ -161,7 +161,7 @@ class Store(MappedRows):
             return LabelTable.from_arrays(self._arrays).classes
 
     @property
-    def X(self) -> csr_matrix:  # noqa: N802
+    def X(self) -> sp.csr_matrix:  # noqa: N802
         return mapped_csr(self.csr_arrays(), self.n_features)
 
     def csr_arrays(self) -> CsrArrays:
@@ -170,7 +170,7 @@ class Store(MappedRows):
         return self._rows
 
     @property
-    def y(self) -> csr_matrix:
+    def y(self) -> sp.csr_matrix:
         labels = self.labels
         ones = np.ones(len(labels.indices), dtype=np.float32)
         return mapped_csr(CsrArrays(labels.indptr, labels.indices, ones), self.n_labels)
@@ -193,7 +193,7 @@ class Store(MappedRows):
     def _rows(self) -> CsrArrays:
         return CsrArrays(*(self._arrays[f"features.{part}"] for part in CsrArrays._fields))
 
-    def matrix(self) -> csr_matrix:
+    def matrix(self) -> sp.csr_matrix:
         return self.X
 
     def take(self, rows: ArrayLike) -> StoreRows:

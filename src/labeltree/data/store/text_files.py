@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
-from sklearn.base import clone
-
+from labeltree import scikit_learn
 from labeltree.data.columns import Columns
 from labeltree.data.formats import DataFormat
 from labeltree.data.stream import ExampleStream
@@ -55,7 +54,7 @@ class TextFiles:
         texts = self._texts(files, labels, progress)
         learned = self.vectorizer
         if self.learned_in is None:
-            learned = clone(learned).fit(texts)
+            learned = scikit_learn.clone(learned).fit(texts)
         else:
             collections.deque(texts, maxlen=0)  # only for their labels
         writer.define(labels, learned)

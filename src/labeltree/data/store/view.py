@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from labeltree import _native
+from labeltree import sparse as sp
 from labeltree.labels.reading import LabelRows
 from labeltree.mapped_rows import MappedRows
 
@@ -71,7 +71,7 @@ class StoreRows(MappedRows):
     def take(self, rows: ArrayLike) -> StoreRows:
         return StoreRows(self.store, self.rows[np.asarray(rows)])
 
-    def matrix(self) -> csr_matrix:
+    def matrix(self) -> sp.csr_matrix:
         """Return a copy of the rows as a CSR matrix."""
         return taken_csr(self.store.csr_arrays(), self.rows, self.store.n_features)
 

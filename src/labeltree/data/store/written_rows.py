@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from labeltree import sparse as sp
 from labeltree.labels.label_index import LabelIndex
 from labeltree.labels.reading import LabelRows, read_labels
 
