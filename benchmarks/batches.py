@@ -1,4 +1,5 @@
-"""How fast rows with uncertain answers are answered: the first batch after a model is opened, later ones, single rows.
+"""How fast rows with uncertain answers are answered: the first batch after a model is opened, later ones, the same
+rows in parts that are too small for rows to share blocks, and single rows.
 
 python -m benchmarks.batches --labels 46000 --noise 0.8
 
@@ -23,11 +24,20 @@ from labeltree import LabelTreeClassifier
 from labeltree.datasets import make_extreme
 
 K = 5
+#: Fewer rows than share blocks: each is searched for alone.
+FEW = 31
 
 
 def seconds(model: LabelTreeClassifier, X: Any) -> float:
     before = time.process_time()
     model.predict_topk(X, K)
+    return time.process_time() - before
+
+
+def seconds_alone(model: LabelTreeClassifier, X: Any) -> float:
+    before = time.process_time()
+    for begin in range(0, X.shape[0], FEW):
+        model.predict_topk(X[begin : begin + FEW], K)
     return time.process_time() - before
 
 
@@ -38,11 +48,12 @@ def open_model(path: Path) -> LabelTreeClassifier:
 
 def measure(path: Path, X: Any, repeat: int, single: int) -> dict[str, float]:
     """Nodes asked per row, and microseconds per row; medians over the repeats."""
-    first, later = [], []
+    first, later, few = [], [], []
     for _ in range(repeat):
         model = open_model(path)
         first.append(seconds(model, X))
         later.append(seconds(model, X))
+        few.append(seconds_alone(model, X))
     *_, evaluations = model.predict_topk(X, K, return_evaluations=True)
     rows = [X[i] for i in range(min(single, X.shape[0]))]
     alone = [seconds(model, row) for row in rows]
@@ -51,6 +62,7 @@ def measure(path: Path, X: Any, repeat: int, single: int) -> dict[str, float]:
         "nodes asked": float(evaluations.mean()),
         "first batch µs/row": float(np.median(first)) * scale,
         "later batch µs/row": float(np.median(later)) * scale,
+        f"{FEW} rows at a time µs/row": float(np.median(few)) * scale,
         "one row p50 µs": float(np.quantile(alone, 0.5)) * 1e6,
         "one row p99 µs": float(np.quantile(alone, 0.99)) * 1e6,
     }

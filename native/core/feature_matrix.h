@@ -19,6 +19,14 @@ struct FeatureRange {
   bool contains(int64_t feature) const { return feature >= begin && feature < end; }
 };
 
+// One example, in arrays that someone else keeps: `size` non-zero sparse features, and all dense ones.
+struct RowView {
+  const int32_t* index;
+  const float* value;
+  size_t size;
+  const float* dense;
+};
+
 // One example: its non-zero sparse features, in the order they were given, with values; and all values of the
 // dense ones.
 struct FeatureRow {
@@ -31,6 +39,7 @@ struct FeatureRow {
     value.clear();
     dense.clear();
   }
+  operator RowView() const { return {index.data(), value.data(), index.size(), dense.data()}; }
 };
 
 // Replaces the features of a row by dense ones.

@@ -171,7 +171,7 @@ void BlockStore::verify() const {
   for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
 }
 
-void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out) const {
+void BlockStore::score_sparse(int32_t block, const RowView& query, float* out) const {
   const FeatureIndex& index = this->index(block);
   const int32_t n = n_scores(block);
   const float* bias = biases(block);
@@ -186,10 +186,10 @@ void BlockStore::score_sparse(int32_t block, const FeatureRow& query, float* out
         // at a time, so that the waits overlap.
         constexpr size_t chunk = FeatureIndex::kAtATime;
         uint32_t which[chunk], at[chunk], last[chunk];
-        for (size_t begin = 0; begin < query.index.size(); begin += chunk) {
-          const int n_wanted = static_cast<int>(std::min(chunk, query.index.size() - begin));
-          const float* value = query.value.data() + begin;
-          const int n_found = index.find(query.index.data() + begin, n_wanted, which, at);
+        for (size_t begin = 0; begin < query.size; begin += chunk) {
+          const int n_wanted = static_cast<int>(std::min(chunk, query.size - begin));
+          const float* value = query.value + begin;
+          const int n_found = index.find(query.index + begin, n_wanted, which, at);
           for (int k = 0; k < n_found; ++k) {
             const uint32_t* entries = entry_begin + at[k];
             at[k] = entries[0];
@@ -264,14 +264,13 @@ float BlockStore::dense_weight(int32_t block, int32_t column, int64_t d) const {
                             views_.node_vector);
 }
 
-void BlockStore::scores(int32_t block, const FeatureRow& query, float* out) const {
+void BlockStore::scores(int32_t block, const RowView& query, float* out) const {
   score_sparse(block, query, out);
-  const float* row = query.dense.data();
-  add_dense(block, &row, 1, &out);
+  add_dense(block, &query.dense, 1, &out);
   if (is_mirrored(block)) out[1] = -out[0];
 }
 
-void BlockStore::node_scores(int32_t block, const FeatureRow& query, float* out) const {
+void BlockStore::node_scores(int32_t block, const RowView& query, float* out) const {
   if (n_codes(block) > 0) {
     score_jointly(block, query, out);
   } else {
@@ -282,7 +281,7 @@ void BlockStore::node_scores(int32_t block, const FeatureRow& query, float* out)
   for (int32_t c = 0; c < n_columns(block); ++c) out[c] = log_odds(out[c]);
 }
 
-void BlockStore::probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings,
+void BlockStore::probabilities(int32_t block, const RowView& query, bool normalize_siblings,
                                float* out) const {
   if (n_codes(block) > 0 && maps_.empty()) {
     score_jointly(block, query, out);
@@ -320,6 +319,25 @@ void BlockStore::probabilities(int32_t block, const std::vector<const FeatureRow
   }
 }
 
+int32_t BlockStore::probable(int32_t block, const RowView& query, bool normalize_siblings, float parent,
+                             float least, float* scores, Child* out) const {
+  const int32_t n = n_columns(block);
+  if (maps_.empty() || normalize_siblings) {
+    probabilities(block, query, normalize_siblings, scores);
+    for (int32_t c = 0; c < n; ++c) out[c] = {c, scores[c]};
+    return n;
+  }
+  node_scores(block, query, scores);
+  const float cut = maps_.cut(level_[block], parent, least);
+  int32_t n_left = 0;
+  for (int32_t c = 0; c < n; ++c) {
+    out[n_left] = {c, scores[c]};
+    n_left += scores[c] >= cut;
+  }
+  for (int32_t i = 0; i < n_left; ++i) maps_.apply(level_[block], &out[i].probability, 1);
+  return n_left;
+}
+
 void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out) const {
   const int32_t n = n_columns(block);
   if (maps_.empty() && is_softmax(block)) {
@@ -333,7 +351,7 @@ void BlockStore::apply_links(int32_t block, bool normalize_siblings, float* out)
   if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
 }
 
-void BlockStore::score_jointly(int32_t block, const FeatureRow& query, float* out) const {
+void BlockStore::score_jointly(int32_t block, const RowView& query, float* out) const {
   float scores[1 << kMaxJointChildren];
   this->scores(block, query, scores);
   const uint8_t* code = views_.code.data + views_.code_begin[block];

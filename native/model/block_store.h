@@ -84,14 +84,25 @@ class BlockStore {
   // normalize_siblings probabilities that sum to less than 1 are scaled to sum to 1 (the paper's
   // normalisation step). A block's insides are checked the first time it is used: a model opens in
   // milliseconds, and blocks that no query needs are never read.
-  void scores(int32_t block, const FeatureRow& query, float* out) const;
+  void scores(int32_t block, const RowView& query, float* out) const;
   // One for each of its nodes: in a joint block, where columns are none, and with softmax their log-odds.
-  void node_scores(int32_t block, const FeatureRow& query, float* out) const;
-  void probabilities(int32_t block, const FeatureRow& query, bool normalize_siblings, float* out) const;
+  void node_scores(int32_t block, const RowView& query, float* out) const;
+  void probabilities(int32_t block, const RowView& query, bool normalize_siblings, float* out) const;
 
   // The same for several queries, to the last bit. Dense weights are read once for all of them.
   void probabilities(int32_t block, const std::vector<const FeatureRow*>& queries, bool normalize_siblings,
                      const std::vector<float*>& out) const;
+
+  // A child of a node.
+  struct Child {
+    int32_t column;
+    float probability;
+  };
+  // The children that may have a probability p with parent * p >= least, in order; returns how many. With
+  // maps that are lines between knots, the others are not mapped. `scores` and `out` have room for all
+  // children.
+  int32_t probable(int32_t block, const RowView& query, bool normalize_siblings, float parent, float least,
+                   float* scores, Child* out) const;
 
   // Calls visit(feature, weight) for every stored weight of one column.
   template <class Visit>
@@ -113,7 +124,7 @@ class BlockStore {
     return std::visit([](const auto& vectors) { return vectors.size > 0; }, views_.node_vector);
   }
   // The scores without the dense features.
-  void score_sparse(int32_t block, const FeatureRow& query, float* out) const;
+  void score_sparse(int32_t block, const RowView& query, float* out) const;
   void apply_links(int32_t block, bool normalize_siblings, float* out) const;
   bool is_softmax(int32_t block) const { return link_ == Link::softmax && block > 0; }
   bool is_mirrored(int32_t block) const { return is_softmax(block) && n_columns(block) == 2; }
@@ -133,7 +144,7 @@ class BlockStore {
                               : views_.scale.data + first_node(block);
   }
   // The probabilities of the children of a joint block, from the scores of its codes.
-  void score_jointly(int32_t block, const FeatureRow& query, float* out) const;
+  void score_jointly(int32_t block, const RowView& query, float* out) const;
   // The index of a block, which is checked and indexed when first used.
   const FeatureIndex& index(int32_t block) const {
     const FeatureIndex* index = index_[block].load(std::memory_order_acquire);

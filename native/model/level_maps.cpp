@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "model/corrupt_model.h"
@@ -72,6 +73,16 @@ void LevelMaps::apply(int32_t level, float* scores, int32_t n) const {
     const float p = has_knots ? interpolate(level, scores[c]) : sigmoid(level, scores[c]);
     scores[c] = is_number && p >= 0 ? p : 0.0f;
   }
+}
+
+float LevelMaps::cut(int32_t level, float parent, float least) const {
+  constexpr float everything = -std::numeric_limits<float>::infinity();
+  if (knot_begin.empty()) return everything;  // rounding may make the sigmoid not quite monotone
+  const float* begin = knot_probability.data() + knot_begin[level];
+  const float* end = knot_probability.data() + knot_begin[level + 1];
+  const float* reaches = std::partition_point(begin, end, [&](float p) { return parent * p < least; });
+  // No score up to the knot before has a larger probability than that knot.
+  return reaches == begin ? everything : knot_score[reaches - 1 - knot_probability.data()];
 }
 
 float log_odds(float probability) {

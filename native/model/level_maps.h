@@ -21,6 +21,8 @@ struct LevelMaps {
 
   // The probabilities of n scores of nodes on this level; 0 for NaN.
   void apply(int32_t level, float* scores, int32_t n) const;
+  // Every score below this one has a probability p with parent * p < least.
+  float cut(int32_t level, float parent, float least) const;
 
  private:
   float sigmoid(int32_t level, float score) const;

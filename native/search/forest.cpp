@@ -8,6 +8,7 @@
 
 #include "core/parallel_for.h"
 #include "search/answers.h"
+#include "search/batch_search.h"
 #include "search/side_by_side.h"
 #include "search/subtree_values.h"
 
@@ -20,6 +21,10 @@ constexpr int64_t kSearchRowsPerTask = 64;
 constexpr int64_t kMostSideBySide = 256;
 // The maximum number of blocks that the rows of a thread remember, together: 12 bytes for each.
 constexpr int64_t kBlocksRemembered = 1 << 22;
+// With fewer rows for each thread, few want the same block. With more, nothing is gained, for 2 to 5 KB of
+// memory a row.
+constexpr int64_t kFewestInBatch = 32;
+constexpr int64_t kMostInBatch = 2048;
 
 }  // namespace
 
@@ -116,6 +121,45 @@ int64_t Forest::n_side_by_side(int64_t n_rows, int n_threads) const {
   return std::max(std::min({kMostSideBySide, kBlocksRemembered / n_blocks, share}), int64_t{1});
 }
 
+int64_t Forest::n_in_batch(int64_t n_rows, const Search& search) const {
+  if (trees_.size() > 1 || dense().size() > 0 || search.beam > 0) return 0;
+  const int64_t n_threads = std::max(search.n_threads, 1);
+  const int64_t share = (n_rows + n_threads - 1) / n_threads;
+  return share < kFewestInBatch ? 0 : std::min(share, kMostInBatch);
+}
+
+template <class Ranking, class Answer>
+void Forest::top_k_in_batch(const Ranking& ranking, int64_t n_in_batch, const NodeMasks& masks,
+                            const FeatureMatrix& features, const Search& search, int32_t* labels,
+                            float* probabilities, int64_t* evaluations, Progress* progress,
+                            const Answer& answer) const {
+  const int64_t k = search.k;
+  const int64_t n_allowed = search.allowed == nullptr
+                                ? n_labels()
+                                : std::count_if(search.allowed, search.allowed + n_labels(),
+                                                [](uint8_t flag) { return flag != 0; });
+  std::vector<std::unique_ptr<BatchSearch<Ranking>>> searches(std::max(search.n_threads, 1));
+  const auto answer_rows = [&](int64_t begin, int64_t end, int worker) {
+    auto& batch = searches[worker];
+    if (batch == nullptr) batch = std::make_unique<BatchSearch<Ranking>>(*trees_[0]);
+    batch->run(features, begin, end - begin, search, masks.of_tree(0), n_allowed, ranking, progress);
+    const Lease lease(*this, 1);
+    int64_t n_answered = 0;
+    for (int64_t row = begin; row < end; ++row) {
+      if (!batch->is_answered(row - begin)) {
+        stop_if_interrupted();
+        answer(row, 1, *lease);
+        continue;
+      }
+      write_ranked(batch->sorted(row - begin), k, labels + row * k, probabilities + row * k);
+      if (evaluations) evaluations[row] = batch->n_evaluations(row - begin);
+      ++n_answered;
+    }
+    if (progress != nullptr) progress->advance(n_answered);
+  };
+  parallel_ranges(search.n_threads, features.n_rows(), n_in_batch, answer_rows);
+}
+
 static int64_t count_evaluations(const std::vector<TreeSearch>& searches) {
   int64_t sum = 0;
   for (const TreeSearch& search : searches) sum += search.n_evaluations();
@@ -153,7 +197,7 @@ void Forest::top_k(Ranked<Ranking> Scratch::* ranked, const std::vector<Ranking>
   const float bound = single || joint || search.label_weight != nullptr ? search.threshold : 0.0f;
   const int64_t side_by_side = n_side_by_side(features.n_rows(), search.n_threads);
   if (progress != nullptr) progress->start(features.n_rows());
-  for_rows(features.n_rows(), search.n_threads, side_by_side, [&](int64_t first, size_t n, const Rows& rows) {
+  const auto answer = [&](int64_t first, size_t n, const Rows& rows) {
     if (progress != nullptr) {
       progress->check();
       progress->advance(static_cast<int64_t>(n));
@@ -186,7 +230,13 @@ void Forest::top_k(Ranked<Ranking> Scratch::* ranked, const std::vector<Ranking>
       write_ranked(scratch.pooled, k, labels + row * k, probabilities + row * k);
       if (evaluations) evaluations[row] = count_evaluations(scratch.searches);
     }
-  });
+  };
+  if (const int64_t n = n_in_batch(features.n_rows(), search); n > 0) {
+    top_k_in_batch(rankings[0], n, masks, features, search, labels, probabilities, evaluations, progress,
+                   answer);
+  } else {
+    for_rows(features.n_rows(), search.n_threads, side_by_side, answer);
+  }
 }
 
 std::vector<std::vector<ScoredLabel>> Forest::above(const FeatureMatrix& features, const Search& search,

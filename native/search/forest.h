@@ -94,6 +94,12 @@ class Forest {
   void top_k(Ranked<Ranking> Scratch::* ranked, const std::vector<Ranking>& rankings,
              const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
              int64_t* evaluations, Progress* progress) const;
+  // top_k() of a batch of rows for which n_in_batch() is not 0. answer(row, 1, scratch) answers a row alone.
+  template <class Ranking, class Answer>
+  void top_k_in_batch(const Ranking& ranking, int64_t n_in_batch, const NodeMasks& masks,
+                      const FeatureMatrix& features, const Search& search, int32_t* labels,
+                      float* probabilities, int64_t* evaluations, Progress* progress,
+                      const Answer& answer) const;
   // Asks tree t for all rows by the strategies that strategy_of(scratch) gives; its labels are added to
   // `pooled`, or with the tree's weight to `weighted`.
   template <class StrategyOf, class Start>
@@ -103,6 +109,8 @@ class Forest {
   template <class Body>
   void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;
   int64_t n_side_by_side(int64_t n_rows, int n_threads) const;
+  // How many rows a BatchSearch answers at a time; 0 if they are not answered by one.
+  int64_t n_in_batch(int64_t n_rows, const Search& search) const;
 
   std::vector<std::shared_ptr<const BlockStore>> trees_;
   TreeAverage average_;
