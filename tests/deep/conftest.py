@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.labelled_texts import labelled_texts
+
+# Threads of torch that wait in a loop for the next operation take the processors from other tests. This is read when
+# torch is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 TEXTS, LABELS = labelled_texts(120)
 METHODS = ("encoder", "attention")

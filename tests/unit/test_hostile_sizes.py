@@ -122,7 +122,7 @@ def with_little_memory(directory: Path) -> str:
     """What comes of loading a model in a process that may use 4 GiB."""
     pytest.importorskip("resource")
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED, directory], capture_output=True, text=True, timeout=200, check=True
+        [sys.executable, "-c", LIMITED, directory], capture_output=True, text=True, timeout=50, check=True
     )
     return done.stdout.strip()
 
