@@ -116,6 +116,7 @@ class Workplace:
             elif self.directory is not None:
                 arrays = write_arrays(self._parts_folder(stage) / str(number), arrays)
             results[number] = arrays
+            del arrays
         return [results[number] for number in range(len(tasks))]
 
     def joined(
@@ -139,6 +140,7 @@ class Workplace:
                 # Results come in order and are needed only once: they are not written twice.
                 for _, arrays in self._run(title, tasks, phases):
                     writer.append(arrays)
+                    del arrays  # before the next task needs the memory
             else:
                 for arrays in self.parts(stage, title, tasks, phases):
                     writer.append(arrays)
