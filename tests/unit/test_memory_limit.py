@@ -98,6 +98,7 @@ def test_a_least_limit_counts_every_stage(data: tuple[Any, Any]) -> None:
     assert Needs.of(examples, 1, is_balanced=True).vectors == plain.vectors + 4 * 64 * N_LABELS
     few, many = (Needs.of(examples, 1, n_proposals=n).labels for n in (5, 10))
     assert 0 < few < many
+    assert plain.vectors < 1_000_000  # no more labels are compared than there are
     assert all(
         two > one
         for two, one in zip(vars(Needs.of(examples, 2)).values(), vars(tried).values(), strict=True)

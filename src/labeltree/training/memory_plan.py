@@ -74,7 +74,8 @@ class Needs:
         n_pairs, n_labels, n_rows = len(labels.indices), labels.n_labels, features.n_rows
         n_entries = max(array.size for array in features.arrays) + n_rows
         per_label = min(n_entries / n_rows * n_pairs / n_labels, features.n_features)
-        clustered = 8 * per_label * (SAMPLE_ROWS * arity + CHUNK_ROWS) + 4 * arity * features.n_features
+        n_compared = min(SAMPLE_ROWS * arity, n_labels) + min(CHUNK_ROWS, n_labels)
+        clustered = 8 * per_label * n_compared + 4 * arity * features.n_features
         # A tree of the default shape has about this many levels below the root.
         n_levels = max(int(np.ceil(np.log(max(n_labels, 2)) / np.log(64))), 1)
         block = (
