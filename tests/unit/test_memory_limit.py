@@ -93,8 +93,7 @@ def test_a_least_limit_counts_every_stage(data: tuple[Any, Any]) -> None:
     plain = Needs.of(examples, 1, has_trial=False)
     assert plain.trial == plain.labels == 0
     tried = Needs.of(examples, 1)
-    n_assigned = len(labels.indices) * 3  # on two levels and for the labels
-    assert tried.trial == plain.block + 128 * N_ROWS + 4 * n_assigned + 16 * N_LABELS
+    assert tried.trial == plain.block + 128 * N_ROWS
     assert Needs.of(examples, 1, is_balanced=True).vectors == plain.vectors + 4 * 64 * N_LABELS
     few, many = (Needs.of(examples, 1, n_proposals=n).labels for n in (5, 10))
     assert 0 < few < many

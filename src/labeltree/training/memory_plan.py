@@ -42,8 +42,7 @@ class Needs:
         The largest block, of the children of the root: a copy of its rows, and for each thread a number for each row
         and column.
     trial : int
-        The choice of C and the calibration: the rows of each node, the largest block, and for each row and column of
-        it the C.
+        The choice of C and the calibration: the largest block, and for each row and column of it the C.
     labels : int
         The classifiers of labels that trees propose: the proposals for each row, by row and by label, and the rows of
         a group of labels for each thread.
@@ -90,7 +89,8 @@ class Needs:
             + n_threads * int(9 * features.n_features + 4 * n_rows + clustered),
             rows=8 * n_assigned + 8 * (n_threads + 4) * n_labels,
             block=block,
-            trial=has_trial * (block + 4 * LANES * n_rows + 4 * n_assigned + 16 * n_labels),
+            # Its largest blocks are trained one at a time.
+            trial=has_trial * (block + 4 * LANES * n_rows),
             labels=0
             if n_proposals == 0
             else _of_label_classifiers(examples, n_threads, n_proposals, n_entries),

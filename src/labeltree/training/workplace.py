@@ -174,9 +174,16 @@ class Workplace:
             yield from phases.count(title, self.engine.run(tasks), len(tasks))
             return
         for number, task in enumerate(tasks):
-            shown = title if len(tasks) == 1 else f"{title}, part {number + 1} of {len(tasks)}"
             # The kernel counts the work within a task: its bar moves, and Ctrl-C stops it.
-            yield number, phases.run(shown, partial(task.run, *task.arguments))
+            yield (
+                number,
+                phases.run(title + part_text(number, len(tasks)), partial(task.run, *task.arguments)),
+            )
+
+
+def part_text(number: int, n_parts: int) -> str:
+    """Return what a title says of one of several parts."""
+    return "" if n_parts == 1 else f", part {number + 1} of {n_parts}"
 
 
 @contextmanager
