@@ -29,7 +29,7 @@ from labeltree.engines import Task
 from labeltree.labels.reading import read_labels
 from labeltree.model.feature_reader import FeatureReader
 from labeltree.progress import Phases
-from labeltree.training import column_plan, division, label_columns, memory_plan
+from labeltree.training import column_plan, division, label_columns, memory_plan, workplace
 from labeltree.training.array_folder import map_array, new_array
 from labeltree.training.examples import Examples
 from labeltree.training.memory_plan import Needs
@@ -157,3 +157,18 @@ def test_a_smaller_limit_makes_more_tasks(data: tuple[Any, Any]) -> None:
     )
     assert len(few) < len(many) == 100
     assert division.block_ranges(costs, Workplace()) == [(0, 100, 300_000.0)]
+
+
+def test_freed_memory_is_given_back_before_each_step(
+    data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(workplace, "give_back_freed_memory", lambda: given_back.append(1))
+    LabelTreeClassifier(**SHAPE).fit(*data)
+    assert given_back == []  # it costs time
+    LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*data)
+    assert len(given_back) > 3
+    monkeypatch.undo()
+    memory_plan.give_back_freed_memory()
+    monkeypatch.setattr(memory_plan.ctypes, "CDLL", lambda name: object())
+    memory_plan.give_back_freed_memory()  # where there is no such function

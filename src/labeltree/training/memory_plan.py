@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -164,3 +166,9 @@ def own_memory() -> int:
     return 1024 * sum(
         int(sizes[name].removesuffix("kB")) for name in ("RssAnon", "RssShmem") if name in sizes
     )
+
+
+def give_back_freed_memory() -> None:
+    """Give freed memory back to the system: glibc keeps what many small arrays leave, and large ones cannot use it."""
+    with suppress(AttributeError, OSError, TypeError):  # other C libraries have no such function
+        ctypes.CDLL(None).malloc_trim(0)

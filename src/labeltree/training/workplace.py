@@ -17,7 +17,7 @@ from labeltree.engines import Engine, InProcess, Task, current_engine
 from labeltree.progress import Phases
 from labeltree.training.array_folder import Arrays, ArrayWriter, map_arrays, write_arrays
 from labeltree.training.checkpoint import Checkpoint, locked_checkpoint
-from labeltree.training.memory_plan import memory_of_run
+from labeltree.training.memory_plan import give_back_freed_memory, memory_of_run
 from labeltree.training.shared_arrays import FiledArrays, HeldArrays, SharedArrays
 
 T = TypeVar("T")
@@ -155,6 +155,11 @@ class Workplace:
         write_arrays(self.directory / name, arrays)
         return self._published(self.directory / name)
 
+    def make_room(self) -> None:
+        """Before a step that needs memory: give back what earlier steps have left, if there is a limit."""
+        if self.memory is not None:
+            give_back_freed_memory()
+
     def _published(self, folder: Path) -> SharedArrays:
         return HeldArrays(map_arrays(folder)) if self.is_here else FiledArrays(self.engine.publish(folder))
 
@@ -174,6 +179,7 @@ class Workplace:
             yield from phases.count(title, self.engine.run(tasks), len(tasks))
             return
         for number, task in enumerate(tasks):
+            self.make_room()
             # The kernel counts the work within a task: its bar moves, and Ctrl-C stops it.
             yield (
                 number,
