@@ -81,7 +81,7 @@ def megabytes(processes: Iterable[int], names: Iterable[str]) -> float:
             continue
         sizes = dict(line.split(":", 1) for line in lines)
         total += sum(int(sizes[name].removesuffix("kB")) for name in names if name in sizes)
-    return total / 1024
+    return total * 1024 / 1e6  # the system counts kB of 1,024 bytes
 
 
 def cpu_seconds(processes: Iterable[int]) -> float:
