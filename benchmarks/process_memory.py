@@ -1,4 +1,4 @@
-"""The memory of a process and of all processes that it starts, while they run."""
+"""The memory and the CPU time of a process and of all processes that it starts, while they run."""
 
 from __future__ import annotations
 
@@ -81,4 +81,16 @@ def megabytes(processes: Iterable[int], names: Iterable[str]) -> float:
             continue
         sizes = dict(line.split(":", 1) for line in lines)
         total += sum(int(sizes[name].removesuffix("kB")) for name in names if name in sizes)
-    return total / 1024
+    return total * 1024 / 1e6  # the system counts kB of 1,024 bytes
+
+
+def cpu_seconds(processes: Iterable[int]) -> float:
+    """Return the CPU time of processes so far, and of their children that have ended."""
+    ticks = 0
+    for process in processes:
+        try:
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from labeltree import LabelTreeClassifier
 from labeltree.datasets import make_extreme
+from labeltree.model.reranked_forest import RerankedForest
 from labeltree.training import division
 from labeltree.training.memory_plan import own_memory
 
@@ -34,14 +36,25 @@ def training_data() -> tuple[Any, Any]:
     return made.X_train, made.y_train
 
 
+def is_mapped(array: Any) -> bool:
+    """Return whether an array is a file, or a view of one."""
+    return isinstance(array, np.memmap) or (array is not None and is_mapped(getattr(array, "base", None)))
+
+
 def are_same(one: LabelTreeClassifier, other: LabelTreeClassifier) -> bool:
     """Return whether two models have the same trees and weights, bit for bit, and the same reports."""
-    for a, b in zip(one.weights_, other.weights_, strict=True):
-        if a.tree != b.tree or a.arrays.keys() != b.arrays.keys():
-            return False
-        if not all(
-            a.arrays[name].dtype == b.arrays[name].dtype and np.array_equal(a.arrays[name], b.arrays[name])
-            for name in a.arrays
-        ):
+    pairs = list(zip(one.weights_, other.weights_, strict=True))
+    if not all(a.tree == b.tree and _are_equal(a.arrays, b.arrays) for a, b in pairs):
+        return False
+    forests = one.model_.forest, other.model_.forest
+    if isinstance(forests[0], RerankedForest):
+        judges = [forest.judges for forest in forests]
+        if not all(_are_equal(*(getattr(of, name) for of in judges)) for name in ("arrays", "map")):
             return False
     return one.training_report_ == other.training_report_
+
+
+def _are_equal(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        one[name].dtype == other[name].dtype and np.array_equal(one[name], other[name]) for name in one
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, replace
@@ -26,7 +25,7 @@ from labeltree.training.identity import training_identity
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.losses import LOSSES, choose_link
-from labeltree.training.memory_plan import Needs, check_memory, own_memory
+from labeltree.training.memory_plan import Needs, memory_for_tasks
 from labeltree.training.more_trees import add_trees
 from labeltree.training.parameters import check_checkpoint, check_estimator
 from labeltree.training.plan import Plan
@@ -321,10 +320,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
 
     def _check_resources(self) -> None:
         """Raise `ValueError` for a limit or a checkpoint that this training would not keep to."""
-        if self.memory_gb is not None and (self.rerank > 0 or self.node_estimator is not None):
-            what = "rerank" if self.rerank > 0 else "node_estimator"
+        if self.memory_gb is not None and self.node_estimator is not None:
             raise ValueError(
-                f"memory_gb limits the training of linear trees only: leave out memory_gb, or {what}"
+                "memory_gb limits the training of linear classifiers only: leave out memory_gb, or node_estimator"
             )
         if self.memory_gb is not None and any(
             recipe.tree == "learned" for recipe in TreeRecipe.of(self).for_each(self.n_trees)
@@ -359,12 +357,16 @@ class LabelTreeClassifier(LabelTreeEstimator):
         """Return the number of bytes that a task may use; raise `ValueError` if `memory_gb` is too little."""
         if self.memory_gb is None:
             return None
-        limit, base = int(min(self.memory_gb * 1e9, sys.maxsize)), own_memory()
         recipes = TreeRecipe.of(self).for_each(self.n_trees)
-        n_clusters = self.arity if any(recipe.is_balanced for recipe in recipes) else 0
-        needs = Needs.of(examples, n_threads(self.n_jobs), n_clusters)
-        check_memory(limit, base, needs)
-        return limit - base
+        needs = Needs.of(
+            examples,
+            n_threads(self.n_jobs),
+            self.arity,
+            is_balanced=any(recipe.is_balanced for recipe in recipes),
+            has_trial=self._chooses_c or self._calibrates,
+            n_proposals=int(self.rerank),
+        )
+        return memory_for_tasks(self.memory_gb, needs)
 
     def make_plan(self) -> Plan:
         """Return the plan of the training."""
@@ -381,14 +383,20 @@ class LabelTreeClassifier(LabelTreeEstimator):
         if self.node_estimator is not None:
             trainer = EstimatorLearner(self.node_estimator, self.n_jobs)
             return EstimatorPlan(recipes, seeds, trainer, "", tree_weight)
-        choose = isinstance(self.C, str) and self.solver == "descent"
-        settings = self._solver_settings()
+        choose, settings = self._chooses_c, self._solver_settings()
         if choose and chosen is not None:
             settings, choose = replace(settings, C=chosen), False
-        # Weights of labels bend probabilities on purpose: they are not bent back.
-        calibrate = self.link == "auto" and self.label_weight is None
-        learner = LinearLearner(settings, choose, calibrate)
+        learner = LinearLearner(settings, choose, self._calibrates)
         return TreePlan(recipes, seeds, learner, self.link_of(self.loss), tree_weight, self.label_weight)
+
+    @property
+    def _chooses_c(self) -> bool:
+        return isinstance(self.C, str) and self.solver == "descent"
+
+    @property
+    def _calibrates(self) -> bool:
+        # Weights of labels bend probabilities on purpose: they are not bent back.
+        return self.link == "auto" and self.label_weight is None
 
     def _solver_settings(self) -> SolverSettings:
         C: Any = self.C

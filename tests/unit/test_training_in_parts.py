@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
 from tests import engine_tasks
 from tests.training_parts import (
     N_LABELS,
@@ -29,15 +30,14 @@ from tests.training_parts import (
 )
 
 import labeltree
-from labeltree import LabelTreeClassifier, classifier
+from labeltree import LabelTreeClassifier
 from labeltree.data import Store, StoreWriter
 from labeltree.engines.schedule import Schedule
 from labeltree.engines.worker_process import WorkerProcess
 from labeltree.model_file import lock
-from labeltree.training import block_tasks, division, linear_learner
+from labeltree.training import block_tasks, division, linear_learner, memory_plan
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
-from labeltree.training.workplace import Workplace
 from labeltree.trees import kmeans_tasks
 
 pytestmark = pytest.mark.native
@@ -76,6 +76,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "adagrad": {"solver": "adagrad"},
     "joint": {"siblings": "joint", "loss": "logistic", "arity": 3, "max_leaves": 3},
     "weighted labels": {"label_weight": "propensity"},
+    "rerank": {"rerank": 5},
 }
 
 
@@ -287,10 +288,10 @@ def test_a_limited_training_resumes_when_the_process_has_another_size(
 ) -> None:
     monkeypatch.setattr(division, "ENTRIES_OF_BLOCKS", 1e9)
     monkeypatch.setattr(division, "TASK_BYTES_PER_ENTRY", 10_000)  # the limit decides about the division
-    monkeypatch.setattr(classifier, "own_memory", lambda: 100_000_000)
+    monkeypatch.setattr(memory_plan, "own_memory", lambda: 100_000_000)
     limited = LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
     parts = sorted(path.stat().st_ino for path in tmp_path.rglob("chunk-*"))
-    monkeypatch.setattr(classifier, "own_memory", lambda: 107_654_321)
+    monkeypatch.setattr(memory_plan, "own_memory", lambda: 107_654_321)
     assert are_same(
         limited, LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
     )
@@ -309,8 +310,8 @@ def test_more_memory_than_there_can_be_is_no_limit(data: tuple[Any, Any], scratc
 
 
 def test_what_cannot_be_limited_is_refused(data: tuple[Any, Any]) -> None:
-    with pytest.raises(ValueError, match="memory_gb limits the training of linear trees only"):
-        LabelTreeClassifier(memory_gb=1.0, rerank=5).fit(*data)
+    with pytest.raises(ValueError, match="memory_gb limits the training of linear classifiers only"):
+        LabelTreeClassifier(memory_gb=1.0, node_estimator=LogisticRegression()).fit(*data)
     with pytest.raises(ValueError, match="checkpoint needs an integer for random_state"):
         LabelTreeClassifier(checkpoint="run").fit(*data)
 
@@ -339,23 +340,7 @@ def test_a_failed_writer_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
-def test_a_limit_that_is_too_small_is_refused_before_training(data: tuple[Any, Any], scratch: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"memory_gb=0.01 does not suffice: .* at least memory_gb=[\d.]+, .*raise memory_gb"
-    ):
-        LabelTreeClassifier(memory_gb=0.01, **SHAPE).fit(*data)
-
-
-def test_a_smaller_limit_makes_more_tasks(data: tuple[Any, Any]) -> None:
-    costs = {"n_entries": np.full(100, 3_000), "n_columns": np.full(100, 6)}
-    few, many = (
-        division.block_ranges(costs, Workplace(directory=Path(), memory=memory)) for memory in (None, 100_000)
-    )
-    assert len(few) < len(many) == 100
-    assert division.block_ranges(costs, Workplace()) == [(0, 100, 300_000.0)]
-
-
-@pytest.mark.parametrize("variant", ["default", "balanced", "two trees"])
+@pytest.mark.parametrize("variant", ["default", "balanced", "two trees", "rerank"])
 def test_processes_train_the_same_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
     parameters = {**SHAPE, **VARIANTS[variant]}
     whole = LabelTreeClassifier(**parameters).fit(*data)

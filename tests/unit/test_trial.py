@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier, _native
 from labeltree.labels.reading import read_labels
-from labeltree.progress import phases
+from labeltree.progress import Phases, phases
 from labeltree.training import trial as trial_module
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.run import Run
-from labeltree.training.trial import FEWEST_ROWS, WORK_SHARE, Trial, TrialScores, draw_columns
+from labeltree.training.trial import FEWEST_ROWS, TRIAL_SHARE, WORK_SHARE, Trial, TrialScores, draw_columns
+from labeltree.training.workplace import Workplace
 
 pytestmark = pytest.mark.native
 
@@ -38,7 +40,7 @@ N_COLUMNS = 8
 
 
 def draw(tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_positive: int = 800) -> Trial:
-    return Trial.draw(tree, examples, seed, n_threads, N_COLUMNS, n_positive)
+    return Trial.draw(tree, examples, seed, Run(n_threads, Phases(None)), N_COLUMNS, n_positive)
 
 
 def settings_of(model: LabelTreeClassifier) -> SolverSettings:
@@ -213,3 +215,33 @@ def test_where_no_held_out_row_counts_the_default_stands() -> None:
     assert model.C_ == 1.0
     assert not hasattr(model, "calibration_")
     assert np.isfinite(model.predict_topk(X, 1).probabilities).all()
+
+
+def test_large_groups_are_trained_alone_within_a_memory(tmp_path: Path) -> None:
+    trial = draw(TREE, examples_of(), 3, 1)
+    assert (trial.n_bytes > 8 * np.diff(X.indptr).min()).all()
+    titles: list[str] = []
+
+    class Watched(Phases):
+        def run(self, description: str, compute: Any) -> Any:
+            titles.append(description)
+            return super().run(description, compute)
+
+    def scored(memory: int | None) -> TrialScores:
+        titles.clear()
+        run = Run(2, Watched(None), workplace=Workplace(directory=tmp_path, memory=memory))
+        limited = Trial.draw(TREE, examples_of(), 3, run, N_COLUMNS, 800)
+        assert (memory is None) or isinstance(limited.rows["rows"], np.memmap)
+        return limited.scores(
+            settings_of(LabelTreeClassifier()), [0.5, 1.0], np.unique(trial.level).tolist(), run
+        )
+
+    whole = scored(None)
+    assert len(titles) == 1
+    for share in (0.5, 1e-9):  # some groups are alone, or all
+        divided = scored(int(2 * share * trial.n_bytes.max() / TRIAL_SHARE))
+        assert_same(divided, whole, ["row", "level", "positive", "weight", "score"])
+        n_alone = int((trial.n_bytes > share * trial.n_bytes.max()).sum())
+        assert len(titles) == n_alone + (n_alone < len(trial.n_bytes))
+        assert len(titles) > 1
+        assert titles[0].endswith(f" of nodes, part 1 of {len(titles)}")

@@ -15,6 +15,8 @@ Arrays = dict[str, NDArray[Any]]
 
 #: Room for the header of a file, which tells the size of an array and is written when that is known.
 _HEADER_BYTES = 128
+#: Zeros are written in pieces of this size.
+_PIECE_BYTES = 1 << 20
 
 
 class ArrayWriter:
@@ -113,6 +115,27 @@ def write_arrays(folder: Path, arrays: Arrays) -> Arrays:
     with ArrayWriter(folder) as writer:
         writer.append(arrays)
     return {name: map_array(folder / f"{name}.npy") for name in arrays}
+
+
+def new_array(path: Path, n_items: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """Return a new mapped array of zeros, to be written in any order.
+
+    Its room on the disk is reserved: writing to a mapped page that the disk has no room for would kill the process.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        head = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n_items,)}
+        np.lib.format.write_array_header_1_0(file, head)
+        missing = n_items * np.dtype(dtype).itemsize
+        if hasattr(os, "posix_fallocate"):
+            file.flush()
+            os.posix_fallocate(file.fileno(), 0, file.tell() + missing)
+        else:
+            for _ in range(missing // _PIECE_BYTES):
+                file.write(bytes(_PIECE_BYTES))
+            file.write(bytes(missing % _PIECE_BYTES))
+    array: NDArray[Any] = np.load(path, mmap_mode="r+", allow_pickle=False)
+    return array
 
 
 def map_arrays(folder: Path) -> Arrays:

@@ -69,7 +69,7 @@ def choose_c(
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
-    trial = Trial.draw(tree, examples, seed, run.n_threads, N_COLUMNS, N_POSITIVES)
+    trial = Trial.draw(tree, examples, seed, run, N_COLUMNS, N_POSITIVES)
     if len(trial.level) == 0:
         return None
     judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5

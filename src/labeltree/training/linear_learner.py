@@ -83,7 +83,7 @@ class LinearLearner(NodeLearner):
         self.maps.append(maps)
 
     def _fit_maps(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> LevelArrays | None:
-        trial = Trial.draw(tree, examples, seed, run.n_threads, N_COLUMNS, N_POSITIVES)
+        trial = Trial.draw(tree, examples, seed, run, N_COLUMNS, N_POSITIVES)
         if len(trial.level) == 0:
             return None
         scores = trial.scores_of_levels(self.settings, run)

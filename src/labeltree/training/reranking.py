@@ -6,21 +6,21 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.calibration.fitting import fit_map
+from labeltree.calibration.fitting import CERTAIN_SCORE, fit_map
 from labeltree.calibration.level_maps import LevelArrays
 from labeltree.labels.reading import LabelRows
-from labeltree.model.dense_weights import PANEL_COLUMNS
 from labeltree.model.label_classifiers import LabelClassifiers
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.reranked_forest import LEAST_PROPOSED, RerankedForest, proposal_scores
+from labeltree.training.array_folder import Arrays
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
+from labeltree.training.label_columns import TrainedColumns
 from labeltree.training.linear_learner import LinearLearner
 from labeltree.training.linear_nodes import SolverSettings, train_tree
 from labeltree.training.plan import Trained
@@ -45,9 +45,6 @@ FEWEST_SAMPLED = 1000
 #: At most this many rows are left out for the map, and the tree that proposes labels for them is trained roughly.
 MOST_HELD_OUT = 5000
 ROUGH_TOL, ROUGH_ITER = 0.5, 3
-#: The score of a label that all training rows have, or none.
-CERTAIN_SCORE = 1000.0
-
 #: Labels by row: indptr and indices.
 _Rows = tuple[NDArray[np.int64], NDArray[np.int32]]
 
@@ -105,10 +102,7 @@ def train_label_classifiers(
     n_true = math.ceil(len(labels.indices) / labels.n_rows)
     proposals = propose(forest, examples, n_proposals + n_true, run)
     plan = ColumnPlan.by_siblings(forest.trees[0], counts, labels.n_rows)
-    arrays = run.phase(
-        f"training {count_text(len(plan.label), 'label classifier')}",
-        lambda progress: _train(plan, examples, proposals, settings, seed, run, progress),
-    )
+    arrays = _train(plan, examples, proposals, settings, seed, run)
     arrays["bias"][counts == labels.n_rows] = CERTAIN_SCORE
     of_scores = _fit_map(forest, plan, examples, proposals, settings, n_proposals, seed, run)
     return LabelClassifiers(arrays, of_scores, examples.features.dense_features)
@@ -128,40 +122,26 @@ def _train(
     settings: SolverSettings,
     seed: int,
     run: Run,
-    progress: _native.Progress,
-) -> dict[str, NDArray[Any]]:
+    purpose: str = "",
+) -> Arrays:
     """Return the arrays of all labels; those that the plan does not have are never positive."""
-    chunks: dict[int, dict[str, NDArray[Any]]] = {}
-    _native.train_columns(
-        examples.native,
-        plan.native(list(range(plan.n_chunks))),
-        _native.Negatives(*proposals, RANDOM_ROWS),
-        settings.options(seed, run.n_threads),
-        chunks.__setitem__,
-        progress,
+    folder = run.workplace.directory
+    if folder is not None:
+        folder /= f"label classifiers{purpose}".replace(" ", "-")
+    columns = TrainedColumns(plan, folder)
+    run.phase(
+        f"training {count_text(len(plan.label), 'label classifier')}{purpose}",
+        lambda progress: _native.train_columns(
+            examples.native,
+            plan.native(list(range(plan.n_chunks))),
+            _native.Negatives(*proposals, RANDOM_ROWS),
+            settings.options(seed, run.n_threads),
+            columns.add,
+            progress,
+        ),
     )
     first, last = examples.features.dense_features
-    n_labels, n_dense = examples.labels.n_labels, last - first
-    bias = np.full(n_labels, -CERTAIN_SCORE, dtype=np.float32)
-    dense = np.zeros((n_labels, n_dense), dtype=np.float32)
-    count = np.zeros(n_labels, dtype=np.int64)
-    for number, chunk in chunks.items():
-        label = plan.labels_of(number)
-        bias[label] = chunk["bias"]
-        panels = chunk["dense_weight"].reshape(-(-len(label) // PANEL_COLUMNS), n_dense, PANEL_COLUMNS)
-        dense[label] = panels.transpose(0, 2, 1).reshape(len(panels) * PANEL_COLUMNS, n_dense)[: len(label)]
-        count += np.bincount(chunk["column"], minlength=n_labels)
-    begin = np.concatenate([[0], np.cumsum(count)])
-    feature, weight = np.empty(begin[-1], dtype=np.int32), np.empty(begin[-1], dtype=np.float32)
-    for chunk in chunks.values():
-        # Features ascend, and a stable order keeps them ascending within each label.
-        order = np.argsort(chunk["column"], kind="stable")
-        column = chunk["column"][order].astype(np.int64)
-        place = begin[column] + np.arange(len(column)) - np.searchsorted(column, column)
-        feature[place] = np.repeat(chunk["feature"], np.diff(chunk["entry_begin"]))[order]
-        weight[place] = chunk["weight"][order]
-    arrays = {"begin": begin, "feature": feature, "weight": weight, "bias": bias}
-    return {**arrays, "dense": dense.ravel()} if n_dense > 0 else arrays
+    return columns.joined(examples.labels.n_labels, last - first)
 
 
 def _fit_map(
@@ -192,11 +172,8 @@ def _fit_map(
     indptr, found = propose(new, aside, n_proposals, run, LEAST_PROPOSED)
     cost = np.bincount(proposals[1], minlength=labels.n_labels)
     sample = plan.sample(SAMPLED_SHARE, FEWEST_SAMPLED, cost, random.random())
-    arrays = run.phase(
-        f"training {count_text(len(sample.label), 'label classifier')} for probabilities",
-        lambda progress: _train(
-            sample, rest, _rows_without(proposals, held_out), settings, seed, run, progress
-        ),
+    arrays = _train(
+        sample, rest, _rows_without(proposals, held_out), settings, seed, run, " for probabilities"
     )
     of_pair = np.repeat(np.arange(len(rows)), np.diff(indptr))
     chosen = np.isin(found, sample.label)

@@ -64,4 +64,5 @@ class Run:
 
     def phase(self, title: str, compute: Callable[[_native.Progress], _T]) -> _T:
         """Return ``compute(progress)``, and show its progress meanwhile."""
+        self.workplace.make_room()
         return self.phases.run(self.prefix + title, compute)

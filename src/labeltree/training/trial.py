@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.calibration.fitting import CERTAIN_SCORE
+from labeltree.training.array_folder import Arrays
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
+from labeltree.training.memory_plan import ENTRY_BYTES, LANES
 from labeltree.training.run import Run
+from labeltree.training.workplace import part_text
 from labeltree.trees import LabelTree
 from labeltree.wording import count_text
 
@@ -27,6 +30,11 @@ LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 0.25
 WORK_SHARE = 0.04
 #: ... and have enough positive pairs, unless that is more than this share of the work.
 MOST_WORK = 0.2
+
+#: Bytes that a group needs for each row of its block: two numbers for each column and C, and others.
+TRIAL_ROW_BYTES = 8 * LANES + 28
+#: Groups that all threads train at once may need this share of the memory; a group that needs more is trained alone.
+TRIAL_SHARE = 0.5
 
 #: Maximum number of pairs with a negative node, roughly.
 NEGATIVE_PAIRS = 150_000
@@ -56,8 +64,8 @@ class TrialScores:
     weight: FloatArray
     score: NDArray[np.float32]
 
-    def take(self, chosen: NDArray[np.bool_]) -> TrialScores:
-        """Return some of the pairs."""
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.int64]) -> TrialScores:
+        """Return some of the pairs: those with True, or with these numbers."""
         return TrialScores(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     @classmethod
@@ -86,6 +94,10 @@ class Trial:
         The columns of each group, and the number of columns of the block that each stands for.
     level_scale : array of shape (n_levels,)
         Number of positive pairs on each level, relative to those in the blocks that were drawn.
+    n_bytes : array of shape (n_groups,)
+        Memory that training each group needs.
+    rows : dict of arrays
+        The rows of each node.
     negative_share : float
         Share of the pairs with a negative node that are scored.
     seed : int
@@ -99,19 +111,24 @@ class Trial:
     columns: list[NDArray[np.int32]]
     column_weight: list[FloatArray]
     level_scale: FloatArray
+    n_bytes: FloatArray
+    rows: Arrays
     negative_share: float
     seed: int
 
     @classmethod
     def draw(
-        cls, tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_columns: int, n_positive: int
+        cls, tree: LabelTree, examples: Examples, seed: int, run: Run, n_columns: int, n_positive: int
     ) -> Trial:
         """Draw the held-out rows, and groups of at most `n_columns` with about `n_positive` positive pairs a level."""
         random = np.random.default_rng(seed)
         n_rows = examples.labels.n_rows
         share = min(max(HELD_OUT_ROWS / n_rows, LEAST_HELD_OUT), MOST_HELD_OUT)
         held_out = (random.random(n_rows) < share).astype(np.uint8)
-        blocks = _Blocks.of(tree, examples, n_threads)
+        rows: Arrays = _native.assign_rows(tree.native, examples.native, run.n_threads, _native.Progress())
+        if run.workplace.is_here:
+            rows = run.workplace.share("trial-rows", rows).open()
+        blocks = _Blocks.of(tree, examples, rows, run.n_threads)
         chosen, scale = [np.empty(0, np.int64)], np.ones(tree.depth + 1)
         for level in range(tree.depth + 1):
             shuffled = random.permutation(np.flatnonzero(blocks.level == level))
@@ -139,6 +156,8 @@ class Trial:
             columns,
             column_weight,
             scale,
+            ENTRY_BYTES * blocks.n_entries[kept] + TRIAL_ROW_BYTES * blocks.n_rows[kept].astype(np.float64),
+            rows,
             min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
             seed,
         )
@@ -157,11 +176,41 @@ class Trial:
     ) -> TrialScores:
         """Train the groups on these levels with each C, and score the held-out rows."""
         groups = np.flatnonzero(np.isin(self.level, levels))
-        columns = [self.columns[group] for group in groups]
-        options = replace(settings, C=1.0).options(self.seed, run.n_threads)
         title = (
             f"trying C {', '.join(f'{C:g}' for C in C_values)} on {count_text(len(groups), 'group')} of nodes"
         )
+        batches = self._batches(groups, run)
+        parts, numbers = zip(
+            *(
+                self._scores_of_groups(
+                    settings, C_values, batch, title + part_text(number, len(batches)), run
+                )
+                for number, batch in enumerate(batches)
+            ),
+            strict=True,
+        )
+        # However groups were divided, their pairs are in the order of groups: sums are the same, bit for bit.
+        return TrialScores.joined(parts).take(np.argsort(np.concatenate(numbers), kind="stable"))
+
+    def _batches(self, groups: NDArray[np.int64], run: Run) -> list[NDArray[np.int64]]:
+        """Divide groups so that those that all threads train at once fit into the memory; a large one is alone."""
+        if run.workplace.memory is None:
+            return [groups]
+        large = run.n_threads * self.n_bytes[groups] > TRIAL_SHARE * run.workplace.memory
+        small = groups[~large]
+        return [*(groups[large][:, np.newaxis]), *([small] if len(small) else [])]
+
+    def _scores_of_groups(
+        self,
+        settings: SolverSettings,
+        C_values: Sequence[float],
+        groups: NDArray[np.int64],
+        title: str,
+        run: Run,
+    ) -> tuple[TrialScores, NDArray[np.int64]]:
+        """Return the scores of pairs, and the group of each."""
+        columns = [self.columns[group] for group in groups]
+        options = replace(settings, C=1.0).options(self.seed, run.n_threads)
         found = run.phase(
             title,
             lambda progress: _native.held_out_blocks(
@@ -175,6 +224,7 @@ class Trial:
                 np.array(C_values, dtype=np.float32),
                 self.negative_share,
                 progress,
+                self.rows,
             ),
         )
         n_pairs = np.diff(found["group_begin"])
@@ -188,13 +238,14 @@ class Trial:
             weight = weight * self.examples.sample_weight[found["row"]]
         # A node without an example to learn from is not in a model: it says nothing about the nodes that are.
         known = (found["score"] != -CERTAIN_SCORE).any(axis=1) & (weight > 0)
-        return TrialScores(
+        scores = TrialScores(
             found["row"][known],
             np.repeat(self.level[groups], n_pairs)[known].astype(np.int64),
             positive[known],
             weight[known],
             _bounded(found["score"][known]),
         )
+        return scores, np.repeat(groups, n_pairs)[known]
 
 
 def _bounded(score: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -242,12 +293,10 @@ class _Blocks:
     work: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tree: LabelTree, examples: Examples, n_threads: int) -> _Blocks:
-        groups = _native.block_groups(tree.native, examples.native, n_threads)
+    def of(cls, tree: LabelTree, examples: Examples, rows: Arrays, n_threads: int) -> _Blocks:
+        groups = _native.block_groups(tree.native, examples.native, n_threads, rows)
         block, first, n_groups = np.unique(groups["block"], return_index=True, return_counts=True)
-        labels = examples.labels
-        begin, _ = _native.assign_to_nodes(tree.native, labels.indptr, labels.indices, n_threads)
-        before = np.concatenate([[0], np.cumsum(np.diff(begin))])
+        before = rows["row_begin"]
         inner = tree.inner_nodes
         first_child = np.concatenate([[0], tree.child_begin[inner]])[block]
         last_child = np.concatenate([[1], tree.child_begin[inner + 1]])[block]

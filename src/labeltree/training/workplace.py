@@ -17,7 +17,7 @@ from labeltree.engines import Engine, InProcess, Task, current_engine
 from labeltree.progress import Phases
 from labeltree.training.array_folder import Arrays, ArrayWriter, map_arrays, write_arrays
 from labeltree.training.checkpoint import Checkpoint, locked_checkpoint
-from labeltree.training.memory_plan import memory_of_run
+from labeltree.training.memory_plan import give_back_freed_memory, memory_of_run
 from labeltree.training.shared_arrays import FiledArrays, HeldArrays, SharedArrays
 
 T = TypeVar("T")
@@ -116,6 +116,7 @@ class Workplace:
             elif self.directory is not None:
                 arrays = write_arrays(self._parts_folder(stage) / str(number), arrays)
             results[number] = arrays
+            del arrays
         return [results[number] for number in range(len(tasks))]
 
     def joined(
@@ -139,6 +140,7 @@ class Workplace:
                 # Results come in order and are needed only once: they are not written twice.
                 for _, arrays in self._run(title, tasks, phases):
                     writer.append(arrays)
+                    del arrays  # before the next task needs the memory
             else:
                 for arrays in self.parts(stage, title, tasks, phases):
                     writer.append(arrays)
@@ -152,6 +154,11 @@ class Workplace:
             return HeldArrays(arrays)
         write_arrays(self.directory / name, arrays)
         return self._published(self.directory / name)
+
+    def make_room(self) -> None:
+        """Before a step that needs memory: give back what earlier steps have left, if there is a limit."""
+        if self.memory is not None:
+            give_back_freed_memory()
 
     def _published(self, folder: Path) -> SharedArrays:
         return HeldArrays(map_arrays(folder)) if self.is_here else FiledArrays(self.engine.publish(folder))
@@ -172,9 +179,17 @@ class Workplace:
             yield from phases.count(title, self.engine.run(tasks), len(tasks))
             return
         for number, task in enumerate(tasks):
-            shown = title if len(tasks) == 1 else f"{title}, part {number + 1} of {len(tasks)}"
+            self.make_room()
             # The kernel counts the work within a task: its bar moves, and Ctrl-C stops it.
-            yield number, phases.run(shown, partial(task.run, *task.arguments))
+            yield (
+                number,
+                phases.run(title + part_text(number, len(tasks)), partial(task.run, *task.arguments)),
+            )
+
+
+def part_text(number: int, n_parts: int) -> str:
+    """Return what a title says of one of several parts."""
+    return "" if n_parts == 1 else f", part {number + 1} of {n_parts}"
 
 
 @contextmanager
