@@ -348,7 +348,10 @@ def test_trained_trees_learn_on_together() -> None:
 
 
 def given_trees(X: Any, y: Any) -> list[LabelTree]:
-    return [LabelTreeClassifier(arity=3, random_state=seed).build_tree(X, y) for seed in range(3)]
+    return [
+        LabelTreeClassifier(tree="random", arity=3, max_leaves=3, random_state=seed).build_tree(X, y)
+        for seed in range(3)
+    ]
 
 
 @pytest.mark.parametrize("policy", ["fixed", "complete", "best_fit"])
@@ -378,6 +381,8 @@ def test_trees_that_would_be_the_same_are_refused() -> None:
             ValueError, match=f"n_trees=3 needs a given tree for each tree.*got {got}: pass tree="
         ):
             ensemble(tree=trees).partial_fit(X, y)
+    with pytest.raises(ValueError, match="the given tree number 2 is the same as an earlier one"):
+        ensemble(tree=[tree, others[0], LabelTree.from_nested(tree.to_nested())]).partial_fit(X, y)
     with pytest.raises(ValueError, match="tree must be a LabelTree or a Taxonomy, a list of these"):
         ensemble(tree=[tree, tree, "kmeans"]).partial_fit(X, y)
     for wrong in (0, 1.5, "3"):

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.online.freezing import freeze, thaw
-from labeltree.online.given_tree import check_given_trees
+from labeltree.online.given_tree import check_given_trees, check_trees_differ
 from labeltree.online.learners import LARGE_ACCUMULATOR, LEARNERS, adagrad_settings, learner_settings
 from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
@@ -269,6 +269,8 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     def check_parameters(self, training: bool = True) -> None:
         check_estimator(self, _CONSTRAINTS)
         check_given_trees(self.tree, self.n_trees)
+        if training and self.n_trees > 1 and self.tree is not None:
+            check_trees_differ(self.tree)
         if training and self.n_trees > 1 and self.tree is None and self.policy in ("complete", "best_fit"):
             raise ValueError(
                 f"the policy {self.policy!r} puts every label at the same place in each of the n_trees={self.n_trees} "

@@ -50,6 +50,15 @@ def check_given_trees(tree: Any, n_trees: int) -> None:
         )
 
 
+def check_trees_differ(trees: Sequence[Any]) -> None:
+    """Raise `ValueError` if a tree is given twice: it would learn the same twice."""
+    for number, tree in enumerate(trees):
+        if any(tree == other for other in trees[:number]):
+            raise ValueError(
+                f"tree: the given tree number {number} is the same as an earlier one: give different trees"
+            )
+
+
 def _start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelTree, LabelTable]:
     """Return the shape of a given tree and its labels.
 
