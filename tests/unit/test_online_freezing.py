@@ -80,7 +80,9 @@ def test_a_trained_model_learns_on(parameters: Any, form: Callable[[Any], Any], 
 
 def test_models_that_cannot_learn_on() -> None:
     X, y = problem()
-    joint = LabelTreeClassifier(siblings="joint", loss="logistic", max_leaves=3).fit(X, y)
+    joint = LabelTreeClassifier(
+        siblings="joint", loss="logistic", arity=2, max_leaves=3, frequent_share=0
+    ).fit(X, y)
     with pytest.raises(ValueError, match="one linear classifier for each node"):
         OnlineLabelTreeClassifier.from_batch(joint)
     single = LabelTreeClassifier(max_leaves=3).fit(X, y)
