@@ -48,7 +48,8 @@ def learn(model: OnlineLabelTreeClassifier, stream: Sequence[Observation]) -> On
 
 
 def kernel_tree(model: OnlineLabelTreeClassifier) -> _native.OnlineTree:
-    return model._model.tree
+    (tree,) = model._model.trees
+    return tree
 
 
 def incrementally_trained(
@@ -72,7 +73,7 @@ def incrementally_trained(
     )
     X, y = matrices(stream)
     numbers = {name: number for number, name in enumerate(model._model.labels.labels)}
-    tree.learn(
+    _native.OnlineForest([tree]).learn(
         _native.FeatureMatrix.csr(
             X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data, X.shape[1], model.normalize, (0, 0)
         ),

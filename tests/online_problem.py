@@ -32,12 +32,14 @@ def named_rows(X: Any) -> list[dict[str, float]]:
     ]
 
 
-def state_of(model: OnlineLabelTreeClassifier) -> dict[str, Any]:
-    return model._model.tree.state()
+def state_of(model: OnlineLabelTreeClassifier, tree: int = 0) -> dict[str, Any]:
+    return model._model.trees[tree].state()
 
 
 def assert_same_state(one: OnlineLabelTreeClassifier, other: OnlineLabelTreeClassifier) -> None:
-    a, b = state_of(one), state_of(other)
-    for name in a:
-        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    assert len(one._model.trees) == len(other._model.trees)
+    for tree in range(len(one._model.trees)):
+        a, b = state_of(one, tree), state_of(other, tree)
+        for name in a:
+            np.testing.assert_array_equal(a[name], b[name], err_msg=f"{name} of tree {tree}")
     assert one._model.labels.labels == other._model.labels.labels

@@ -29,6 +29,7 @@ void bind_max_margin(nanobind::module_& m);
 void bind_node_assignment(nanobind::module_& m);
 void bind_one_vs_rest(nanobind::module_& m);
 void bind_online_tree(nanobind::module_& m);
+void bind_online_forest(nanobind::module_& m);
 void bind_progress(nanobind::module_& m);
 void bind_reranked_forest(nanobind::module_& m);
 void bind_search(nanobind::module_& m);

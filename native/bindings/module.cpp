@@ -20,6 +20,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_example_forest(m);
   labeltree::bind_tree_policy(m);
   labeltree::bind_online_tree(m);
+  labeltree::bind_online_forest(m);
   labeltree::bind_enumeration(m);
   labeltree::bind_guided_search(m);
   labeltree::bind_node_assignment(m);

@@ -16,6 +16,8 @@ struct LabelTreeView {
 
   int32_t n_children(int32_t node) const { return child_begin[node + 1] - child_begin[node]; }
   int32_t child(int32_t node, int32_t i) const { return child_begin[node] + i; }
+  // Which child of its parent a node is.
+  int32_t place_of(int32_t parent, int32_t child) const { return child - child_begin[parent]; }
   bool is_leaf(int32_t node) const { return label[node] >= 0; }
   int32_t label_of(int32_t leaf) const { return label[leaf]; }
 };

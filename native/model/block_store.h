@@ -46,6 +46,11 @@ class FeatureIndex;
 
 class BlockStore {
  public:
+  // What searches need of it: see search/tree_search.h and search/forest.h.
+  using Query = FeatureRow;
+  static constexpr int64_t kRowsPerTask = 64;
+  static constexpr bool kSharesBlocks = true;
+
   // The tree has been checked. Checks everything but the insides of blocks; throws CorruptModel. `maps`, if
   // there are any, take the place of the link.
   // `fused`: products of dense features may be rounded once where the processor can. That is faster, but
@@ -62,6 +67,10 @@ class BlockStore {
   int32_t block_of(int32_t node) const { return block_of_[node]; }
   int32_t leaf_of(int32_t label) const { return leaf_[label]; }
   int32_t parent(int32_t node) const { return parent_[node]; }
+  void read(const FeatureMatrix& features, int64_t row, Query& query) const {
+    query.clear();
+    features.append(row, query);
+  }
   // The nodes that a block is about: unless it is joint, they are its columns.
   int32_t first_node(int32_t block) const {
     return block == 0 ? 0 : views_.tree.child_begin[inner_[block - 1]];

@@ -81,7 +81,15 @@ void OnlineTree::read(const FeatureRow& row, Example& x) const {
   }
 }
 
-void OnlineTree::learn(const FeatureRow& row, const int32_t* labels, int64_t n, float weight) {
+void OnlineTree::read(const FeatureMatrix& features, int64_t number, Example& x) const {
+  thread_local FeatureRow row;
+  row.clear();
+  features.append_entries(number, row);
+  read(row, x);
+}
+
+void OnlineTree::prepare(const FeatureRow& row, const int32_t* labels, int64_t n, float weight,
+                         bool may_cancel) {
   read(row, example_);
   const int32_t n_before = n_labels();
   int32_t n_new = 0;
@@ -94,11 +102,17 @@ void OnlineTree::learn(const FeatureRow& row, const int32_t* labels, int64_t n, 
                                 " labels (expected_labels), and here is one more: expect more, forget() "
                                 "some, or use weights='shared'");
   }
-  const uint64_t policy_state = policy_->state();
-  const int64_t policy_steps = policy_->n_steps;
-  std::vector<int32_t> sizes;   // of the tree before each new label
-  std::vector<int32_t> closed;  // nodes that came between others and have all the children they can have
+  prepared_.row = &row;
+  prepared_.labels = labels;
+  prepared_.n = n;
+  prepared_.n_before = n_before;
+  prepared_.policy_state = policy_->state();
+  prepared_.policy_steps = policy_->n_steps;
+  std::vector<int32_t>&sizes = prepared_.sizes, &closed = prepared_.closed;
+  sizes.clear();
+  closed.clear();
   steps_.clear();
+  kept_begin_.clear();
   try {
     for (int32_t label = n_before; label < n_before + n_new; ++label) {
       sizes.push_back(n_nodes());
@@ -111,19 +125,25 @@ void OnlineTree::learn(const FeatureRow& row, const int32_t* labels, int64_t n, 
     make_room(label_counts_, n_new);
     make_room(last_seen_, n_new);
     if (notes_features()) make_room_for_features(row);
-    if (weight > 0) prepare_steps(example_, labels, n, weight, closed);
+    if (weight > 0) prepare_steps(example_, labels, n, weight, may_cancel);
   } catch (...) {
-    retract(n_before, sizes);
-    policy_->set_state(policy_state);
-    policy_->n_steps = policy_steps;
+    cancel();
     throw;
   }
+}
 
-  // From here on nothing throws.
+void OnlineTree::cancel() noexcept {
+  undo_steps(example_);
+  retract(prepared_.n_before, prepared_.sizes);
+  policy_->set_state(prepared_.policy_state);
+  policy_->n_steps = prepared_.policy_steps;
+}
+
+void OnlineTree::commit() noexcept {
   if (space_.kind != WeightKind::shared) {
     for (const auto& [block, step] : steps_) blocks_[block].make(space_, example_, step, scratch_);
   }
-  for (const int32_t v : closed) {
+  for (const int32_t v : prepared_.closed) {
     nodes_[v].open = false;
     blocks_[nodes_[v].block].drop_auxiliary(space_);
   }
@@ -134,15 +154,16 @@ void OnlineTree::learn(const FeatureRow& row, const int32_t* labels, int64_t n, 
   label_counts_.resize(n_labels(), 0);
   last_seen_.resize(n_labels(), 0);
   ++counts_.n_examples;
-  for (int64_t i = 0; i < n; ++i) {
-    ++label_counts_[labels[i]];
-    last_seen_[labels[i]] = counts_.n_examples;
+  for (int64_t i = 0; i < prepared_.n; ++i) {
+    ++label_counts_[prepared_.labels[i]];
+    last_seen_[prepared_.labels[i]] = counts_.n_examples;
   }
-  if (notes_features()) note_features(row);
+  if (notes_features()) note_features(*prepared_.row);
 }
 
 void OnlineTree::prepare_steps(const Example& x, const int32_t* labels, int64_t n, float weight,
-                               const std::vector<int32_t>& closed) {
+                               bool may_cancel) {
+  const std::vector<int32_t>& closed = prepared_.closed;
   ++n_attempts_;
   positive_.clear();
   for (int64_t i = 0; i < n; ++i) {
@@ -155,7 +176,7 @@ void OnlineTree::prepare_steps(const Example& x, const int32_t* labels, int64_t 
   const size_t n_blocks = positive_.size() + 1;
   size_t n_lanes = blocks_[0].width(), most_lanes = n_lanes;
   for (const int32_t v : positive_) {
-    const size_t width = block(v).width();
+    const size_t width = block(block_of(v)).width();
     n_lanes += width;
     most_lanes = std::max(most_lanes, width);
   }
@@ -169,29 +190,23 @@ void OnlineTree::prepare_steps(const Example& x, const int32_t* labels, int64_t 
   const bool careful =
       !GrowingBlock::is_tame(space_, options_.learner, x.size(), scratch_.largest_value, weight);
   kept_rows_.clear();
-  kept_begin_.clear();
-  try {
-    scratch_.positive.assign(1, n > 0);
-    prepare_step(0, x, weight, true, careful);
-    for (const int32_t v : positive_) {
-      const bool is_closed = std::find(closed.begin(), closed.end(), v) != closed.end();
-      const GrowingBlock& block = this->block(v);
-      const auto& children = nodes_[v].children;
-      if (block.n_lanes() == 0 || (is_closed && children.empty())) continue;
-      scratch_.positive.assign((block.width() + 31) / 32, 0);
-      for (size_t i = 0; i < children.size(); ++i) {
-        if (positive_at_[children[i]] == n_attempts_) scratch_.positive[i / 32] |= 1u << (i % 32);
-      }
-      prepare_step(nodes_[v].block, x, weight, !is_closed, careful);
+  scratch_.positive.assign(1, n > 0);
+  prepare_step(0, x, weight, true, careful, may_cancel);
+  for (const int32_t v : positive_) {
+    const bool is_closed = std::find(closed.begin(), closed.end(), v) != closed.end();
+    const GrowingBlock& block = blocks_[nodes_[v].block];
+    const auto& children = nodes_[v].children;
+    if (block.n_lanes() == 0 || (is_closed && children.empty())) continue;
+    scratch_.positive.assign((block.width() + 31) / 32, 0);
+    for (size_t i = 0; i < children.size(); ++i) {
+      if (positive_at_[children[i]] == n_attempts_) scratch_.positive[i / 32] |= 1u << (i % 32);
     }
-  } catch (...) {
-    undo_steps(x);
-    throw;
+    prepare_step(nodes_[v].block, x, weight, !is_closed, careful, may_cancel);
   }
 }
 
 void OnlineTree::prepare_step(int32_t number, const Example& x, float weight, bool with_auxiliary,
-                              bool careful) {
+                              bool careful, bool may_cancel) {
   const auto n_steps = static_cast<int64_t>(steps_.size());
   GrowingBlock& block = blocks_[number];
   const int64_t first_lane =
@@ -201,11 +216,12 @@ void OnlineTree::prepare_step(int32_t number, const Example& x, float weight, bo
   if (space_.kind != WeightKind::shared) return;
   const GrowingBlock::Step& step = steps_.back().second;
   const uint32_t* rows = scratch_.rows.data() + step.first_row;
-  if (!careful) return block.make(space_, x, step, scratch_);
+  if (!careful && !may_cancel) return block.make(space_, x, step, scratch_);
   const size_t kept_begin = kept_rows_.size();
   block.keep_rows(space_, rows, x.size(), kept_rows_);
   kept_begin_.push_back(kept_begin);
   block.make(space_, x, step, scratch_);
+  if (!careful) return;
   const double largest = block.largest_weight(space_, rows, x.size());
   if (!std::isfinite(largest)) throw StepOverflow("a weight is not finite");
   space_.is_wild = space_.is_wild || largest > GrowingBlock::tame_weight(space_, options_.learner);

@@ -199,7 +199,7 @@ class BlockWriter {
 
   // Node -1 is above the root.
   void add(int32_t node, int64_t n_never) {
-    const GrowingBlock& block = tree_.block(node);
+    const GrowingBlock& block = tree_.block(tree_.block_of(node));
     const int n = block.n_children();
     std::vector<std::pair<uint32_t, std::vector<float>>> rows;
     std::vector<float> bias(block.width() + 4, 0.0f);
@@ -215,11 +215,11 @@ class BlockWriter {
     } else {
       std::vector<float> w(block.width() + 4);
       for (const uint32_t feature : seen_) {
-        tree_.weights_of(node, feature, w.data());
+        tree_.weights_of(tree_.block_of(node), feature, w.data());
         keep(feature, w.data());
       }
     }
-    tree_.weights_of(node, Example::kBias, bias.data());
+    tree_.weights_of(tree_.block_of(node), Example::kBias, bias.data());
     if (!tree_.options().bias) std::fill(bias.begin(), bias.end(), 0.0f);
     arrays_.bias.insert(arrays_.bias.end(), bias.begin(), bias.begin() + n);
     arrays_.bias.insert(arrays_.bias.end(), n_never, -kCertainScore);

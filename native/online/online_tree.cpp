@@ -198,30 +198,24 @@ void OnlineTree::retract_leaf() {
 // -- answers
 // -------------------------------------------------------------------------------------------------
 
-void OnlineTree::scores(int32_t node, const Example& x, float* out) const {
+void OnlineTree::scores(int32_t number, const Example& x, float* out) const {
   thread_local std::vector<uint32_t> rows;
   thread_local std::vector<float> lanes;
-  const GrowingBlock& block = this->block(node);
+  const GrowingBlock& block = blocks_[number];
   lanes.resize(block.width());
   block.score(space_, x, rows, lanes.data());
   std::copy_n(lanes.data(), block.n_children(), out);
 }
 
-void OnlineTree::probabilities(int32_t node, const Example& x, bool normalize_siblings, float* out) const {
-  scores(node, x, out);
-  const int n = block(node).n_children();
+void OnlineTree::probabilities(int32_t block, const Example& x, bool normalize_siblings, float* out) const {
+  scores(block, x, out);
+  const int n = n_columns(block);
   for (int i = 0; i < n; ++i) out[i] = apply_link(options_.link, out[i]);
-  if (normalize_siblings && node >= 0) labeltree::normalize_siblings(out, n);
+  if (normalize_siblings && block > 0) labeltree::normalize_siblings(out, n);
 }
 
-float OnlineTree::root_probability(const Example& x) const {
-  float p;
-  probabilities(-1, x, false, &p);
-  return p;
-}
-
-void OnlineTree::weights_of(int32_t node, uint32_t feature, float* out) const {
-  const GrowingBlock& block = this->block(node);
+void OnlineTree::weights_of(int32_t number, uint32_t feature, float* out) const {
+  const GrowingBlock& block = blocks_[number];
   if (space_.kind != WeightKind::hashed || feature == Example::kBias) {
     return block.weights_of(space_, feature, out);
   }

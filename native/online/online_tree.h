@@ -1,6 +1,7 @@
 // A label tree that grows and learns with every example: the paper's algorithms 6 to 11.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "online/tree_policy.h"
 
 namespace labeltree {
+
+struct OnlineTreeView;
 
 struct OnlineOptions {
   GrowingBlock::Learner learner;
@@ -37,6 +40,11 @@ struct OnlineCounts {
 // added; the root is 0. One thread may learn; while none does, any number may ask.
 class OnlineTree {
  public:
+  // What searches need of it, beside the questions below: see search/tree_search.h and search/forest.h.
+  using Query = Example;
+  static constexpr int64_t kRowsPerTask = 16;
+  static constexpr bool kSharesBlocks = false;
+
   OnlineTree(const OnlineOptions& options, std::shared_ptr<TreePolicy> policy);
   // A tree of this shape from the start, whose nodes are not yet trained. Those that the policy may still
   // choose get an auxiliary classifier.
@@ -49,41 +57,53 @@ class OnlineTree {
   const std::vector<int32_t>& children(int32_t node) const { return nodes_[node].children; }
   bool is_leaf(int32_t node) const { return nodes_[node].children.empty(); }
   int32_t label(int32_t node) const { return nodes_[node].label; }
-  int32_t leaf(int32_t label) const { return leaf_[label]; }
+  int32_t leaf_of(int32_t label) const { return leaf_[label]; }
   int32_t n_leaves(int32_t node) const { return nodes_[node].n_leaves; }
   // Whether a leaf may become a child of the node, or of one inserted below it.
   bool is_open(int32_t node) const { return nodes_[node].open; }
   const std::vector<int64_t>& label_counts() const { return label_counts_; }
   const std::vector<int64_t>& last_seen() const { return last_seen_; }
+  OnlineTreeView tree() const;
+  int32_t n_blocks() const { return static_cast<int32_t>(blocks_.size()); }
+  // The block of the children of a node; of node -1, that of the root.
+  int32_t block_of(int32_t node) const { return node < 0 ? 0 : nodes_[node].block; }
+  int32_t n_columns(int32_t block) const { return blocks_[block].n_children(); }
+  const GrowingBlock& block(int32_t number) const { return blocks_[number]; }
   // Where blocks do not know their features (hashed and shared weights): those that came so far, ascending.
   std::vector<uint32_t> seen_features() const;
 
   // -- learning
-  // One example. Labels must be numbers below n_labels() or, in this order, the next ones; each only once. If
-  // it throws (the policy, for lack of memory, or StepOverflow), nothing has changed.
-  void learn(const FeatureRow& row, const int32_t* labels, int64_t n_labels, float weight);
+  // One example, in two steps. prepare() adds its new labels and finds the steps of the classifiers. If it
+  // throws (the policy, for lack of memory, or StepOverflow), nothing has changed. Otherwise commit() or
+  // cancel() comes next: the example is learned, or nothing has changed. They need the row and the labels,
+  // and cancel() only works if prepare() was told that it may come. Labels must be numbers below n_labels()
+  // or, in this order, the next ones; each only once.
+  void prepare(const FeatureRow& row, const int32_t* labels, int64_t n_labels, float weight, bool may_cancel);
+  void commit() noexcept;
+  void cancel() noexcept;
   const OnlineCounts& counts() const { return counts_; }
   // How many auxiliary classifiers there are; of regular ones every node has one.
   int64_t n_auxiliary() const;
 
   // Removes labels and what they leave of the tree: nodes without labels, and nodes with one child, which
   // takes their place. The labels that stay get new numbers, in their order, and so do the nodes, breadth
-  // first. What remains is what was learned, not what would have been learned without those labels. If it
-  // throws, nothing has changed.
-  void forget(const std::vector<uint8_t>& label_kept);
+  // first. What remains is what was learned, not what would have been learned without those labels. Here too
+  // the plan may throw, and changes nothing.
+  struct Forgetting;
+  std::shared_ptr<Forgetting> plan_forgetting(const std::vector<uint8_t>& label_kept) const;
+  void forget(Forgetting& plan) noexcept;
 
   // -- answers
   // An example as blocks see it.
   void read(const FeatureRow& row, Example& x) const;
-  // P(child | node, x) for all children of a node, and that of the root.
-  void probabilities(int32_t node, const Example& x, bool normalize_siblings, float* out) const;
-  float root_probability(const Example& x) const;
-  // The scores of the children; of node -1, the root's.
-  void scores(int32_t node, const Example& x, float* out) const;
+  void read(const FeatureMatrix& features, int64_t row, Example& x) const;
+  // Those of the children in a block: P(child | its parent, x), and their scores.
+  void probabilities(int32_t block, const Example& x, bool normalize_siblings, float* out) const;
+  void scores(int32_t block, const Example& x, float* out) const;
 
-  // The weights of all children of a node (of -1: of the root) for a feature as examples have it, or for the
-  // bias; out has room for a lane more than there are children, and three to spare.
-  void weights_of(int32_t node, uint32_t feature, float* out) const;
+  // Their weights for a feature as examples have it, or for the bias; out has room for a lane more than there
+  // are children, and three to spare.
+  void weights_of(int32_t block, uint32_t feature, float* out) const;
 
   // -- storage
   struct Memory {
@@ -93,11 +113,6 @@ class OnlineTree {
   const OnlineOptions& options() const { return options_; }
   const WeightSpace& space() const { return space_; }
   const TreePolicy& policy() const { return *policy_; }
-  // The block of the children of a node; of node -1, that of the root.
-  const GrowingBlock& block(int32_t node) const {
-    return node < 0 ? blocks_[0] : blocks_[nodes_[node].block];
-  }
-
   friend struct OnlineState;
 
  private:
@@ -134,8 +149,9 @@ class OnlineTree {
   // Steps of the blocks that an example concerns; the auxiliary classifiers of `closed` nodes make none.
   // Shared weights have moved afterwards, others not yet.
   void prepare_steps(const Example& x, const int32_t* labels, int64_t n_labels, float weight,
-                     const std::vector<int32_t>& closed);
-  void prepare_step(int32_t block, const Example& x, float weight, bool with_auxiliary, bool careful);
+                     bool may_cancel);
+  void prepare_step(int32_t block, const Example& x, float weight, bool with_auxiliary, bool careful,
+                    bool may_cancel);
   void undo_steps(const Example& x) noexcept;
 
   OnlineOptions options_;
@@ -150,6 +166,16 @@ class OnlineTree {
   std::vector<uint8_t> seen_;  // a bit per feature; only of hashed and shared weights
 
   // Scratch of learning.
+  struct {  // the example that is prepared
+    const FeatureRow* row = nullptr;
+    const int32_t* labels = nullptr;
+    int64_t n = 0;
+    int32_t n_before = 0;  // labels in the tree
+    uint64_t policy_state = 0;
+    int64_t policy_steps = 0;
+    std::vector<int32_t> sizes;   // of the tree before each new label
+    std::vector<int32_t> closed;  // nodes that came between others and have all the children they can have
+  } prepared_;
   Example example_;
   GrowingBlock::Scratch scratch_;
   std::vector<std::pair<int32_t, GrowingBlock::Step>> steps_;  // and their blocks
@@ -163,10 +189,17 @@ class OnlineTree {
 // What searches want to know of the tree.
 struct OnlineTreeView {
   const OnlineTree* tree = nullptr;
+  int32_t n_labels = 0;
   int32_t n_children(int32_t node) const { return static_cast<int32_t>(tree->children(node).size()); }
   int32_t child(int32_t node, int32_t i) const { return tree->children(node)[i]; }
+  int32_t place_of(int32_t parent, int32_t child) const {
+    const auto& children = tree->children(parent);
+    return static_cast<int32_t>(std::find(children.begin(), children.end(), child) - children.begin());
+  }
   bool is_leaf(int32_t node) const { return tree->is_leaf(node); }
   int32_t label_of(int32_t leaf) const { return tree->label(leaf); }
 };
+
+inline OnlineTreeView OnlineTree::tree() const { return {this, n_labels()}; }
 
 }  // namespace labeltree

@@ -49,7 +49,7 @@ Extension BestFitPolicy::choose(const OnlineTree& tree, const Example& x, int32_
     const auto& children = tree.children(node);
     check_not_stuck(children.empty());
     probability_.resize(children.size());
-    tree.probabilities(node, x, false, probability_.data());
+    tree.probabilities(tree.block_of(node), x, false, probability_.data());
     const double mean = static_cast<double>(tree.n_leaves(node)) / static_cast<double>(children.size());
     int32_t best = children[0];
     double best_value = -INFINITY;

@@ -27,6 +27,8 @@ class TreePolicy {
   virtual Extension choose(const OnlineTree& tree, const Example& x, int32_t label) = 0;
   // Whether a node with this number of children is never chosen again.
   virtual bool closes(const OnlineTree& tree, int32_t node, int n_children) const = 0;
+  // Whether it runs Python code, which must stay in the thread that calls the kernel.
+  virtual bool is_python() const { return false; }
   // Nodes got new numbers, breadth first.
   virtual void renumbered() {}
   // What is to be remembered beside the tree.

@@ -12,7 +12,8 @@ namespace labeltree {
 template <class Tree = LabelTreeView, class Ranking = ByProbability>
 class BeamSearch : public StepwiseSearch<Tree> {
   using Base = StepwiseSearch<Tree>;
-  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+  using Base::allowed, Base::begin, Base::begin_at_root, Base::current_, Base::found_, Base::tree_,
+      Base::waiting_;
 
  public:
   void start(const Tree& tree, const uint8_t* mask, float root, int64_t k, int beam, float threshold,
@@ -24,7 +25,7 @@ class BeamSearch : public StepwiseSearch<Tree> {
     ranking_ = ranking;
     level_.clear();
     at_ = 0;
-    if (allowed(0)) waiting_.push_back({root, 0});
+    if (allowed(0) && (!tree.is_leaf(0) || root >= threshold)) begin_at_root(root);
     next();
   }
 

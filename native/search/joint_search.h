@@ -25,12 +25,12 @@ namespace labeltree {
 // A label with an average of at least the threshold reaches the threshold in some tree. So only entries that
 // reach it are searched. The other entries of a tree count in the bound, but not for more than the best entry
 // that is searched: a label is worth more to the tree in which it reaches the threshold.
-template <class Ranking>
+template <class Store, class Ranking>
 class JointSearch {
  public:
   // Replaces the labels that the trees propose by the k best with at least the threshold, best first. There
   // is a ranking for each tree.
-  void finish(const TreeAverage& average, std::vector<TreeSearch>& searches,
+  void finish(const TreeAverage& average, std::vector<TreeSearch<Store>>& searches,
               const std::vector<Ranking>& rankings, const Search& search, std::vector<ScoredLabel>& labels) {
     average_ = &average;
     searches_ = &searches;
@@ -49,6 +49,7 @@ class JointSearch {
   }
 
  private:
+  using Tree = std::remove_cvref_t<decltype(std::declval<const Store&>().tree())>;
   using Value = decltype(Ranking{}.value(ScoredLabel{}));
   // The open entries of a tree, best on top of the heap, and their best values.
   struct OpenTree {
@@ -63,8 +64,9 @@ class JointSearch {
     trees_.resize(searches_->size());
     values_.resize(searches_->size());
     found_.clear();
-    met_.resize((*searches_)[0].store().tree().n_labels, 0);
-    if (++query_number_ == 0) {  // as in TreeSearch
+    const auto n_labels = static_cast<size_t>((*searches_)[0].store().tree().n_labels);
+    if (met_.size() < n_labels) met_.resize(n_labels, 0);  // online trees grow
+    if (++query_number_ == 0) {                            // as in TreeSearch
       std::fill(met_.begin(), met_.end(), 0);
       query_number_ = 1;
     }
@@ -89,8 +91,8 @@ class JointSearch {
   // Whether the label was met before; now it is.
   bool was_met(int32_t label) { return std::exchange(met_[label], query_number_) == query_number_; }
 
-  bool is_met(const LabelTreeView& tree, int32_t node) const {
-    return tree.is_leaf(node) && met_[tree.label[node]] == query_number_;
+  bool is_met(const Tree& tree, int32_t node) const {
+    return tree.is_leaf(node) && met_[tree.label_of(node)] == query_number_;
   }
 
   void meet_proposed(std::vector<ScoredLabel>& labels) {
@@ -127,9 +129,9 @@ class JointSearch {
   // value) is false, and everything below: it is false for worse entries too.
   template <class Matters, class Visit>
   void visit_open(size_t t, const Matters& matters, const Visit& visit) {
-    TreeSearch& search = (*searches_)[t];
-    const BlockStore& store = search.store();
-    const LabelTreeView tree = store.tree();
+    TreeSearch<Store>& search = (*searches_)[t];
+    const Store& store = search.store();
+    const Tree tree = store.tree();
     const auto open = [&](const ScoredNode& entry) {
       const Value value = (*rankings_)[t].value(entry);
       if (!matters(entry, value) || !is_allowed(search, entry.node)) return;
@@ -146,12 +148,12 @@ class JointSearch {
       expanded_.pop_back();
       if (!matters(parent, (*rankings_)[t].value(parent))) continue;
       const float* p = search.expand(store.block_of(parent.node));
-      const int32_t first = tree.child_begin[parent.node], last = tree.child_begin[parent.node + 1];
-      for (int32_t child = first; child < last; ++child) open({parent.probability * p[child - first], child});
+      const int32_t n = tree.n_children(parent.node);
+      for (int32_t i = 0; i < n; ++i) open({parent.probability * p[i], tree.child(parent.node, i)});
     }
   }
 
-  static bool is_allowed(const TreeSearch& search, int32_t node) {
+  static bool is_allowed(const TreeSearch<Store>& search, int32_t node) {
     return search.allowed() == nullptr || search.allowed()[node];
   }
 
@@ -185,7 +187,7 @@ class JointSearch {
   void find_top(size_t t) {
     OpenTree& tree = trees_[t];
     const Ranking& ranking = (*rankings_)[t];
-    const LabelTreeView view = (*searches_)[t].store().tree();
+    const Tree view = (*searches_)[t].store().tree();
     while (!tree.heap.empty() && is_met(view, tree.heap.front().node)) pop(tree, ranking);
     tree.best = tree.heap.empty() ? kNone : ranking.value(tree.heap.front());
   }
@@ -236,25 +238,25 @@ class JointSearch {
 
   // Meets the label of the best entry of a tree, or expands its node.
   void advance(size_t t) {
-    TreeSearch& search = (*searches_)[t];
-    const BlockStore& store = search.store();
-    const LabelTreeView view = store.tree();
+    TreeSearch<Store>& search = (*searches_)[t];
+    const Store& store = search.store();
+    const Tree view = store.tree();
     const Ranking& ranking = (*rankings_)[t];
     OpenTree& tree = trees_[t];
     const ScoredNode top = pop(tree, ranking);
     if (!view.is_leaf(top.node)) {
       const float* p = search.expand(store.block_of(top.node));
       const double least = least_value(t);
-      const int32_t first = view.child_begin[top.node], last = view.child_begin[top.node + 1];
-      for (int32_t child = first; child < last; ++child) {
-        const ScoredNode entry{top.probability * p[child - first], child};
+      const int32_t n = view.n_children(top.node);
+      for (int32_t i = 0; i < n; ++i) {
+        const ScoredNode entry{top.probability * p[i], view.child(top.node, i)};
         const Value value = ranking.value(entry);
-        if (value >= least && is_allowed(search, child) && keep(tree, entry, value)) {
+        if (value >= least && is_allowed(search, entry.node) && keep(tree, entry, value)) {
           std::push_heap(tree.heap.begin(), tree.heap.end(), ranking);
         }
       }
-    } else if (!was_met(view.label[top.node])) {
-      meet(view.label[top.node]);
+    } else if (!was_met(view.label_of(top.node))) {
+      meet(view.label_of(top.node));
     }
     find_top(t);
   }
@@ -267,12 +269,12 @@ class JointSearch {
   }
 
   const TreeAverage* average_ = nullptr;
-  std::vector<TreeSearch>* searches_ = nullptr;
+  std::vector<TreeSearch<Store>>* searches_ = nullptr;
   const std::vector<Ranking>* rankings_ = nullptr;
   int64_t k_ = 0;
   float threshold_ = 0;
   std::vector<OpenTree> trees_;
-  LabelPaths paths_;
+  LabelPaths<Store> paths_;
   std::vector<ScoredLabel> found_;
   std::vector<ScoredNode> expanded_;
   std::vector<double> values_;  // per tree

@@ -11,10 +11,11 @@ namespace labeltree {
 
 // A probability only falls on the way down. So the average of the nodes that are reached is the largest that
 // the label can have, and whoever sees that this is too little need not go on.
+template <class Store>
 class LabelPaths {
  public:
   // Walks where blocks are expanded already. Returns the largest average that the label can have.
-  float start(const TreeAverage& average, std::vector<TreeSearch>& searches, int32_t label) {
+  float start(const TreeAverage& average, std::vector<TreeSearch<Store>>& searches, int32_t label) {
     average_ = &average;
     searches_ = &searches;
     paths_.resize(searches.size());
@@ -22,7 +23,7 @@ class LabelPaths {
     for (size_t t = 0; t < paths_.size(); ++t) {
       Path& path = paths_[t];
       path.nodes.clear();
-      const BlockStore& store = searches[t].store();
+      const Store& store = searches[t].store();
       for (int32_t v = store.leaf_of(label); v != 0; v = store.parent(v)) path.nodes.push_back(v);
       path.reached = 0;
       path.probability = searches[t].expand(0)[0];
@@ -37,7 +38,7 @@ class LabelPaths {
 
   // Expands the next block. Returns the largest average that the label can have.
   float go_on() {
-    TreeSearch& search = (*searches_)[next_];
+    TreeSearch<Store>& search = (*searches_)[next_];
     search.expand(search.store().block_of(paths_[next_].reached));
     walk(next_);
     find_next();
@@ -53,14 +54,14 @@ class LabelPaths {
 
   // From the root down, as the searches multiply: the same product to the last bit.
   void walk(size_t t) {
-    TreeSearch& search = (*searches_)[t];
-    const BlockStore& store = search.store();
+    TreeSearch<Store>& search = (*searches_)[t];
+    const Store& store = search.store();
     Path& path = paths_[t];
     while (!path.nodes.empty() && search.is_expanded(store.block_of(path.reached))) {
       const int32_t child = path.nodes.back();
       path.nodes.pop_back();
       path.probability *=
-          search.expand(store.block_of(path.reached))[child - store.tree().child_begin[path.reached]];
+          search.expand(store.block_of(path.reached))[store.tree().place_of(path.reached, child)];
       path.reached = child;
     }
   }
@@ -83,7 +84,7 @@ class LabelPaths {
   }
 
   const TreeAverage* average_ = nullptr;
-  std::vector<TreeSearch>* searches_ = nullptr;
+  std::vector<TreeSearch<Store>>* searches_ = nullptr;
   std::vector<Path> paths_;
   std::vector<double> values_;  // per tree
   size_t next_ = 0;             // the tree that goes on

@@ -29,8 +29,8 @@ class RerankedForest {
                  LevelMaps map, int64_t n_proposed, float least);
 
   int32_t n_labels() const { return forest_->n_labels(); }
-  int64_t n_features() const { return forest_->n_features(); }
-  const FeatureRange& dense() const { return forest_->dense(); }
+  int64_t n_features() const { return forest_->tree(0).n_features(); }
+  const FeatureRange& dense() const { return forest_->tree(0).dense(); }
 
   // As those of Forest. Evaluations include the label classifiers. top_k() ranks the proposals and, if
   // there are fewer than k, the labels that the trees rank among their k best.

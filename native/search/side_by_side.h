@@ -12,9 +12,9 @@
 namespace labeltree {
 
 // Searches by a strategy, which start(strategy, tree, allowed, root) starts.
-template <class Strategy, class Start>
-void search_alone(TreeSearch& search, Strategy& strategy, const Start& start) {
-  const BlockStore& store = search.store();
+template <class Store, class Strategy, class Start>
+void search_alone(TreeSearch<Store>& search, Strategy& strategy, const Start& start) {
+  const Store& store = search.store();
   start(strategy, store.tree(), search.allowed(), search.expand(0)[0]);
   while (strategy.wanted() >= 0) strategy.give(search.expand(store.block_of(strategy.wanted())));
 }
@@ -22,10 +22,10 @@ void search_alone(TreeSearch& search, Strategy& strategy, const Start& start) {
 // Searches of the same tree that go side by side, each by its own strategy. In every round each names the
 // block it wants next, and a block that several want is scored for all of them at once: with dense features
 // that is a product of matrices, which reads the weights once.
-template <class Strategy>
+template <class Store, class Strategy>
 class SideBySide {
  public:
-  void add(TreeSearch& search, Strategy& strategy) { searches_.push_back({&search, &strategy}); }
+  void add(TreeSearch<Store>& search, Strategy& strategy) { searches_.push_back({&search, &strategy}); }
 
   template <class Start>
   void run(const Start& start) {
@@ -51,7 +51,7 @@ class SideBySide {
   }
 
  private:
-  using Pair = std::pair<TreeSearch*, Strategy*>;
+  using Pair = std::pair<TreeSearch<Store>*, Strategy*>;
   struct Wanted {
     int32_t block;
     Pair pair;
@@ -65,19 +65,19 @@ class SideBySide {
       queries_.clear();
       places_.clear();
       for (end = begin; end < wanted_.size() && wanted_[end].block == block; ++end) {
-        TreeSearch& search = *wanted_[end].pair.first;
+        TreeSearch<Store>& search = *wanted_[end].pair.first;
         if (search.is_expanded(block)) continue;
         queries_.push_back(&search.query());
         places_.push_back(search.place(block));
       }
-      const TreeSearch& any = *wanted_[begin].pair.first;
+      const TreeSearch<Store>& any = *wanted_[begin].pair.first;
       any.store().probabilities(block, queries_, any.normalize_siblings(), places_);
     }
   }
 
   std::vector<Pair> searches_;
   std::vector<Wanted> wanted_;
-  std::vector<const FeatureRow*> queries_;
+  std::vector<const typename Store::Query*> queries_;
   std::vector<float*> places_;
 };
 

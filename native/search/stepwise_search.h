@@ -37,6 +37,14 @@ class StepwiseSearch {
     waiting_.clear();
     current_.node = -1;
   }
+  // A root that is a leaf is the only label, or none.
+  void begin_at_root(float probability) {
+    if (!tree_.is_leaf(0)) {
+      waiting_.push_back({probability, 0});
+    } else if (tree_.label_of(0) >= 0) {
+      found_.push_back({probability, tree_.label_of(0)});
+    }
+  }
   bool allowed(int32_t node) const { return allowed_ == nullptr || allowed_[node]; }
 
   Tree tree_;

@@ -13,7 +13,8 @@ namespace labeltree {
 template <class Tree = LabelTreeView>
 class ThresholdSearch : public StepwiseSearch<Tree> {
   using Base = StepwiseSearch<Tree>;
-  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+  using Base::allowed, Base::begin, Base::begin_at_root, Base::current_, Base::found_, Base::tree_,
+      Base::waiting_;
 
  public:
   void start(const Tree& tree, const uint8_t* mask, float root, const float* node_threshold,
@@ -21,7 +22,7 @@ class ThresholdSearch : public StepwiseSearch<Tree> {
     begin(tree, mask);
     node_threshold_ = node_threshold;
     threshold_ = threshold;
-    if (allowed(0) && reaches(0, root)) waiting_.push_back({root, 0});
+    if (allowed(0) && reaches(0, root)) begin_at_root(root);
     next();
   }
 

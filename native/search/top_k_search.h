@@ -15,7 +15,8 @@ namespace labeltree {
 template <class Tree = LabelTreeView, class Ranking = ByProbability>
 class TopKSearch : public StepwiseSearch<Tree> {
   using Base = StepwiseSearch<Tree>;
-  using Base::allowed, Base::begin, Base::current_, Base::found_, Base::tree_, Base::waiting_;
+  using Base::allowed, Base::begin, Base::begin_at_root, Base::current_, Base::found_, Base::tree_,
+      Base::waiting_;
 
  public:
   void start(const Tree& tree, const uint8_t* mask, float root, int64_t k, float threshold,
@@ -24,7 +25,7 @@ class TopKSearch : public StepwiseSearch<Tree> {
     k_ = k;
     threshold_ = threshold;
     ranking_ = ranking;
-    if (k > 0 && allowed(0) && useful({root, 0})) waiting_.push_back({root, 0});
+    if (k > 0 && allowed(0) && useful({root, 0})) begin_at_root(root);
     next();
   }
 

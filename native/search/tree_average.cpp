@@ -16,23 +16,6 @@ TreeAverage::TreeAverage(std::vector<double> weights) : weights_(std::move(weigh
   }
 }
 
-void TreeAverage::average(std::vector<TreeSearch>& searches, std::vector<ScoredLabel>& labels) const {
-  std::sort(labels.begin(), labels.end(),
-            [](const ScoredLabel& a, const ScoredLabel& b) { return a.label < b.label; });
-  labels.erase(std::unique(labels.begin(), labels.end(),
-                           [](const ScoredLabel& a, const ScoredLabel& b) { return a.label == b.label; }),
-               labels.end());
-  for (ScoredLabel& candidate : labels) {
-    double sum = 0;
-    for (size_t t = 0; t < weights_.size(); ++t) {
-      sum += weights_[t] * searches[t].probability(candidate.label);
-    }
-    // From a sum in double precision: in single precision the mean could be above all of its parts, and
-    // searches that rely on the opposite would miss labels.
-    candidate.probability = static_cast<float>(sum / total_);
-  }
-}
-
 void TreeAverage::average_proposed(std::vector<WeightedLabel>& proposed,
                                    std::vector<ScoredLabel>& labels) const {
   // Stable: a label's terms are added in the order of the trees.

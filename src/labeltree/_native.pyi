@@ -443,26 +443,9 @@ class OnlineOptions:
     def __init__(self, loss: Loss, solver: Solver, link: Link, learning_rate: float, regularization: float, initial_accumulator: float, bias: bool, weights: WeightKind, length: int, most_lanes: int, most_labels: int) -> None: ...
 
 class OnlineTree:
-    """
-    A tree that grows and learns with every example.
-
-    Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.
-    """
+    """A tree that grows and learns with every example, in an OnlineForest."""
 
     def __init__(self, options: OnlineOptions, policy: TreePolicy) -> None: ...
-
-    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
-        """
-        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
-        """
-
-    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
-        """
-        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
-        """
-
-    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """Fill the probabilities of (row, label) pairs; rows ascending."""
 
     @staticmethod
     def of_shape(options: OnlineOptions, policy: TreePolicy, tree: Tree) -> OnlineTree:
@@ -479,16 +462,8 @@ class OnlineTree:
     def state(self) -> dict:
         """All there is, as arrays."""
 
-    def learn(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, search: Search | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')] | None = None, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None:
-        """
-        Learn these rows in turn; if a search is given, fill labels and probabilities with the best of each row before it is learned.
-        """
-
     def explain(self, features: FeatureMatrix, row: int, label: int, normalize_siblings: bool) -> list:
         """The steps to a label."""
-
-    def forget(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Keep only some labels."""
 
     def freeze(self, prune: float, position: Sequence[int], n_labels: int) -> dict:
         """The arrays of a tree that only answers."""
@@ -519,12 +494,40 @@ class OnlineTree:
     @property
     def memory(self) -> dict: ...
 
+class OnlineForest:
+    """
+    Online trees that learn the same examples and answer together, as Forest.
+    """
+
+    def __init__(self, trees: Sequence[OnlineTree]) -> None: ...
+
+    def top_k(self, features: FeatureMatrix, search: Search, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None, progress: Progress | None = None) -> None:
+        """
+        Fill labels and probabilities, shape (rows, search.k), with the best labels of each row.
+        """
+
+    def above(self, features: FeatureMatrix, search: Search, evaluations: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')] | None = None) -> tuple:
+        """
+        Return the labels with at least their threshold, at most search.k per row: indptr, labels and probabilities, best first.
+        """
+
+    def pairs(self, features: FeatureMatrix, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], search: Search, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Fill the probabilities of (row, label) pairs; rows ascending."""
+
+    def learn(self, features: FeatureMatrix, label_indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], label_indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], sample_weight: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, search: Search | None = None, labels: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')] | None = None, probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> None:
+        """
+        Learn these rows in turn; if a search is given, fill labels and probabilities with the best of each row before it is learned.
+        """
+
+    def forget(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Keep only some labels."""
+
 class Enumeration:
     """
     The labels of one row, best first: those that search.allowed allows, without a threshold.
     """
 
-    def __init__(self, forest: Forest | ExampleForest | OnlineTree, features: FeatureMatrix, row: int, search: Search) -> None: ...
+    def __init__(self, forest: Forest | ExampleForest | OnlineForest, features: FeatureMatrix, row: int, search: Search) -> None: ...
 
     def next(self) -> tuple[int, float] | None:
         """The next label and its probability, or None."""

@@ -205,7 +205,7 @@ KINDS = (
         3,
         None,  # 'labeltree learn' trains it
         {
-            "The tree": ("policy", "tree", "arity", "alpha"),
+            "The tree": ("policy", "n_trees", "tree", "arity", "alpha"),
             "Weights and memory": ("weights", "memory_mb", "expected_labels"),
             "The node classifiers": (
                 "loss",

@@ -295,7 +295,8 @@ class Questions(Fitted):
     ) -> Iterator[tuple[Any, float]]:
         """Return an iterator over the labels of one row, most probable first. Use it if k is not known in advance.
 
-        Exact for any number of trees. Each step costs only what it takes to find the next label.
+        Exact for any number of trees. Each step costs only what it takes to find the next label. If an online model
+        learns or forgets between two steps, the next step raises `RuntimeError`.
         """
         model = self.model_
         with model.reading():

@@ -189,6 +189,18 @@ def given_tree_cases() -> dict[str, Case]:
     }
 
 
+def several_tree_cases() -> dict[str, Case]:
+    """Models of version 13: several online trees."""
+    indicator, texts = cases()["float32"].y, cases()["text"].y
+    trees = [LabelTree.from_nested(nested) for nested in ([[0, 3], [1, [2, 4]], 5], [[0, 1, 2], [3, 4, 5]])]
+    shared = {"weights": "shared", "memory_mb": 0.02, "n_trees": 2, "policy": "random", "arity": 2}
+    return {
+        "random": Case(texts, parameters={"n_trees": 3, "policy": "random", "arity": 2}),
+        "shared": Case(indicator, parameters=shared),
+        "given": Case(indicator, parameters={"n_trees": 2, "tree": trees, "policy": "fixed"}),
+    }
+
+
 def decided_cases() -> dict[str, tuple[Case, str]]:
     """Models of version 4, batch and online, and what they decide for."""
     return {
@@ -403,6 +415,10 @@ def rows_of(case: Case) -> Any:
     return [{f"feature {j}": value for j, value in enumerate(row)} for row in features().tolist()]
 
 
+def trees_of(model: OnlineLabelTreeClassifier) -> dict[str, Any]:
+    return {"trees": [tree.to_nested() for tree in model.trees_]}
+
+
 def make_missing_online(directory: Path, named: dict[str, Case]) -> None:
     directory.mkdir(exist_ok=True)
     for name, case in named.items():
@@ -418,7 +434,7 @@ def make_missing_online(directory: Path, named: dict[str, Case]) -> None:
         expected = {
             "classes": model.classes_.tolist(),
             "n_examples": model.n_examples_,
-            "tree": model.tree_.to_nested(),
+            **({"tree": model.tree_.to_nested()} if model.n_trees == 1 else trees_of(model)),
             "labels": [then.labels.tolist(), later.labels.tolist()],
             "probabilities": [then.probabilities.tolist(), later.probabilities.tolist()],
         }
@@ -508,6 +524,7 @@ def main() -> None:
     make_missing_online(GOLDEN / "version-3", online_cases())
     make_missing_online(GOLDEN / "version-9", later_online_cases())
     make_missing_online(GOLDEN / "version-12", given_tree_cases())
+    make_missing_online(GOLDEN / "version-13", several_tree_cases())
     make_missing_decided(GOLDEN / "version-4")
     make_missing_examples(GOLDEN / "version-5")
     make_missing_taggers(GOLDEN / "version-6", tagger_cases(), TEXTS)

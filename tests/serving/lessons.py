@@ -32,8 +32,9 @@ def learned(model: OnlineLabelTreeClassifier, examples: list[dict[str, Any]]) ->
 
 def state(model: OnlineLabelTreeClassifier) -> dict[str, Any]:
     """Everything that the model has learned."""
-    arrays = {name: values.tobytes() for name, values in model._model.tree.state().items()}
-    return {**arrays, "labels": model._model.labels.labels, "names": model._model.features.names}
+    states = [tree.state() for tree in model._model.trees]
+    arrays = [{name: values.tobytes() for name, values in state.items()} for state in states]
+    return {"trees": arrays, "labels": model._model.labels.labels, "names": model._model.features.names}
 
 
 def settings(path: Path, **options: Any) -> Settings:

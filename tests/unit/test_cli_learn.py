@@ -338,3 +338,37 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
 def text_of(page: str) -> str:
     """What is in the box that a mistake is told in."""
     return " ".join(page.replace("│", " ").split())
+
+
+def test_several_trees(jsonl: Path, tmp_path: Path) -> None:
+    """A stream in two parts makes the same model as one, and other numbers of trees are refused."""
+    options = ["--n-trees", 3, "--policy", "random"]
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run("learn", jsonl, "--model", whole, *options)
+    lines = jsonl.read_text().splitlines(keepends=True)
+    (tmp_path / "first.jsonl").write_text("".join(lines[:120]))
+    run("learn", tmp_path / "first.jsonl", "--model", parts, *options, "--n-jobs", 1)
+    run("learn", jsonl, "--model", parts, *options)
+    expected = OnlineLabelTreeClassifier(n_trees=3, policy="random", random_state=0, n_jobs=-1)
+    for X, y in read_stream(jsonl):
+        expected.partial_fit(X, y)
+    assert_same(expected, whole)
+    assert_same(OnlineLabelTreeClassifier.load(parts).set_params(n_jobs=-1), whole)
+    refused = run("learn", jsonl, "--model", whole, "--n-trees", 2, exit_code=2).stderr
+    assert "has 3, not 2" in " ".join(refused.split())
+    refused = run("learn", jsonl, "--model", tmp_path / "new", "--n-trees", 2, exit_code=2).stderr
+    assert "use policy='random'" in " ".join(refused.replace("│", " ").split())
+
+
+def test_several_given_trees(tmp_path: Path) -> None:
+    stream = write_rows(tmp_path / "train.txt", ROWS, header=True)
+    labels = sorted({label for y, _ in ROWS for label in y})
+    n_labels = labels[-1] + 1
+    trees = [LabelTree.from_nested([list(range(n)), *range(n, n_labels)]) for n in (3, 5)]
+    for number, tree in enumerate(trees):
+        (tmp_path / f"{number}.json").write_text(tree.to_json())
+    given = f"{tmp_path / '0.json'},{tmp_path / '1.json'}"
+    model = tmp_path / "model"
+    run("learn", stream, "--model", model, "--tree", given, "--policy", "fixed")
+    assert OnlineLabelTreeClassifier.load(model).trees_ == trees
+    run("learn", stream, "--model", model, "--tree", given, "--policy", "fixed", "--new-stream")

@@ -19,7 +19,9 @@ X, y = documents(40, 30, 8, seed=3)
 lists = [np.flatnonzero(row).tolist() for row in y.toarray()]
 
 def state(model):
-    return {name: array.tobytes() for name, array in model.model_.tree.state().items()}, model.classes_.tolist()
+    states = [tree.state() for tree in model.model_.trees]
+    arrays = [{name: array.tobytes() for name, array in state.items()} for state in states]
+    return arrays, model.classes_.tolist()
 
 def answers(model):
     labels, probabilities = model.predict_topk(X, k=4)

@@ -50,7 +50,7 @@ def test_probabilities_of_pairs_of_an_online_tree() -> None:
 def test_prediction_of_an_online_tree_can_be_stopped() -> None:
     X, y = problem()
     model = online().partial_fit(X, y)
-    features, search, tree = model.model_.read(X), _native.Search(2), model.model_.tree
+    features, search, tree = model.model_.read(X), _native.Search(2), model.model_.native
     labels = np.empty((X.shape[0], 2), dtype=np.int32)
     probabilities = np.empty((X.shape[0], 2), dtype=np.float32)
     progress = _native.Progress()

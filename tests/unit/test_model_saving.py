@@ -295,7 +295,7 @@ def test_an_online_model_that_load_would_refuse_is_not_saved(tmp_path, name, val
     model.save(path)
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     model.partial_fit([{"a": 1.0}], [["z"]])
-    model._model.tree = TreeThatOverflowed(model._model.tree, name, value)
+    model._model.trees[0] = TreeThatOverflowed(model._model.trees[0], name, value)
     with pytest.raises(ModelFileError, match=f"values in '{name}' that are not finite"):
         model.save(path)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
@@ -305,7 +305,7 @@ def test_an_online_model_that_load_would_refuse_is_not_saved(tmp_path, name, val
 def test_sums_of_squares_may_be_infinite(tmp_path):
     """They make steps of length 0, and `load` accepts them."""
     model = OnlineLabelTreeClassifier(random_state=0).partial_fit([{"a": 1.0}, {"b": 1.0}], [["x"], ["y"]])
-    model._model.tree = TreeThatOverflowed(model._model.tree, "square", np.inf)
+    model._model.trees[0] = TreeThatOverflowed(model._model.trees[0], "square", np.inf)
     model.save(tmp_path / "online")
     assert load(tmp_path / "online").n_examples_ == 2
 

@@ -60,3 +60,11 @@ class TestOnlineLabelTreeClassifier(ClassifierContract):
                     QUESTIONS[question](model, form(np.ones((2, width))))
             else:
                 QUESTIONS[question](model, form(np.ones((2, width))))
+
+
+class TestSeveralTrees(TestOnlineLabelTreeClassifier):
+    @pytest.fixture
+    def make_classifier(self) -> Callable[..., Any]:
+        return lambda **parameters: OnlineLabelTreeClassifier(
+            **{"n_trees": 2, "policy": "random", "arity": 3, "epochs": 10, "random_state": 0, **parameters}
+        )

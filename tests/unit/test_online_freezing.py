@@ -80,9 +80,11 @@ def test_a_trained_model_learns_on(parameters: Any, form: Callable[[Any], Any], 
 
 def test_models_that_cannot_learn_on() -> None:
     X, y = problem()
-    forest = LabelTreeClassifier(2, max_leaves=3).fit(X, y)
-    with pytest.raises(ValueError, match="an online tree is one tree, but the model has 2"):
-        OnlineLabelTreeClassifier.from_batch(forest)
+    joint = LabelTreeClassifier(
+        siblings="joint", loss="logistic", arity=2, max_leaves=3, frequent_share=0
+    ).fit(X, y)
+    with pytest.raises(ValueError, match="one linear classifier for each node"):
+        OnlineLabelTreeClassifier.from_batch(joint)
     single = LabelTreeClassifier(max_leaves=3).fit(X, y)
     with pytest.raises(ValueError, match="shares weights between features"):
         OnlineLabelTreeClassifier.from_batch(single, weights="shared", memory_mb=1)

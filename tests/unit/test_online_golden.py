@@ -7,12 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, given_tree_cases, later_online_cases, online_cases, rows_of
+from tests.golden.make import (
+    GOLDEN,
+    given_tree_cases,
+    later_online_cases,
+    online_cases,
+    rows_of,
+    several_tree_cases,
+)
 
 from labeltree import OnlineLabelTreeClassifier
 from labeltree.model_file import read_info
 
-VERSIONS = {3: online_cases(), 9: later_online_cases(), 12: given_tree_cases()}
+VERSIONS = {3: online_cases(), 9: later_online_cases(), 12: given_tree_cases(), 13: several_tree_cases()}
 CASES = [(version, name) for version, named in VERSIONS.items() for name in named]
 
 
@@ -39,7 +46,8 @@ def test_answers_and_learns_on_as_it_did(version: int, name: str) -> None:
         if k == 0:
             model.partial_fit(rows_of(case), case.y)
     assert model.n_examples_ == expected["n_examples"]
-    assert model.tree_.to_nested() == expected["tree"]
+    trees = expected["trees"] if "trees" in expected else [expected["tree"]]
+    assert [tree.to_nested() for tree in model.trees_] == trees
 
 
 @pytest.mark.parametrize(("version", "name"), CASES)

@@ -226,7 +226,7 @@ def test_documents_that_lie(change: Any, message: str, tmp_path: Path) -> None:
 
 def reopened(model: OnlineLabelTreeClassifier, state: dict[str, Any]) -> Any:
     settings = model._model.settings
-    return _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
+    return _native.OnlineTree.from_state(settings.options(), settings.tree_policies()[0], state)
 
 
 @pytest.mark.native
@@ -257,13 +257,14 @@ def test_arrays_that_lie_are_refused_or_do_no_harm(kind: str, data: st.DataObjec
     except ValueError:
         return
     assert tree.n_labels == 12
+    forest = _native.OnlineForest([tree])
     features = model.model_.read(X)
     labels = np.empty((X.shape[0], 3), dtype=np.int32)
     probabilities = np.empty((X.shape[0], 3), dtype=np.float32)
-    tree.top_k(features, _native.Search(3), labels, probabilities)
+    forest.top_k(features, _native.Search(3), labels, probabilities)
     indptr = np.arange(X.shape[0] + 1, dtype=np.int64)
     try:  # every row has a new label
-        tree.learn(
+        forest.learn(
             features,
             indptr,
             np.arange(12, 12 + X.shape[0], dtype=np.int32),
@@ -271,4 +272,89 @@ def test_arrays_that_lie_are_refused_or_do_no_harm(kind: str, data: st.DataObjec
         )
     except ValueError:
         return
-    tree.forget((np.arange(tree.n_labels) % 3 == 0).astype(np.uint8))
+    forest.forget((np.arange(tree.n_labels) % 3 == 0).astype(np.uint8))
+
+
+# -- several trees -------------------------------------------------------------------------------------------------
+
+
+def several(**parameters: Any) -> OnlineLabelTreeClassifier:
+    return online(n_trees=3, policy="random", **parameters)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_trees_learn_on_as_if_they_had_never_been_saved(kind: str, tmp_path: Path) -> None:
+    X, y = problem()
+    model = several(**KINDS[kind]).partial_fit(X[:60], y[:60])
+    model.save(tmp_path / "model")
+    assert json.loads((tmp_path / "model" / "model.json").read_text())["format_version"] == 13
+    opened = OnlineLabelTreeClassifier.load(tmp_path / "model", verify=True)
+    assert opened.get_params() == model.get_params()
+    assert_same_state(opened, model)
+    assert_same_state(opened.partial_fit(X[60:], y[60:]), model.partial_fit(X[60:], y[60:]))
+    info = read_info(tmp_path / "model")
+    assert len(info.trees) == 3
+
+
+def test_trees_that_were_trained_together_are_saved_though_their_policy_would_make_equal_trees(
+    tmp_path: Path,
+) -> None:
+    X, y = problem()
+    trained = LabelTreeClassifier(n_trees=2, loss="logistic", random_state=0).fit(X, y)
+    model = OnlineLabelTreeClassifier.from_batch(trained).partial_fit(X, y)
+    model.save(tmp_path / "model")
+    opened = OnlineLabelTreeClassifier.load(tmp_path / "model")
+    assert_same_state(opened, model)
+
+
+def one_tree_fewer(document: dict[str, Any]) -> None:
+    document["files"]["more_trees"].pop()
+
+
+def other_order(document: dict[str, Any]) -> None:
+    document["files"]["more_trees"].reverse()
+
+
+def twice_the_same(document: dict[str, Any]) -> None:
+    document["files"]["more_trees"][1] = document["files"]["more_trees"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (one_tree_fewer, "as many files, got 3 and 2 files"),
+        (other_order, "expected a name like online-tree-1-"),
+        (twice_the_same, "expected a name like online-tree-2-"),
+        (lambda d: d["files"].pop("more_trees"), "as many files, got 3 and 1 file"),
+        (lambda d: d["files"].update(more_trees=3), "more_trees"),
+        (lambda d: d["files"].update(more_trees=[3, 4]), "online-tree-1 must be a JSON object"),
+        (lambda d: d["settings"].pop("n_trees"), "as many files, got 1 and 3 files"),
+        (lambda d: d["settings"].update(n_trees=2), "as many files, got 2 and 3 files"),
+        (lambda d: d["settings"].update(n_trees=3.0), "n_trees"),
+        (lambda d: d["settings"].update(n_trees=10**12), "as many files, got 1000000000000"),
+        (lambda d: d["settings"].update(seed=-1), "(?i)seed"),
+        (lambda d: d["parameters"].update(n_trees="3"), "n_trees"),
+        (
+            lambda d: d.update(format_version=12),
+            "format version 12, but its sections are those of version 13",
+        ),
+    ],
+)
+def test_documents_that_lie_about_several_trees(change: Any, message: str, tmp_path: Path) -> None:
+    X, y = problem()
+    several().partial_fit(X, y).save(tmp_path / "model")
+    edit(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=message):
+        OnlineLabelTreeClassifier.load(tmp_path / "model")
+
+
+def test_trees_of_other_examples_are_refused(tmp_path: Path) -> None:
+    """As many examples and labels, but not the same ones."""
+    X, y = problem()
+    several().partial_fit(X[:60], y[:60]).save(tmp_path / "model")
+    mixed = several().partial_fit(X[:60], y[:60])
+    other = several().partial_fit(X[59::-1], y[59::-1])
+    mixed._model.trees[2] = other._model.trees[2]
+    mixed.save(tmp_path / "other")
+    with pytest.raises(ModelFileError, match="the trees have learned other examples"):
+        OnlineLabelTreeClassifier.load(tmp_path / "other")

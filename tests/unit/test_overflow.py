@@ -27,7 +27,7 @@ SETTINGS = [
 
 
 def state(model: Any) -> tuple[dict[str, bytes], list[Any]]:
-    arrays = model.model_.tree.state()
+    arrays = model.model_.trees[0].state()
     return {name: array.tobytes() for name, array in arrays.items()}, model.classes_.tolist()
 
 

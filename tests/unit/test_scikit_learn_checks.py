@@ -52,6 +52,7 @@ NOT_FOR_US = (
         LabelTreeClassifier(),
         LabelTreeClassifier(n_trees=2, max_leaves=2, arity=2, loss="logistic", search="beam"),
         OnlineLabelTreeClassifier(epochs=20),
+        OnlineLabelTreeClassifier(epochs=20, n_trees=2, policy="random"),
         HierarchicalSoftmaxClassifier(),
         OneVsRestClassifier(),
         OneVsRestClassifier(negatives="tree", n_negatives=2),

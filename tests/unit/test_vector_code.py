@@ -49,7 +49,7 @@ for shape, parameters in shapes.items():
         found[f"{shape} {learner} answers"] = mixed.predict_topk((X, given["dense"]), k=60).probabilities
 for learner in incremental:
     for arity in (2, 7, 45):
-        state = OnlineLabelTreeClassifier(arity=arity, **learner).partial_fit(X, y)._model.tree.state()
+        state = OnlineLabelTreeClassifier(arity=arity, **learner).partial_fit(X, y)._model.trees[0].state()
         found |= {f"online {arity} {learner} {name}": array for name, array in state.items()}
 for solver in ("sparse", "max_margin"):
     model = OneVsRestClassifier(solver=solver, max_iter=3, random_state=0).fit(X, y)

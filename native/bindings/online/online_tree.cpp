@@ -1,13 +1,9 @@
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <optional>
-#include <sstream>
 #include <string>
 
 #include "bindings/bindings.h"
@@ -15,32 +11,11 @@
 #include "bindings/core/references.h"
 #include "bindings/core/views.h"
 #include "bindings/model/blocks.h"
-#include "bindings/search/answers.h"
-#include "online/online_search.h"
 #include "online/online_state.h"
-#include "search/answers.h"
 
 namespace labeltree {
 
 namespace {
-
-// An online tree as def_answers wants a forest.
-struct AskedTree {
-  const OnlineTree& tree;
-
-  int32_t n_labels() const { return tree.n_labels(); }
-  void top_k(const FeatureMatrix& features, const Search& search, int32_t* labels, float* probabilities,
-             int64_t* evaluations, Progress* progress) const {
-    OnlineSearch::top_k(tree, features, search, labels, probabilities, evaluations, progress);
-  }
-  auto above(const FeatureMatrix& features, const Search& search, int64_t* evaluations) const {
-    return OnlineSearch::above(tree, features, search, evaluations);
-  }
-  void pairs(const FeatureMatrix& features, const int64_t* rows, const int32_t* labels, int64_t n,
-             const Search& search, float* probabilities) const {
-    OnlineSearch::pairs(tree, features, rows, labels, n, search, probabilities);
-  }
-};
 
 // The tree refers to its policy, which may refer to Python functions. It needs no clearing: every cycle goes
 // through the policy, which is cleared.
@@ -53,67 +28,6 @@ int traverse_tree(PyObject* self, visitproc visit, void* arg) {
 
 PyType_Slot tree_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_tree)}, {0, nullptr}};
 
-std::string overflow_message(int64_t number, const FeatureRow& row) {
-  size_t largest = 0;
-  for (size_t k = 0; k < row.value.size(); ++k) {
-    if (std::abs(row.value[k]) > std::abs(row.value[largest])) largest = k;
-  }
-  std::ostringstream message;
-  message << "X, row " << number << ": with this row the weights of a node grew beyond all bounds. ";
-  if (!row.value.empty()) {
-    message << "Its largest value is " << row.value[largest] << " (feature " << row.index[largest] << "). ";
-  }
-  message
-      << "Scale the features, use normalize=True, or use a smaller learning_rate or smaller sample weights. "
-         "The row is not learned; the rows before it are";
-  return message.str();
-}
-
-void learn_rows(OnlineTree& tree, const BoundFeatures& features, Array<int64_t> label_indptr,
-                Array<int32_t> label_indices, Array<int64_t> rows, std::optional<Array<float>> sample_weight,
-                const BoundSearch* search, std::optional<OutMatrix<int32_t>> best,
-                std::optional<OutMatrix<float>> probabilities) {
-  const int64_t n_rows = features.matrix.n_rows();
-  const LabelMatrixView labels = label_view(label_indptr, label_indices, n_rows);
-  if (sample_weight) require_length(sample_weight->size(), n_rows, "sample_weight", "row of X");
-  require(best.has_value() == (search != nullptr) && probabilities.has_value() == best.has_value(),
-          "search, labels and probabilities go together");
-  const auto n_chosen = static_cast<int64_t>(rows.size());
-  const Search wanted = search != nullptr ? search->search : Search();
-  const int64_t k = wanted.k;
-  if (best) check_best(*best, *probabilities, n_chosen, k);
-  // Only these rows are looked at: a call is for few of many. What labels may be, learning knows.
-  for (int64_t i = 0; i < n_chosen; ++i) {
-    const int64_t r = rows.data()[i];
-    require(r >= 0 && r < n_rows, "a row is out of range");
-    require(labels.indptr[r] >= 0 && labels.indptr[r] <= labels.indptr[r + 1] &&
-                labels.indptr[r + 1] <= static_cast<int64_t>(label_indices.size()),
-            "label_indptr must ascend within label_indices");
-  }
-  nb::gil_scoped_release release;
-  // Labels are added meanwhile: an array of labels would be too short.
-  require(wanted.allowed == nullptr && wanted.label_weight == nullptr,
-          "a search while learning takes no allowed and no label_weight");
-  OnlineSearch asker(tree, wanted);
-  FeatureRow row;
-  std::vector<ScoredLabel> found;
-  for (int64_t i = 0; i < n_chosen; ++i) {
-    const int64_t r = rows.data()[i];
-    row.clear();
-    features.matrix.append_entries(r, row);
-    if (best) {
-      asker.top_k(row, found);
-      write_ranked(found, k, best->data() + i * k, probabilities->data() + i * k);
-    }
-    try {
-      tree.learn(row, labels.indices + labels.indptr[r], labels.indptr[r + 1] - labels.indptr[r],
-                 sample_weight ? sample_weight->data()[r] : 1.0f);
-    } catch (const StepOverflow&) {
-      throw std::invalid_argument(overflow_message(r, row));
-    }
-  }
-}
-
 // The steps from the root to a label for one row: node, labels below it, score, probability given the
 // parent's, bias, and the weights of the row's features.
 nb::list explain(const OnlineTree& tree, const BoundFeatures& features, int64_t row, int32_t label,
@@ -125,27 +39,24 @@ nb::list explain(const OnlineTree& tree, const BoundFeatures& features, int64_t 
   Example x;
   tree.read(given, x);
   std::vector<int32_t> path;
-  for (int32_t v = tree.leaf(label); v >= 0; v = tree.parent(v)) path.insert(path.begin(), v);
+  for (int32_t v = tree.leaf_of(label); v >= 0; v = tree.parent(v)) path.insert(path.begin(), v);
   nb::list steps;
   for (const int32_t v : path) {
     const int32_t parent = tree.parent(v);
-    const GrowingBlock& block = tree.block(parent);
-    size_t lane = 0;
-    if (parent >= 0) {
-      const auto& children = tree.children(parent);
-      lane = std::find(children.begin(), children.end(), v) - children.begin();
-    }
+    const int32_t number = tree.block_of(parent);
+    const GrowingBlock& block = tree.block(number);
+    const size_t lane = parent < 0 ? 0 : tree.tree().place_of(parent, v);
     std::vector<float> scores(block.n_children()), probabilities(block.n_children()), w(block.width() + 4);
-    tree.scores(parent, x, scores.data());
-    tree.probabilities(parent, x, normalize_siblings, probabilities.data());
+    tree.scores(number, x, scores.data());
+    tree.probabilities(number, x, normalize_siblings, probabilities.data());
     std::vector<float> weights;
     for (const int32_t feature : given.index) {
-      tree.weights_of(parent, static_cast<uint32_t>(feature), w.data());
+      tree.weights_of(number, static_cast<uint32_t>(feature), w.data());
       weights.push_back(w[lane]);
     }
     float bias = 0;
     if (tree.options().bias) {
-      tree.weights_of(parent, Example::kBias, w.data());
+      tree.weights_of(number, Example::kBias, w.data());
       bias = w[lane];
     }
     steps.append(nb::make_tuple(v, tree.n_leaves(v), scores[lane], probabilities[lane], bias,
@@ -237,11 +148,8 @@ void bind_online_tree(nb::module_& m) {
           nb::arg("regularization"), nb::arg("initial_accumulator"), nb::arg("bias"), nb::arg("weights"),
           nb::arg("length"), nb::arg("most_lanes"), nb::arg("most_labels"));
 
-  nb::class_<OnlineTree> c(
-      m, "OnlineTree", nb::type_slots(tree_slots),
-      "A tree that grows and learns with every example.\n\n"
-      "Answers the calls of Forest; missing_as_zero changes nothing, as there is one tree.");
-  def_answers(c, [](const OnlineTree& tree, const FeatureMatrix&) { return AskedTree{tree}; });
+  nb::class_<OnlineTree> c(m, "OnlineTree", nb::type_slots(tree_slots),
+                           "A tree that grows and learns with every example, in an OnlineForest.");
   c.def(
        "__init__",
        [](OnlineTree* self, const OnlineOptions& options, TreePolicy& policy) {
@@ -259,21 +167,8 @@ void bind_online_tree(nb::module_& m) {
       .def_static("from_store", &from_store, nb::arg("options"), nb::arg("policy"), nb::arg("store"),
                   "A tree that goes on from trained weights.")
       .def("state", &state_arrays, "All there is, as arrays.")
-      .def("learn", &learn_rows, nb::arg("features"), nb::arg("label_indptr").noconvert(),
-           nb::arg("label_indices").noconvert(), nb::arg("rows").noconvert(),
-           nb::arg("sample_weight").noconvert() = nb::none(), nb::arg("search") = nb::none(),
-           nb::arg("labels").noconvert() = nb::none(), nb::arg("probabilities").noconvert() = nb::none(),
-           "Learn these rows in turn; if a search is given, fill labels and probabilities with the best of "
-           "each row before it is learned.")
       .def("explain", &explain, nb::arg("features"), nb::arg("row"), nb::arg("label"),
            nb::arg("normalize_siblings"), "The steps to a label.")
-      .def(
-          "forget",
-          [](OnlineTree& tree, Array<uint8_t> kept) {
-            require(static_cast<int32_t>(kept.size()) == tree.n_labels(), "a flag per label");
-            tree.forget({kept.data(), kept.data() + kept.size()});
-          },
-          nb::arg("kept").noconvert(), nb::call_guard<nb::gil_scoped_release>(), "Keep only some labels.")
       .def("freeze", &freeze_tree, nb::arg("prune"), nb::arg("position"), nb::arg("n_labels"),
            "The arrays of a tree that only answers.")
       .def("structure", &structure, "Per node, its parent and its label, -1 for none.")

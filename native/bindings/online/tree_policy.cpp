@@ -4,7 +4,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,12 +36,10 @@ class PolicyView {
   float probability(int32_t v) {
     node(v);
     require(x_ != nullptr, "there is no example: whether a node closes must not depend on one");
-    if (v == 0) return tree().root_probability(*x_);
-    const int32_t parent = tree().parent(v);
-    const auto& children = tree().children(parent);
-    probabilities_.resize(children.size());
-    tree().probabilities(parent, *x_, false, probabilities_.data());
-    return probabilities_[std::find(children.begin(), children.end(), v) - children.begin()];
+    const int32_t parent = tree().parent(v), block = tree().block_of(parent);
+    probabilities_.resize(tree().n_columns(block));
+    tree().probabilities(block, *x_, false, probabilities_.data());
+    return probabilities_[parent < 0 ? 0 : tree().tree().place_of(parent, v)];
   }
 
  private:
@@ -60,6 +57,8 @@ class CallablePolicy final : public TreePolicy {
     visit(choose_);
     visit(closes_);
   }
+
+  bool is_python() const override { return true; }
 
   Extension choose(const OnlineTree& tree, const Example& x, int32_t label) override {
     const nb::gil_scoped_acquire acquire;

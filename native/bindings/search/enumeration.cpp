@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "bindings/bindings.h"
+#include "bindings/online/online_forest.h"
 #include "bindings/search/answers.h"
 #include "bindings/search/forest.h"
-#include "online/online_search.h"
 
 namespace labeltree {
 
@@ -26,10 +26,6 @@ struct BoundEnumeration {
   }
 };
 
-BoundEnumeration listed(std::vector<ScoredLabel> labels) {
-  return {std::make_unique<ListedLabels>(std::move(labels)), {}};
-}
-
 BoundEnumeration labels_of_row(nb::object object, const BoundFeatures& features, int64_t row,
                                const BoundSearch& search) {
   const FeatureMatrix& matrix = features.matrix;
@@ -37,14 +33,15 @@ BoundEnumeration labels_of_row(nb::object object, const BoundFeatures& features,
   if (nb::isinstance<BoundForest>(object)) {
     const auto& bound = nb::cast<const BoundForest&>(object);
     const Search& wanted = search.for_labels(bound.asked(matrix).n_labels());
-    return {std::make_unique<ForestEnumeration>(bound.forest, matrix, row, wanted), object};
+    return {std::make_unique<ForestEnumeration<BlockStore>>(bound.forest, matrix, row, wanted), object};
   }
   if (nb::isinstance<BoundExampleForest>(object)) {
     const ExampleForest& forest = nb::cast<const BoundExampleForest&>(object).asked(matrix);
-    return listed(forest.ranked(matrix, row, search.for_labels(forest.n_labels())));
+    return {std::make_unique<ListedLabels>(forest.ranked(matrix, row, search.for_labels(forest.n_labels()))),
+            {}};
   }
-  const auto& tree = nb::cast<const OnlineTree&>(object);
-  return listed(OnlineSearch::ranked(tree, matrix, row, search.for_labels(tree.n_labels())));
+  const OnlineForest& forest = *nb::cast<const BoundOnlineForest&>(object).forest;
+  return {forest.enumerate(matrix, row, search.for_labels(forest.n_labels())), object};
 }
 
 std::optional<std::pair<int32_t, float>> next(BoundEnumeration& self) {
@@ -66,8 +63,9 @@ void bind_enumeration(nb::module_& m) {
             new (self) BoundEnumeration(labels_of_row(forest, features, row, search));
           },
           nb::arg("forest"), nb::arg("features"), nb::arg("row"), nb::arg("search"),
-          nb::sig("def __init__(self, forest: Forest | ExampleForest | OnlineTree, features: FeatureMatrix, "
-                  "row: int, search: Search) -> None"))
+          nb::sig(
+              "def __init__(self, forest: Forest | ExampleForest | OnlineForest, features: FeatureMatrix, "
+              "row: int, search: Search) -> None"))
       .def("next", &next, "The next label and its probability, or None.");
 }
 

@@ -21,7 +21,7 @@ struct BoundForest {
   }
 
   const Forest& asked(const FeatureMatrix& features) const {
-    check_features(features, *forest);
+    check_features(features, forest->tree(0));
     return *forest;
   }
 };

@@ -94,6 +94,7 @@ def learn(
         labeltree learn examples.jsonl --model tags.labeltree
         labeltree learn train.txt.gz --model tags.labeltree --policy best_fit
         labeltree learn train.txt --model tags.labeltree --tree tree.json --policy fixed
+        labeltree learn train.txt --model tags.labeltree --n-trees 3 --policy random
         tail -n +1 -F log.jsonl | labeltree learn - --model tags --same-stream
         labeltree learn --model tags
     """
@@ -136,16 +137,20 @@ def _classifier(
     """Return the model in `path`, or a new one; wrong options raise an error before any data is read."""
     from labeltree import OnlineLabelTreeClassifier
     from labeltree.cli.trained_model import open_model
-    from labeltree.cli.tree.hierarchy import given_tree
+    from labeltree.cli.tree.hierarchy import given_trees
     from labeltree.cli.untrained_model import untrained
     from labeltree.model_file.directory import DOCUMENT_NAME
 
     is_new = fresh or not (path / DOCUMENT_NAME).exists()
+    names = {name for name in parameters if is_given(context, name)} | {"n_jobs"}
     if is_new and parameters["tree"] is not None:
-        parameters = {**parameters, "tree": given_tree(parameters["tree"])}
+        parameters = {**parameters, "tree": given_trees(parameters["tree"])}
+        if isinstance(parameters["tree"], list) and "n_trees" not in names:
+            parameters["n_trees"] = len(parameters["tree"])
+            names.add("n_trees")
     if is_new and preset is None:
         return untrained(OnlineLabelTreeClassifier, parameters)
-    given = {name: value for name, value in parameters.items() if is_given(context, name) or name == "n_jobs"}
+    given = {name: value for name, value in parameters.items() if name in names}
     if preset is not None:
         settings = {"random_state": parameters["random_state"], **given}
         if not is_new:

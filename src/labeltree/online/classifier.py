@@ -1,4 +1,4 @@
-"""`OnlineLabelTreeClassifier`: a label tree that starts empty and learns from a stream."""
+"""`OnlineLabelTreeClassifier`: label trees that start empty and learn from a stream."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from sklearn.utils import check_random_state
 
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.online.freezing import freeze, thaw
+from labeltree.online.given_tree import check_given_trees, check_trees_differ
 from labeltree.online.learners import LARGE_ACCUMULATOR, LEARNERS, adagrad_settings, learner_settings
 from labeltree.online.learning import OnlineLearner
 from labeltree.online.policies import POLICIES
 from labeltree.online.settings import OnlineSettings
 from labeltree.training.losses import LOSSES, choose_link
 from labeltree.training.parameters import check_estimator
-from labeltree.trees import LabelTree
-from labeltree.trees.recipe import TreeSource, check_tree
 from labeltree.validation import LARGEST_INTEGER, Choice, Constraint, Number
 
 WEIGHTS = ("map", "dense", "hashed", "shared")
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "tree": Choice((), (LabelTree, TreeSource), optional=True),
     "policy": Choice(POLICIES, (Callable,)),  # type: ignore[arg-type]
+    "n_trees": Number(1, LARGEST_INTEGER, integer=True),
     "arity": Number(2, 2**30, integer=True),
     "weights": Choice(WEIGHTS),
     "memory_mb": Number(0, open_low=True, optional=True),
@@ -52,11 +51,16 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         Where the leaf of a new label goes. "complete" keeps the tree complete, "random" chooses a node at random,
         "best_fit" chooses nodes that fit the example, see `alpha`. "fixed" refuses labels outside the given `tree`. A
         callable is a `labeltree.online.TreePolicy`.
-    tree : LabelTree or Taxonomy, optional
+    n_trees : int
+        Number of trees. All learn every example, and probabilities are their mean. Several trees are more precise, and
+        need as many times the time and the memory. They must differ: use the policy "random" or a callable, or give as
+        many trees.
+    tree : LabelTree, Taxonomy, or a list of these, optional
         Tree to start with instead of an empty one, such as the result of `LabelTreeClassifier.build_tree`. The
         parameter `classes` of `partial_fit` has the label of each leaf. Without it, they are the numbers from 0, or all
         concepts of a taxonomy. In `fit`, they are the labels of y, as in `LabelTreeClassifier`. Use a tree that is
-        clustered or known in advance for better precision. A saved model stores the current tree instead.
+        clustered or known in advance for better precision. A list has a tree of the same labels for each of the
+        `n_trees` trees. A saved model stores the current trees instead.
     arity : int
         Maximum number of children of a node.
     alpha : float
@@ -68,7 +72,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         collide; "shared" has one table of a fixed length for all nodes. Use the last two to limit the memory, see
         `memory_mb`.
     memory_mb : float, optional
-        Memory budget of all weights in MB (2²⁰ bytes). Required with "hashed" and "shared" weights.
+        Memory budget of the weights of all trees in MB (2²⁰ bytes). Required with "hashed" and "shared" weights.
     expected_labels : int, optional
         Maximum number of labels with "hashed" weights, required there. `forget` makes room for more.
     loss : {"logistic", "squared_hinge"}
@@ -100,9 +104,10 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     normalize_siblings : bool
         Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
     n_jobs : int, optional
-        Number of threads for prediction, as in scikit-learn. Learning uses one thread.
+        Number of threads for prediction, as in scikit-learn. Learning uses a thread for each tree, up to this number.
+        The model does not depend on it.
     random_state : int, RandomState or None
-        Seed of the order of examples in `fit` and of the policy "random".
+        Seed of the order of examples in `fit` and of the policy "random", whose choices differ from tree to tree.
     verbose : int
         Progress bars of `fit`: above 0 always, 0 on a terminal only, below 0 never.
 
@@ -110,21 +115,23 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     ----------
     classes_ : array of shape (n_labels,)
         The labels so far, sorted; if y is a matrix, all its columns.
-    tree_ : LabelTree
-        The current tree. Its labels are positions in `classes_`.
+    tree_, trees_ : LabelTree, list of LabelTree
+        The first of the current trees, and all of them. Their labels are positions in `classes_`.
     n_examples_ : int
         Number of learned examples.
     n_labels_ : int
-        Number of labels in the tree.
+        Number of labels in each tree.
     named_features_ : bool
         Whether rows are dictionaries, from names of features to values.
     stream_start_ : int
         Number of examples learned before the last stream of `learn`.
     counts_ : dict of int
         Counts of the work done: updates of regular and auxiliary classifiers (`n_updates`, `n_auxiliary_updates`),
-        nodes that the policy looked at (`n_policy_steps`), and numbers of classifiers (`n_classifiers`, `n_auxiliary`).
+        nodes that the policy looked at (`n_policy_steps`), and numbers of classifiers (`n_classifiers`, `n_auxiliary`),
+        in all trees together; `n_examples` is the number of examples.
     memory_ : dict of int
-        Bytes in use for "weights", "maps" and the "tree", and in "total", without the names of labels and features.
+        Bytes in use in all trees for "weights", "maps" and the "tree", and in "total", without the names of labels and
+        features.
     label_counts_ : array of shape (n_labels,)
         Number of examples with each label.
     decision_ : Decision
@@ -145,6 +152,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
 
     policy: Any = "complete"
     _: KW_ONLY
+    n_trees: int = 1
     tree: Any = None
     arity: int = 16
     alpha: float = 0.5
@@ -200,7 +208,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         Parameters
         ----------
         model : LabelTreeClassifier
-            A trained model of one tree, with the loss "logistic" or "squared_hinge".
+            A trained model with the loss "logistic" or "squared_hinge". If it has several trees, all of them learn on.
         **parameters
             Parameters of this class. A node with `arity` or more children gets no new ones.
 
@@ -213,17 +221,18 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         ['cat', 'cow', 'dog']
         """
         trained = model.model_
-        for name in ("tree", "loss", "link", "normalize", "bias"):
+        for name in ("n_trees", "tree", "loss", "link", "normalize", "bias"):
             if name in parameters:
                 raise ValueError(f"{name} is the same as in the trained model: leave it out")
         online = cls(
             **parameters,
+            n_trees=trained.forest.n_trees,
             loss=model.loss_,
             link=model.trained_link(),
             normalize=model.normalize_,
             bias=bool(model.bias),
         )
-        online.check_parameters()
+        online.check_parameters(training=False)  # the trees differ already
         seed = int(check_random_state(online.random_state).randint(LARGEST_INTEGER))
         return online.adopt(thaw(trained, online.settings(seed, is_single_pass=False)))
 
@@ -258,8 +267,15 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     # -- parameters and storage ------------------------------------------------------------------------------------
 
     def check_parameters(self, training: bool = True) -> None:
-        check_tree(self.tree)
         check_estimator(self, _CONSTRAINTS)
+        check_given_trees(self.tree, self.n_trees)
+        if training and self.n_trees > 1 and self.tree is not None:
+            check_trees_differ(self.tree)
+        if training and self.n_trees > 1 and self.tree is None and self.policy in ("complete", "best_fit"):
+            raise ValueError(
+                f"the policy {self.policy!r} puts every label at the same place in each of the n_trees={self.n_trees} "
+                "trees: use policy='random' or a callable, or give a list of trees as tree=[...]"
+            )
         self.settings(seed=0)  # raises for parameters that exclude each other
         for name, is_needed in (
             ("memory_mb", self.weights in ("hashed", "shared")),
@@ -289,6 +305,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
             arity=int(self.arity),
             alpha=float(self.alpha),
             seed=seed,
+            n_trees=int(self.n_trees),
             weights=self.weights,
             memory_mb=None if self.memory_mb is None else float(self.memory_mb),
             expected_labels=None if self.expected_labels is None else int(self.expected_labels),

@@ -23,12 +23,14 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
     """Return a batch classifier with the weights of an online model, except those below `prune`."""
     with model.reading():
         settings, classes, kind = model.settings, model.label_index.classes, model.label_kind
-        shape, arrays = model.forest.freeze(prune)
+        frozen_trees = model.forest.freeze(prune)
         counts, n_examples, decision = model.label_counts, model.n_samples_fit, model.decision
         n_features, names = model.n_features, model.features.names
         column_names, label_names = model.feature_names, model.label_names
+    shapes = [shape for shape, _ in frozen_trees]
     frozen = LabelTreeClassifier(
-        tree=shape,
+        n_trees=len(shapes),
+        tree=shapes[0] if len(shapes) == 1 else shapes,
         loss=settings.loss,
         link=settings.link,
         solver=settings.solver,
@@ -47,8 +49,9 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
     if names:
         column_names = np.array(names, dtype=object)
     reader = FeatureReader("LabelTreeClassifier", settings.normalize, max(n_features, 1), column_names)
-    forest = LinearForest([BlockWeights.from_training(shape, arrays)], reader.n_features, settings.link)
-    record = TrainingRecord([{}], frozen.kept_parameters())
+    weights = [BlockWeights.from_training(shape, arrays) for shape, arrays in frozen_trees]
+    forest = LinearForest(weights, reader.n_features, settings.link)
+    record = TrainingRecord([{}] * len(shapes), frozen.kept_parameters())
     return frozen.adopt(
         Model(
             forest,
@@ -72,18 +75,19 @@ def thaw(trained: Model, settings: OnlineSettings) -> GrowingModel:
             "features: use weights='map' or weights='dense'"
         )
     forest = trained.forest
-    if forest.n_trees != 1:
-        raise ValueError(
-            f"an online tree is one tree, but the model has {forest.n_trees}: train it with n_trees=1"
-        )
-    if not isinstance(forest, LinearForest) or forest.weights[0].is_joint:
+    if not isinstance(forest, LinearForest) or any(of_tree.is_joint for of_tree in forest.weights):
         raise ValueError("only a model with one linear classifier for each node can learn more examples")
-    tree = _native.OnlineTree.from_store(settings.options(), settings.tree_policy(), forest.stores[0])
+    if len(set(forest.tree_weight)) > 1:
+        raise ValueError("online trees count the same in the mean: leave tree_weight of the model at None")
+    trees = [
+        _native.OnlineTree.from_store(settings.options(), policy, store)
+        for policy, store in zip(settings.tree_policies(), forest.stores, strict=True)
+    ]
     classes = trained.label_index.classes
     columns: Any = range(0)
     if trained.label_kind in ("csr", "dense"):
         columns = range(len(classes)) if classes.dtype.kind == "i" else classes.tolist()
     labels = LabelTable(trained.label_kind, classes.tolist(), columns)
     features = FeatureSpace(False, trained.n_features, column_names=trained.feature_names)
-    model = GrowingModel(settings, tree, labels, features, label_names=trained.label_names)
+    model = GrowingModel(settings, trees, labels, features, label_names=trained.label_names)
     return model.deciding(trained.decision)

@@ -1,4 +1,4 @@
-"""A tree that an online model starts with: its shape, and the label of each leaf."""
+"""The trees that an online model starts with: their shapes, and the label of each leaf."""
 
 from __future__ import annotations
 
@@ -8,10 +8,58 @@ from typing import Any
 from labeltree.labels.reading import LabelRows, as_class_array
 from labeltree.online.label_table import LabelTable
 from labeltree.trees import LabelTree, Taxonomy
+from labeltree.trees.recipe import TreeSource, check_tree
 from labeltree.wording import count_text, with_article
 
 
-def start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelTree, LabelTable]:
+def start_trees(trees: Any, rows: LabelRows, classes: Any = None) -> tuple[list[LabelTree], LabelTable]:
+    """Return the shapes of the given trees and their labels, which are the same in all of them.
+
+    Parameters
+    ----------
+    trees : LabelTree, TreeSource, or a sequence of these
+    rows, classes
+        As in `_start_tree`.
+    """
+    given = trees if is_list_of_trees(trees) else [trees]
+    started = [_start_tree(tree, rows, classes) for tree in given]
+    labels = started[0][1]
+    if any(other.labels != labels.labels for _, other in started):
+        raise ValueError("tree: expected trees of the same labels")
+    return [shape for shape, _ in started], labels
+
+
+def is_list_of_trees(tree: Any) -> bool:
+    """Return whether the parameter `tree` is a sequence, with a tree for each tree of the model."""
+    return isinstance(tree, Sequence) and not isinstance(tree, str | LabelTree)
+
+
+def check_given_trees(tree: Any, n_trees: int) -> None:
+    """Raise `ValueError` unless the parameter `tree` is None, or has as many trees as the model."""
+    if tree is None:
+        return
+    given = tree if is_list_of_trees(tree) else [tree]
+    for one in given:
+        check_tree(one)
+        if isinstance(one, str) or not isinstance(one, LabelTree | TreeSource):
+            raise ValueError(f"tree must be a LabelTree or a Taxonomy, a list of these, or None, got {one!r}")
+    if len(given) != n_trees:
+        raise ValueError(
+            f"n_trees={n_trees} needs a given tree for each tree, or they would all be the same, got "
+            f"{count_text(len(given), 'tree')}: pass tree=[...] with {n_trees} different trees"
+        )
+
+
+def check_trees_differ(trees: Sequence[Any]) -> None:
+    """Raise `ValueError` if a tree is given twice: it would learn the same twice."""
+    for number, tree in enumerate(trees):
+        if any(tree == other for other in trees[:number]):
+            raise ValueError(
+                f"tree: the given tree number {number} is the same as an earlier one: give different trees"
+            )
+
+
+def _start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelTree, LabelTable]:
     """Return the shape of a given tree and its labels.
 
     Parameters

@@ -1,8 +1,8 @@
-"""`GrowingModel`: the model of an online tree; a lock guards its changes."""
+"""`GrowingModel`: the model of online trees; a lock guards its changes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -32,7 +32,7 @@ ROWS_PER_TURN = 64
 
 
 class GrowingModel:
-    """An online tree with its labels and features.
+    """Online trees with their labels and features.
 
     Any number of threads may ask questions, or one thread may learn. It has the attributes of a `Model`, which may
     change between two questions but never while `reading` is held.
@@ -45,7 +45,7 @@ class GrowingModel:
     def __init__(
         self,
         settings: OnlineSettings,
-        tree: _native.OnlineTree | None = None,
+        trees: Sequence[_native.OnlineTree] | None = None,
         labels: LabelTable | None = None,
         features: FeatureSpace | None = None,
         stream_start: int = 0,
@@ -53,7 +53,9 @@ class GrowingModel:
         label_names: Mapping[Any, str] | None = None,
     ) -> None:
         self.settings = settings
-        self.tree = _native.OnlineTree(settings.options(), settings.tree_policy()) if tree is None else tree
+        if trees is None:
+            trees = [_native.OnlineTree(settings.options(), policy) for policy in settings.tree_policies()]
+        self._take(trees)
         self.labels = LabelTable() if labels is None else labels
         self.features = FeatureSpace(settings.hashes_names) if features is None else features
         self.stream_start = stream_start  # the number of examples before the current stream
@@ -61,12 +63,17 @@ class GrowingModel:
         self.label_names = label_names
         self._decided = decided  # a decision and its labels
 
+    def _take(self, trees: Sequence[_native.OnlineTree]) -> None:
+        self.trees = list(trees)
+        self.native = _native.OnlineForest(self.trees)
+
     # -- the attributes of a model ---------------------------------------------------------------------------------
 
     @property
     def forest(self) -> GrowingForest:
-        """The tree as it is now."""
-        return GrowingForest(self.tree, self.labels.position, len(self.labels.classes), self.features.names)
+        """The trees as they are now."""
+        n_labels, names = len(self.labels.classes), self.features.names
+        return GrowingForest(self.trees, self.native, self.labels.position, n_labels, names, self.reading)
 
     @property
     def label_index(self) -> LabelIndex:
@@ -81,12 +88,12 @@ class GrowingModel:
     @property
     def label_counts(self) -> NDArray[np.int64]:
         counts = np.zeros(len(self.labels.classes), dtype=np.int64)
-        counts[self.labels.position] = self.tree.label_counts
+        counts[self.labels.position] = self.trees[0].label_counts
         return counts
 
     @property
     def n_samples_fit(self) -> int:
-        return int(self.tree.n_examples)
+        return int(self.trees[0].n_examples)
 
     @property
     def n_features(self) -> int:
@@ -99,7 +106,9 @@ class GrowingModel:
 
     @property
     def training(self) -> TrainingRecord:
-        return TrainingRecord([{"n_examples": self.n_samples_fit}], {"normalize": self.settings.normalize})
+        return TrainingRecord(
+            [{"n_examples": self.n_samples_fit}] * len(self.trees), {"normalize": self.settings.normalize}
+        )
 
     @property
     def decision(self) -> Decision:
@@ -140,7 +149,7 @@ class GrowingModel:
         return self.lock.reading()
 
     def read(self, X: Any) -> _native.FeatureMatrix:
-        """Return X as the tree reads it."""
+        """Return X as the trees read it."""
         if isinstance(X, _native.FeatureMatrix):  # already read for this model
             return X
         return self.features.read(X, normalize=self.settings.normalize, learning=False).matrix
@@ -148,27 +157,33 @@ class GrowingModel:
     read_one = Model.read_one
 
     def read_texts(self, texts: Sequence[str]) -> _native.FeatureMatrix:
-        """Return texts as the tree reads them."""
+        """Return texts as the trees read them."""
         return self.read(self.text_rows(texts))
 
     def read_csr(
         self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], n_features: int
     ) -> _native.FeatureMatrix:
-        """Return the rows of a CSR matrix, which may have new features, as the tree reads them."""
+        """Return the rows of a CSR matrix, which may have new features, as the trees read them."""
         width = max(n_features, int(indices.max(initial=0)) + 1)
         return self.read(sp.csr_matrix((values, indices, indptr), shape=(len(indptr) - 1, width)))
 
     # -- learning --------------------------------------------------------------------------------------------------
 
-    def plant(self, shape: LabelTree, labels: LabelTable) -> None:
-        """Start from a tree of this shape, whose nodes are not trained; before the first example."""
+    def plant(self, shapes: Sequence[LabelTree], labels: LabelTable) -> None:
+        """Start from trees of these shapes, whose nodes are not trained; before the first example."""
         settings = self.settings
-        if settings.expected_labels is not None and shape.n_labels > settings.expected_labels:
+        if settings.expected_labels is not None and len(labels) > settings.expected_labels:
             raise ValueError(
-                f"the given tree has {count_text(shape.n_labels, 'label')}, more than "
+                f"the given tree has {count_text(len(labels), 'label')}, more than "
                 f"expected_labels={settings.expected_labels}: expect as many"
             )
-        self.tree = _native.OnlineTree.of_shape(settings.options(), settings.tree_policy(), shape.native)
+        planted = zip(settings.tree_policies(), shapes, strict=True)
+        self._take(
+            [
+                _native.OnlineTree.of_shape(settings.options(), policy, shape.native)
+                for policy, shape in planted
+            ]
+        )
         self.labels = labels
 
     def learn(
@@ -179,6 +194,7 @@ class GrowingModel:
         order: NDArray[np.int64],
         k: int = 0,
         normalize_siblings: bool = False,
+        n_threads: int = 1,
     ) -> TopLabels:
         """Learn rows in this order; return the k best labels of each row before it was learned.
 
@@ -203,8 +219,8 @@ class GrowingModel:
                 n_taken = int(is_refused[order].argmax())
 
             def name_new_labels() -> None:
-                """Name the labels that the tree has learned and that have no name yet."""
-                self.labels.add(new_labels[len(self.labels) - n_before : self.tree.n_labels - n_before])
+                """Name the labels that the trees have learned and that have no name yet."""
+                self.labels.add(new_labels[len(self.labels) - n_before : self.trees[0].n_labels - n_before])
 
             try:
                 for begin in range(0, n_taken, ROWS_PER_TURN):
@@ -212,8 +228,15 @@ class GrowingModel:
                     answers = (None, None) if search is None else (best[turn], probabilities[turn])
                     with self.lock.writing():
                         try:
-                            self.tree.learn(
-                                features.matrix, labels.indptr, numbers, order[turn], weight, search, *answers
+                            self.native.learn(
+                                features.matrix,
+                                labels.indptr,
+                                numbers,
+                                order[turn],
+                                weight,
+                                n_threads,
+                                search,
+                                *answers,
                             )
                         finally:  # also after a turn that failed half-way
                             name_new_labels()
@@ -234,11 +257,11 @@ class GrowingModel:
         """Remove the labels not seen in the last `not_seen_for` examples, or the given ones; return their number."""
         with self.lock.turns(), self.lock.writing():
             if not_seen_for is not None:
-                kept = self.tree.last_seen > self.tree.n_examples - not_seen_for
+                kept = self.trees[0].last_seen > self.n_samples_fit - not_seen_for
             else:
                 removed = self.labels.index.positions(labels or ())
                 kept = ~np.isin(self.labels.position, removed)
-            self.tree.forget(kept.astype(np.uint8))
+            self.native.forget(kept.astype(np.uint8))
             self.labels.keep(kept)
             if self.label_names is not None:
                 remaining = set(self.labels.labels)
@@ -248,14 +271,18 @@ class GrowingModel:
 
     def memory(self) -> dict[str, int]:
         """Return the bytes in use, by purpose, without the names of labels and features."""
-        used: dict[str, int] = self.tree.memory
+        used = _sum_by_name(tree.memory for tree in self.trees)
         return {**used, "total": sum(used.values())}
+
+    def counts(self) -> dict[str, int]:
+        """Return the work done so far in all trees, and the number of examples."""
+        return {**_sum_by_name(tree.counts for tree in self.trees), "n_examples": self.n_samples_fit}
 
     def __getstate__(self) -> dict[str, Any]:
         with self.lock.reading():
             return {
                 "settings": self.settings,
-                "state": self.tree.state(),
+                "states": [tree.state() for tree in self.trees],
                 "labels": self.labels,
                 "features": self.features,
                 "stream_start": self.stream_start,
@@ -265,6 +292,18 @@ class GrowingModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         settings: OnlineSettings = state["settings"]
-        tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state["state"])
+        trees = [
+            _native.OnlineTree.from_state(settings.options(), policy, of_tree)
+            for policy, of_tree in zip(settings.tree_policies(), state["states"], strict=True)
+        ]
         others = (state[name] for name in ("labels", "features", "stream_start", "decided", "label_names"))
-        GrowingModel.__init__(self, settings, tree, *others)
+        GrowingModel.__init__(self, settings, trees, *others)
+
+
+def _sum_by_name(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sum of each entry."""
+    sums: dict[str, int] = {}
+    for part in parts:
+        for name, number in part.items():
+            sums[name] = sums.get(name, 0) + number
+    return sums

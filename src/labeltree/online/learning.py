@@ -20,12 +20,12 @@ from labeltree.labels.reading import LabelRows
 from labeltree.model.forest import Search
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows
-from labeltree.online.given_tree import start_tree
+from labeltree.online.given_tree import start_trees
 from labeltree.online.growing_model import GrowingModel
 from labeltree.online.settings import OnlineSettings
 from labeltree.online.streaming import Batches, learn
 from labeltree.trees import LabelTree
-from labeltree.validation import LARGEST_INTEGER, check_count, check_same_rows, check_sample_weight
+from labeltree.validation import LARGEST_INTEGER, check_count, check_same_rows, check_sample_weight, n_threads
 
 _Estimator = TypeVar("_Estimator", bound="OnlineLearner")
 
@@ -52,7 +52,7 @@ class OnlineLearner(Estimator):
         return cast(GrowingModel, self.model_)
 
     def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
-        """Start with an empty or the given tree, and learn the examples in `epochs` passes, each in a different order.
+        """Start with empty or the given trees, and learn the examples in `epochs` passes, each in a different order.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class OnlineLearner(Estimator):
         self._start(model, labels, labels.classes)
         for epoch in range(self.epochs):
             order = _native.example_order(model.settings.seed, epoch, labels.n_rows)
-            model.learn(features, labels, weight, order)
+            model.learn(features, labels, weight, order, n_threads=n_threads(self.n_jobs))
         self._model = model
         return self
 
@@ -162,18 +162,20 @@ class OnlineLearner(Estimator):
             self._start(model, labels, classes)
         order = np.arange(labels.n_rows, dtype=np.int64)
         try:
-            return model.learn(features, labels, weight, order, k, bool(self.normalize_siblings))
+            return model.learn(
+                features, labels, weight, order, k, bool(self.normalize_siblings), n_threads(self.n_jobs)
+            )
         finally:
-            if model.tree.n_examples > 0:
+            if model.n_samples_fit > 0:
                 self._model = model
 
     def _new_model(self, random: np.random.RandomState, is_single_pass: bool = True) -> GrowingModel:
         return GrowingModel(self.settings(int(random.randint(LARGEST_INTEGER)), is_single_pass))
 
     def _start(self, model: GrowingModel, labels: LabelRows, classes: Any) -> None:
-        """Let a new model start from the given tree, if there is one."""
+        """Let a new model start from the given trees, if there are any."""
         if self.tree is not None:
-            model.plant(*start_tree(self.tree, labels, classes))
+            model.plant(*start_trees(self.tree, labels, classes))
         elif model.settings.policy == "fixed":
             raise ValueError("policy 'fixed' adds no labels: give the tree of all labels, as in tree=...")
 
@@ -228,7 +230,7 @@ class OnlineLearner(Estimator):
 
     @property
     def n_labels_(self) -> int:
-        """The number of labels in the tree."""
+        """The number of labels in each tree."""
         return len(self.growing_model().labels)
 
     @property
@@ -248,7 +250,7 @@ class OnlineLearner(Estimator):
     @property
     def counts_(self) -> dict[str, int]:
         """Counts of the work done so far."""
-        return dict(self.growing_model().tree.counts)
+        return self.growing_model().counts()
 
     @property
     def memory_(self) -> dict[str, int]:
@@ -257,12 +259,12 @@ class OnlineLearner(Estimator):
 
     @property
     def tree_(self) -> LabelTree:
-        """The current tree."""
-        model = self.growing_model()
-        with model.reading():
-            return model.forest.trees[0]
+        """The first of the current trees."""
+        return self.trees_[0]
 
     @property
     def trees_(self) -> list[LabelTree]:
-        """A list with the current tree."""
-        return [self.tree_]
+        """The current trees."""
+        model = self.growing_model()
+        with model.reading():
+            return model.forest.trees

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from labeltree import _native
 from labeltree.online.memory_budget import hashed_length, shared_length
 from labeltree.online.policies import make_policy
+from labeltree.validation import LARGEST_INTEGER
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,13 @@ class OnlineSettings:
     alpha : float
         Weight of balance against fit in the policy "best_fit".
     seed : int
-        Seed of the policy "random".
+        Seed of the policy "random" and of the order of examples in `fit`.
+    n_trees : int
+        Number of trees.
     weights : {"map", "dense", "hashed", "shared"}
         Storage of the weights.
     memory_mb : float, optional
-        Memory budget of "hashed" and "shared" weights.
+        Memory budget of "hashed" and "shared" weights, for all trees together.
     expected_labels : int, optional
         Maximum number of labels of "hashed" weights.
     loss, link, solver : str
@@ -46,6 +51,7 @@ class OnlineSettings:
     arity: int
     alpha: float
     seed: int
+    n_trees: int
     weights: str
     memory_mb: float | None
     expected_labels: int | None
@@ -74,20 +80,28 @@ class OnlineSettings:
             most_labels=self.expected_labels if self.weights == "hashed" and self.expected_labels else 0,
         )
 
-    def tree_policy(self) -> _native.TreePolicy:
-        """Return the policy for the kernel."""
-        return make_policy(self.policy, self.arity, self.alpha, self.seed)
+    def tree_policies(self) -> list[_native.TreePolicy]:
+        """Return the policy of each tree for the kernel."""
+        return [make_policy(self.policy, self.arity, self.alpha, seed) for seed in self.tree_seeds()]
+
+    def tree_seeds(self) -> list[int]:
+        """Return the seed of each tree. The first tree has the seed of a model of one tree."""
+        if self.n_trees == 1:
+            return [self.seed]
+        others = np.random.RandomState(self.seed).randint(LARGEST_INTEGER, size=self.n_trees - 1)
+        return [self.seed, *others.tolist()]
 
     @property
     def length(self) -> int:
-        """The length of hashed weight vectors, or of the table that all nodes share; 0 for other weights."""
+        """The length of hashed weight vectors, or of the table that all nodes of a tree share; 0 for other weights."""
         if not self.hashes_names:
             return 0
         assert self.memory_mb is not None
+        memory_mb = self.memory_mb / self.n_trees
         if self.weights == "shared":
-            return shared_length(self.memory_mb, self.most_lanes, self.solver)
+            return shared_length(memory_mb, self.most_lanes, self.solver)
         assert self.expected_labels is not None
-        return hashed_length(self.memory_mb, self.expected_labels, self.solver)
+        return hashed_length(memory_mb, self.expected_labels, self.solver)
 
     @property
     def most_lanes(self) -> int:

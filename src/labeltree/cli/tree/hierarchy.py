@@ -53,6 +53,13 @@ def given_tree(text: str, otherwise: str = "not a file") -> Any:
     return read_taxonomy(path) if is_taxonomy(path) else read_tree(path)
 
 
+def given_trees(text: str) -> Any:
+    """Return the tree or the taxonomy in a file, or a list of those in several files with commas."""
+    if "," in text and not Path(text).is_file():
+        return [given_tree(part.strip()) for part in text.split(",")]
+    return given_tree(text)
+
+
 def check_names_are_used(tree: Any, label_names: Path | None) -> None:
     """Refuse label names if the value of ``--tree`` has no taxonomy, because only a taxonomy uses them."""
     if label_names is not None and not _taxonomies(tree):

@@ -13,7 +13,7 @@ from labeltree.errors import ModelFileError
 from labeltree.labels.reading import LabelKind, as_class_array
 from labeltree.model_file.directory import blaming
 from labeltree.model_file.document import Draft, Stored, TensorPart
-from labeltree.model_file.fields import LARGEST_COUNT
+from labeltree.model_file.fields import LARGEST_COUNT, StoredFile, stored_file
 from labeltree.model_file.information import TreeInfo
 from labeltree.model_file.label_tensors import decode_labels, decode_texts, encode_labels, encode_texts
 from labeltree.model_file.sections import decision, label_names
@@ -25,6 +25,7 @@ from labeltree.online.label_table import LabelTable
 from labeltree.online.learners import LARGE_ACCUMULATOR
 from labeltree.online.settings import OnlineSettings
 from labeltree.validation import parameter_names
+from labeltree.wording import count_text
 
 #: The entry in "files" by which such a model is recognised.
 FILES = "tree"
@@ -36,16 +37,24 @@ LATER_VERSION = 9
 #: Models with a given tree, or with a tree that is fixed, came with this one.
 GIVEN_TREE_VERSION = 12
 
+#: Models of several trees came with this one.
+SEVERAL_TREES_VERSION = 13
+
 #: The parameter and the setting that models of earlier versions do not have.
 _ACCUMULATOR = "initial_accumulator"
 
 #: `classes_` has an entry for each column of y, so a small file must not claim any number of them.
 MAX_COLUMNS = 100_000_000
 
+#: The parameter and the setting that models of one tree do not have.
+_N_TREES = "n_trees"
+#: The entry in "files" of the trees after the first.
+_MORE_FILES = "more_trees"
+
 #: What stands in a file for a policy that is a callable.
 _CALLABLE = "callable"
 
-#: What stands in a file for a given tree: it is in the model, with the labels that came later.
+#: What stands in a file for given trees: they are in the model, with the labels that came later.
 _TREE = {"stored": "tree"}
 
 #: Where the kernel's array `numbers` has the number of examples.
@@ -57,7 +66,7 @@ def write(draft: Draft, estimator: Any) -> None:
     estimator.check_parameters(training=False)  # what was set after training may be wrong
     model: GrowingModel = estimator.growing_model()
     with model.reading():
-        state = model.tree.state()
+        states = [tree.state() for tree in model.trees]
         labels, readable = as_class_array(model.labels.labels), model.label_names
         columns, kind, decided = model.labels.columns, model.label_kind, model.decision
         stream_start = model.stream_start
@@ -65,7 +74,8 @@ def write(draft: Draft, estimator: Any) -> None:
         names = model.features.names if has_names else model.feature_names
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"a model file holds at most {MAX_COLUMNS:,} columns of y, got {len(columns):,}")
-    _check_finite(state)
+    for state in states:
+        _check_finite(state)
     label_storage, label_tensors = encode_labels(labels)
     column_storage, column_tensors = encode_labels(
         np.arange(len(columns)) if isinstance(columns, range) else as_class_array(list(columns))
@@ -75,6 +85,10 @@ def write(draft: Draft, estimator: Any) -> None:
     is_later = parameters[_ACCUMULATOR] is not None or settings[_ACCUMULATOR] != LARGE_ACCUMULATOR
     if not is_later:
         del parameters[_ACCUMULATOR], settings[_ACCUMULATOR]
+    if len(states) == 1:
+        settings.pop(_N_TREES)
+        if parameters[_N_TREES] == 1:
+            del parameters[_N_TREES]
     if parameters["tree"] is None:
         del parameters["tree"]
     else:  # all labels may have been forgotten
@@ -86,21 +100,30 @@ def write(draft: Draft, estimator: Any) -> None:
         n_features=n_features,
         named_features=has_names,
         n_labels=len(labels),
-        n_examples=int(state["numbers"][_N_EXAMPLES]),
+        n_examples=int(states[0]["numbers"][_N_EXAMPLES]),
         stream_start=stream_start,
         label_kind=kind,
         labels=label_storage,
         n_columns=len(columns),
         columns=column_storage,
     )
-    tensors = {name: Tensor.of(values) for name, values in state.items()}
+    parts = [
+        TensorPart(stem, {name: Tensor.of(values) for name, values in state.items()})
+        for stem, state in zip(_stems(len(states)), states, strict=True)
+    ]
     name_tensors = None if names is None else encode_texts([str(name) for name in names])
-    draft.files[FILES] = TensorPart("online-tree", tensors)
+    draft.files[FILES] = parts[0]
+    if len(parts) > 1:
+        draft.files[_MORE_FILES] = parts[1:]
     draft.files["labels"] = TensorPart("labels", label_tensors)
     draft.files["columns"] = TensorPart("columns", column_tensors) if column_tensors else None
     draft.files["feature_names"] = None if name_tensors is None else TensorPart("feature-names", name_tensors)
     decision.write(draft, decided)
     label_names.write(draft, readable, labels.tolist())
+
+
+def _stems(n_trees: int) -> list[str]:
+    return ["online-tree", *(f"online-tree-{number}" for number in range(1, n_trees))]
 
 
 def _check_finite(state: Mapping[str, Any]) -> None:
@@ -118,6 +141,8 @@ def _check_finite(state: Mapping[str, Any]) -> None:
 
 def _version(parameters: Mapping[str, Any], settings: Mapping[str, Any]) -> int:
     """Return the first version of the format that can hold these."""
+    if _N_TREES in settings or _N_TREES in parameters:
+        return SEVERAL_TREES_VERSION
     if "tree" in parameters or "fixed" in (parameters.get("policy"), settings.get("policy")):
         return GIVEN_TREE_VERSION
     return LATER_VERSION if _ACCUMULATOR in settings else VERSION
@@ -144,11 +169,21 @@ class _OnlineTree:
         self.columns = fields.take("columns", str)
         self.decision = decision.take(stored)
         self.label_names = label_names.take(stored)
-        self.file = files.file(FILES, "online-tree")
+        self.files = [files.file(FILES, "online-tree")]
+        if _MORE_FILES in files:
+            entries = files.take(_MORE_FILES, list)
+            stems = _stems(len(entries) + 1)[1:]
+            self.files += [stored_file(entry, stem) for entry, stem in zip(entries, stems, strict=True)]
         self.label_file = files.file("labels", "labels")
         self.column_file = files.optional_file("columns", "columns")
         self.name_file = files.optional_file("feature_names", "feature-names")
         stored.finish()
+        n_trees = self.settings.get(_N_TREES, 1)
+        if n_trees != len(self.files) or (_N_TREES in self.settings and n_trees == 1):
+            raise ValueError(
+                f"model.json: expected {_N_TREES} in the settings of a model of several trees, and as many files, got "
+                f"{n_trees!r} and {count_text(len(self.files), 'file')}"
+            )
 
 
 def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
@@ -159,24 +194,39 @@ def read(cls: type[Any], stored: Stored, policy: Any = None) -> Any:
     estimator = cls(**_decode({**section.parameters, **({"tree": None} if has_tree else {})}, policy))
     estimator.check_parameters(training=False)
     settings = _settings(cls, _decode(section.settings, policy))
-    state = {
-        name: np.ascontiguousarray(tensor.values) for name, tensor in stored.tensors(section.file).items()
-    }
-    with blaming(section.file.name):
-        _check_sizes(settings, state)
-        tree = _native.OnlineTree.from_state(settings.options(), settings.tree_policy(), state)
-        if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
-            raise ValueError("the tree has other numbers of labels or examples than model.json says")
+    trees: list[_native.OnlineTree] = []
+    for file, of_tree in zip(section.files, settings.tree_policies(), strict=True):
+        trees.append(_tree(stored, section, file, settings, of_tree))
+        if not np.array_equal(trees[0].label_counts, trees[-1].label_counts):
+            raise ValueError("the trees have learned other examples")
     features = _features(stored, section, settings.hashes_names)
     labels = _labels(stored, section)
     names = section.label_names.read(labels.labels)
-    model = GrowingModel(settings, tree, labels, features, section.stream_start, label_names=names)
+    model = GrowingModel(settings, trees, labels, features, section.stream_start, label_names=names)
     if section.decision.is_there:
         model.deciding(section.decision.read(len(model.label_index)))
     if has_tree:
-        with blaming(section.file.name):
-            estimator.tree = model.forest.trees[0]
+        with blaming(section.files[0].name):
+            shapes = model.forest.trees
+        estimator.tree = shapes if len(shapes) > 1 else shapes[0]
     return estimator.adopt(model)
+
+
+def _tree(
+    stored: Stored,
+    section: _OnlineTree,
+    file: StoredFile,
+    settings: OnlineSettings,
+    policy: _native.TreePolicy,
+) -> _native.OnlineTree:
+    tensors = stored.tensors(file)
+    state = {name: np.ascontiguousarray(tensor.values) for name, tensor in tensors.items()}
+    with blaming(file.name):
+        _check_sizes(settings, state)
+        tree = _native.OnlineTree.from_state(settings.options(), policy, state)
+        if tree.n_labels != section.n_labels or tree.n_examples != section.n_examples:
+            raise ValueError("the tree has other numbers of labels or examples than model.json says")
+    return tree
 
 
 def check(cls: type[Any], stored: Stored) -> None:
@@ -227,7 +277,7 @@ def _features(stored: Stored, section: _OnlineTree, hashes_names: bool) -> Featu
 def _settings(cls: type[Any], values: dict[str, Any]) -> OnlineSettings:
     """Settings, checked as a user's parameters are."""
     names = {field.name for field in dataclass_fields(OnlineSettings)}
-    values = {_ACCUMULATOR: LARGE_ACCUMULATOR, **values}
+    values = {_ACCUMULATOR: LARGE_ACCUMULATOR, _N_TREES: 1, **values}
     given = {name: value for name, value in values.items() if name in parameter_names(cls)}
     if values.get("solver") == "adagrad" and given.get("regularization") == 0:
         given["regularization"] = None
@@ -280,13 +330,15 @@ def _decode(values: Mapping[str, Any], policy: Any) -> dict[str, Any]:
 def describe(stored: Stored) -> dict[str, Any]:
     """Return the entries of `ModelInfo` that only this section knows."""
     section = _OnlineTree(stored)
-    tensors = stored.tensors(section.file)
-    with blaming(section.file.name):
-        if not {"label", "weight", "table", "child_begin"} <= tensors.keys():
-            raise ValueError("the tensors of an online tree are not there")
-        is_inner = np.diff(tensors["child_begin"].values) > 0
-        n_weights = tensors["weight"].values.size or tensors["table"].values.size
-    tree = TreeInfo(tensors["label"].values.size, int(is_inner.sum()), n_weights, section.file.n_bytes)
+    trees = []
+    for file in section.files:
+        tensors = stored.tensors(file)
+        with blaming(file.name):
+            if not {"label", "weight", "table", "child_begin"} <= tensors.keys():
+                raise ValueError("the tensors of an online tree are not there")
+            is_inner = np.diff(tensors["child_begin"].values) > 0
+            n_weights = tensors["weight"].values.size or tensors["table"].values.size
+        trees.append(TreeInfo(tensors["label"].values.size, int(is_inner.sum()), n_weights, file.n_bytes))
     return {
         "parameters": section.parameters,
         "n_features": section.n_features,
@@ -296,6 +348,6 @@ def describe(stored: Stored) -> dict[str, Any]:
         "has_feature_names": section.name_file is not None,
         "has_label_names": section.label_names.file is not None,
         "weights": "float32",
-        "trees": [tree],
-        "training_report": [{"n_examples": section.n_examples}],
+        "trees": trees,
+        "training_report": [{"n_examples": section.n_examples}] * len(trees),
     }
