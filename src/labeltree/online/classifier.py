@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from sklearn.utils import check_random_state
-
+from labeltree import scikit_learn
 from labeltree.classifier import LabelTreeClassifier
 from labeltree.online.freezing import freeze, thaw
 from labeltree.online.given_tree import check_given_trees, check_trees_differ
@@ -233,7 +232,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
             bias=bool(model.bias),
         )
         online.check_parameters(training=False)  # the trees differ already
-        seed = int(check_random_state(online.random_state).randint(LARGEST_INTEGER))
+        seed = int(scikit_learn.check_random_state(online.random_state).randint(LARGEST_INTEGER))
         return online.adopt(thaw(trained, online.settings(seed, is_single_pass=False)))
 
     # -- settings of published systems -----------------------------------------------------------------------------

@@ -11,9 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from labeltree import _native
+from labeltree import _native, scikit_learn
 from labeltree.data.sources import Source
 from labeltree.estimator import Estimator
 from labeltree.labels.reading import LabelRows
@@ -62,7 +61,7 @@ class OnlineLearner(Estimator):
             Factor of the gradient of each example, 1 by default.
         """
         self.check_parameters()
-        random = check_random_state(self.random_state)
+        random = scikit_learn.check_random_state(self.random_state)
         model = self._new_model(random, is_single_pass=self.epochs == 1)
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if len(labels.indices) == 0:
@@ -156,7 +155,7 @@ class OnlineLearner(Estimator):
         started: GrowingModel | None = vars(self).get("_model")
         if started is None:  # a model keeps the parameters that it started with
             self.check_parameters()
-        model = started or self._new_model(check_random_state(self.random_state))
+        model = started or self._new_model(scikit_learn.check_random_state(self.random_state))
         features, labels, weight = self._examples(model, X, y, sample_weight)
         if started is None:
             self._start(model, labels, classes)
