@@ -21,8 +21,8 @@ constexpr int64_t kSearchRowsPerTask = 64;
 constexpr int64_t kMostSideBySide = 256;
 // The maximum number of blocks that the rows of a thread remember, together: 12 bytes for each.
 constexpr int64_t kBlocksRemembered = 1 << 22;
-// With fewer rows for each thread, few want the same block. With more, nothing is gained, for 2 to 5 KB of
-// memory a row.
+// With fewer rows for each thread, few want the same block. More gain nothing, and take a few KB of memory
+// each.
 constexpr int64_t kFewestInBatch = 32;
 constexpr int64_t kMostInBatch = 2048;
 
