@@ -123,6 +123,7 @@ int64_t Forest::n_side_by_side(int64_t n_rows, int n_threads) const {
 
 int64_t Forest::n_in_batch(int64_t n_rows, const Search& search) const {
   if (trees_.size() > 1 || dense().size() > 0 || search.beam > 0) return 0;
+  if (trees_[0]->n_blocks() <= 2) return 0;  // a flat tree: the block of all labels is in no cache
   const int64_t n_threads = std::max(search.n_threads, 1);
   const int64_t share = (n_rows + n_threads - 1) / n_threads;
   return share < kFewestInBatch ? 0 : std::min(share, kMostInBatch);
