@@ -153,8 +153,12 @@ class BatchSearch {
       const int32_t n = store_.probable(store_.block_of(node.node), query(i_row), search_->normalize_siblings,
                                         node.probability, least(row), scores_.data(), children_.data());
       const int32_t first = store_.tree().child_begin[node.node];
+      float bound = least(row);
       for (int32_t c = 0; c < n; ++c) {
-        accept(row, {node.probability * children_[c].probability, first + children_[c].column});
+        const float probability = node.probability * children_[c].probability;
+        if (probability < bound) continue;  // most of them
+        accept(row, {probability, first + children_[c].column});
+        bound = least(row);
       }
     }
   }

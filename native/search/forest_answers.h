@@ -124,10 +124,11 @@ int64_t ForestOf<Store>::n_side_by_side(int64_t n_rows, int n_threads) const {
 
 template <class Store>
 int64_t ForestOf<Store>::n_in_batch(int64_t n_rows, const Search& search) const {
-  // With fewer rows for each thread, few want the same block. With more, nothing is gained, for 2 to 5 KB of
-  // memory a row.
+  // With fewer rows for each thread, few want the same block. More gain nothing, and take a few KB of memory
+  // each.
   constexpr int64_t kFewest = 32, kMost = 2048;
   if (trees_.size() > 1 || trees_[0]->dense().size() > 0 || search.beam > 0) return 0;
+  if (trees_[0]->n_blocks() <= 2) return 0;  // a flat tree: the block of all labels is in no cache
   const int64_t n_threads = std::max(search.n_threads, 1);
   const int64_t share = (n_rows + n_threads - 1) / n_threads;
   return share < kFewest ? 0 : std::min(share, kMost);
