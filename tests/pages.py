@@ -9,7 +9,6 @@ from pathlib import Path
 from tests.servers import BEARER, ServerProcess
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 #: Where the pages say that a server listens.
 ADDRESS = "http://127.0.0.1:8000"
