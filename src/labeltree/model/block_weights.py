@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from labeltree import _native
 from labeltree.cached import cached_property
-from labeltree.model.dense_weights import quantize_panels, widen_panels
-from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
+from labeltree.model.dense_weights import widen_panels
+from labeltree.model.rounding import first_nodes, rounded
+from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16
 from labeltree.trees import LabelTree
 
 #: The arrays of the blocks and their types; `native/model/block_arrays.h` describes them.
@@ -122,24 +123,18 @@ class BlockWeights:
         """The type of the stored weights: "float32", "bfloat16" or "int8"."""
         return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
-    def with_weight_type(self, name: str) -> BlockWeights:
+    def with_weight_type(self, name: str, n_threads: int = 1) -> BlockWeights:
         """Return the weights stored as "float32", "bfloat16" or "int8", which has a scale per node."""
         if name not in WEIGHT_TYPES.values():
             raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
         if name == self.weight_type:
             return self
-        weight = self._float32_weights()
         scales = ("scale", "dense_scale", "code_scale")
-        arrays = {key: array for key, array in self.arrays.items() if key not in scales}
-        dense = self._float32_dense_weights if self.n_dense > 0 else None
-        if name == "int8":
-            arrays |= self._quantized(weight)
-            if dense is not None:
-                arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
-        else:
-            arrays["weight"] = weight if name == "float32" else to_bfloat16(weight)
-            if dense is not None:
-                arrays["dense_weight"] = dense if name == "float32" else to_bfloat16(dense)
+        wide = {key: array for key, array in self.arrays.items() if key not in scales}
+        wide["weight"] = self._float32_weights()
+        if self.n_dense > 0:
+            wide["dense_weight"] = self._float32_dense_weights
+        arrays = rounded(wide, name, self.tree, n_threads)
         return BlockWeights(self.tree, arrays, self.dense_features)
 
     @cached_property
@@ -166,27 +161,9 @@ class BlockWeights:
             return wide
         return weight
 
-    def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-        """Return the weights in 127 steps up to the largest weight of their node or code, and the scales."""
-        n_nodes, n_codes = self.tree.n_nodes, len(self.arrays["code"]) if self.is_joint else 0
-        largest = np.zeros(n_nodes + n_codes, dtype=np.float32)
-        for entries, column in self._columns_of_entries():
-            bad = ~np.isfinite(weight[entries])
-            if bad.any():
-                at = int(column[np.argmax(bad)])
-                what = f"node {at}" if at < n_nodes else f"code {at - n_nodes}"
-                raise ValueError(f"{what} has a weight that is not finite; int8 cannot hold it")
-            np.maximum.at(largest, column, np.abs(weight[entries]))
-        scale = int8_scale(largest)
-        quantized = np.empty(len(weight), dtype=np.int8)
-        for entries, column in self._columns_of_entries():
-            quantized[entries] = np.rint(weight[entries] / scale[column])
-        codes = {"code_scale": scale[n_nodes:]} if self.is_joint else {}
-        return {"weight": quantized, "scale": scale[:n_nodes], **codes}
-
     def _columns_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """Yield all entries in chunks, with the node of each entry; codes are numbered after all nodes."""
-        first = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
+        first = first_nodes(self.tree)
         if self.is_joint:
             code_begin = self.arrays["code_begin"]
             first = np.where(np.diff(code_begin) > 0, self.tree.n_nodes + code_begin[:-1], first)

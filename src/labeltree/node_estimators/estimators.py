@@ -21,7 +21,17 @@ from labeltree.training.solvers import SOLVER_PARAMETERS, is_set
 from labeltree.trees import LabelTree
 
 #: Parameters of the linear classifiers, which have no effect on node estimators.
-LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "label_weight", "prune", "bias", "rerank")
+LINEAR_PARAMETERS = (
+    "loss",
+    "link",
+    "solver",
+    *SOLVER_PARAMETERS,
+    "label_weight",
+    "prune",
+    "weights",
+    "bias",
+    "rerank",
+)
 
 
 @dataclass(frozen=True)

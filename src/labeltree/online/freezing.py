@@ -41,13 +41,14 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         prune=prune,
         normalize=settings.normalize,
         bias=settings.bias,
-        **parameters,
+        **{"weights": "float32", **parameters},
     )
     frozen.check_parameters(training=False)
     if names:
         column_names = np.array(names, dtype=object)
     reader = FeatureReader("LabelTreeClassifier", settings.normalize, max(n_features, 1), column_names)
-    forest = LinearForest([BlockWeights.from_training(shape, arrays)], reader.n_features, settings.link)
+    weights = BlockWeights.from_training(shape, arrays).with_weight_type(frozen.weights)
+    forest = LinearForest([weights], reader.n_features, settings.link)
     record = TrainingRecord([{}], frozen.kept_parameters())
     return frozen.adopt(
         Model(

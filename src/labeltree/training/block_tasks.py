@@ -8,6 +8,7 @@ import numpy as np
 
 from labeltree import _native
 from labeltree.engines import Task
+from labeltree.model.rounding import rounded
 from labeltree.training.array_folder import Arrays
 from labeltree.training.division import block_ranges
 from labeltree.training.examples import Examples
@@ -90,7 +91,7 @@ def blocks_in_range(
     last: int,
     progress: _native.Progress | None = None,
 ) -> Arrays:
-    """Train some blocks: a task. The report is among the arrays."""
+    """Train some blocks, and round their weights: a task. The report is among the arrays."""
     label_tree = tree.open()
     arrays: dict[str, Any] = _native.train_blocks(
         label_tree.native,
@@ -104,6 +105,7 @@ def blocks_in_range(
     report = arrays.pop("report")
     # The smallest type that holds all columns of the tree.
     arrays["column"] = arrays["column"].astype(np.min_scalar_type(label_tree.arity - 1), copy=False)
+    arrays = rounded(arrays, settings.weights, label_tree, n_threads, (first, last))
     return {**arrays, **{_REPORT + name: np.array([count]) for name, count in report.items()}}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from labeltree.model.weight_types import WEIGHT_TYPES
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -30,6 +31,7 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
     "regularization": Number(0, 1e10, optional=True),
     "alpha": Number(0, 1),
     "prune": Number(0),
+    "weights": Choice(tuple(WEIGHT_TYPES.values())),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),

@@ -33,9 +33,7 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
         )
     forest.verify()  # it may have been loaded from a damaged file
     if weights is None:
-        # All trees of a file have weights of one type; some may have been added to others that are stored smaller.
-        types = {of_tree.weight_type for of_tree in forest.weights}
-        weights = types.pop() if len(types) == 1 else "float32"
+        weights = forest.weights[0].weight_type  # as of all trees
     trees = [of_tree.with_weight_type(weights) for of_tree in forest.weights]
     batch.write(draft, estimator, model)
     draft.add(weights=weights)
@@ -135,6 +133,7 @@ def read(cls: type[Any], stored: Stored) -> Any:
     weights = [section.tree(file) for file in section.files]
     trees = [of_tree.tree for of_tree in weights]
     estimator = section.batch.estimator(cls, trees)
+    estimator.weights = section.weights
     n_features, link = (
         section.batch.n_features,
         estimator.link_of(estimator.kept_parameters().get("loss", "")),
