@@ -20,6 +20,7 @@ from tests.documents import documents
 from tests.hand_made_models import replace_weights
 from tests.kernel import kernel_probabilities
 from tests.reference.joint_siblings import child_probabilities, code_weights, joint_objective
+from tests.reference.packed_index import unpacked_block
 from tests.reference.search import label_marginals
 from tests.strategies import label_trees
 
@@ -28,7 +29,7 @@ from labeltree.model_file import read_info
 
 pytestmark = pytest.mark.native
 
-JOINT: dict[str, Any] = {"loss": "logistic", "siblings": "joint", "random_state": 0}
+JOINT: dict[str, Any] = {"loss": "logistic", "siblings": "joint", "weights": "float32", "random_state": 0}
 PRECISE: dict[str, Any] = {**JOINT, "tol": 1e-4, "max_iter": 5000, "prune": 0.0, "frequent_share": 0.0}
 
 
@@ -108,11 +109,11 @@ def test_wide_nodes_stay_independent() -> None:
     alone = LabelTreeClassifier(**{**PRECISE, "siblings": "independent"}, tree=tree).fit(X, y).weights_[0]
     sizes = np.diff(joint.arrays["code_begin"])
     assert (sizes > 0).tolist() == [False, True, True, False]
-    begin = joint.arrays["block_begin"]
-    np.testing.assert_array_equal(
-        joint.arrays["feature"][begin[3] : begin[4]],
-        alone.arrays["feature"][alone.arrays["block_begin"][3] : alone.arrays["block_begin"][4]],
-    )
+    features = [
+        unpacked_block(weights.arrays["index"][slice(*weights.arrays["index_begin"][3:5])].tobytes())[0]
+        for weights in (joint, alone)
+    ]
+    assert features[0] == features[1]
     wide = list(tree.children(2))
     np.testing.assert_allclose(joint.arrays["bias"][wide], alone.arrays["bias"][wide], atol=1e-4)
 

@@ -110,7 +110,7 @@ def test_loaded_models_pickle_copy_and_clone(model, tmp_path, weights):
         twin.save(tmp_path / "b")
         assert read_info(tmp_path / "b").weights == weights
         assert same_predictions(loaded, load(tmp_path / "b"))
-    assert clone(loaded).get_params() == model.get_params()
+    assert clone(loaded).get_params() == {**model.get_params(), "weights": weights}
     with pytest.raises(NotFittedError):
         clone(loaded).predict(X)
 

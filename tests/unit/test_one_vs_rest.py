@@ -25,7 +25,13 @@ from labeltree.training import column_plan
 pytestmark = pytest.mark.native
 
 LOSSES = ["squared_hinge", "logistic"]
-PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 10_000, "prune": 0.0, "random_state": 0}
+PRECISE: dict[str, Any] = {
+    "tol": 1e-5,
+    "max_iter": 10_000,
+    "prune": 0.0,
+    "weights": "float32",
+    "random_state": 0,
+}
 
 
 def trained(X: Any, y: Any, *, sample_weight: Any = None, **parameters: Any) -> OneVsRestClassifier:

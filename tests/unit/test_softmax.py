@@ -15,7 +15,7 @@ from tests.reference.softmax import HierarchicalSoftmax, pick_one_label
 from labeltree import HierarchicalSoftmaxClassifier, LabelTreeClassifier
 from labeltree.trees import LabelTree
 
-PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 3000, "prune": 0, "random_state": 0}
+PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 3000, "prune": 0, "weights": "float32", "random_state": 0}
 
 TREES: dict[str, dict[str, Any]] = {
     "binary": {"tree": "complete", "arity": 2},

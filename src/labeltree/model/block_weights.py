@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.cached import cached_property
 from labeltree.model.dense_weights import widen_panels
 from labeltree.model.rounding import first_nodes, rounded
 from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16
@@ -17,14 +16,20 @@ from labeltree.trees import LabelTree
 
 #: The arrays of the blocks and their types; `native/model/block_arrays.h` describes them.
 BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
-    "block_begin": ("int64",),
     "block_entry_begin": ("int64",),
-    "feature": ("int32",),
-    "entry_begin": ("uint32",),
     "column": ("uint8", "uint16", "uint32"),
     "weight": ("float32", "uint16", "int8"),
     "bias": ("float32",),
     "scale": ("float32",),
+}
+
+#: The features of blocks, and their numbers of entries: as in `native/model/packed_index.h`, or in older models as in
+#: `native/model/block_arrays.h`.
+INDEX_ARRAYS: dict[str, tuple[str, ...]] = {"index_begin": ("int64",), "index": ("uint8",)}
+FEATURE_ARRAYS: dict[str, tuple[str, ...]] = {
+    "block_begin": ("int64",),
+    "feature": ("int32",),
+    "entry_begin": ("uint32",),
 }
 
 #: Additional arrays of models with dense features.
@@ -49,8 +54,9 @@ class BlockWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS`; with dense features or joint blocks also those in `DENSE_ARRAYS` or
-        `JOINT_ARRAYS`. Only int8 weights have scales. Weights in uint16 are bfloat16 numbers.
+        The arrays named in `BLOCK_ARRAYS`, and in `INDEX_ARRAYS` or `FEATURE_ARRAYS`; with dense features or joint
+        blocks also those in `DENSE_ARRAYS` or `JOINT_ARRAYS`. Only int8 weights have scales. Weights in uint16 are
+        bfloat16 numbers.
     dense_features : (int, int)
         The range of dense features: the first one, and the one after the last.
     """
@@ -66,12 +72,8 @@ class BlockWeights:
     def from_training(
         cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
     ) -> BlockWeights:
-        """Return the weights from the kernel's arrays, with columns in the smallest type for the tree's arity."""
-        return cls(
-            tree,
-            {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
-            dense_features,
-        )
+        """Return the weights from the kernel's arrays."""
+        return cls(tree, compact(arrays, tree), dense_features)
 
     def store(
         self,
@@ -87,14 +89,9 @@ class BlockWeights:
         every processor, bit for bit, but take longer to compute.
         """
         arrays = {**self.arrays, **(calibration or {})}
-        if "dense_weight" in arrays:
-            arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
             self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features, fused
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_float32_dense_weights"}
 
     @property
     def nbytes(self) -> int:
@@ -133,13 +130,20 @@ class BlockWeights:
         wide = {key: array for key, array in self.arrays.items() if key not in scales}
         wide["weight"] = self._float32_weights()
         if self.n_dense > 0:
-            wide["dense_weight"] = self._float32_dense_weights
+            wide["dense_weight"] = self._float32_dense_weights()
         arrays = rounded(wide, name, self.tree, n_threads)
         return BlockWeights(self.tree, arrays, self.dense_features)
 
-    @cached_property
+    @property
+    def is_packed(self) -> bool:
+        """Whether the features of blocks are packed, as those of all models are that were not saved before."""
+        return "index" in self.arrays
+
+    def packed(self) -> BlockWeights:
+        """Return the weights with packed features."""
+        return self if self.is_packed else BlockWeights(self.tree, packed(self.arrays), self.dense_features)
+
     def _float32_dense_weights(self) -> NDArray[np.float32]:
-        """The dense weights as float32, decoded only once."""
         weight = self.arrays["dense_weight"]
         if weight.dtype == np.uint16:
             return from_bfloat16(weight)
@@ -171,6 +175,19 @@ class BlockWeights:
             entries = slice(begin, begin + CHUNK)
             per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + CHUNK))
             yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
+
+
+def compact(arrays: Mapping[str, NDArray[Any]], tree: LabelTree) -> dict[str, NDArray[Any]]:
+    """Return the kernel's arrays with packed features, and columns in the smallest type for the tree's arity."""
+    column = arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)
+    return packed({**arrays, "column": column})
+
+
+def packed(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of blocks with packed features."""
+    index_begin, index = _native.pack_index(dict(arrays))
+    kept = {name: array for name, array in arrays.items() if name not in FEATURE_ARRAYS}
+    return {**kept, "index_begin": index_begin, "index": index}
 
 
 def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]) -> int:

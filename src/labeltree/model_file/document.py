@@ -19,7 +19,7 @@ from labeltree.model_file.waiting import check_nothing_waits
 
 FORMAT = "labeltree"
 #: The versions that are read. A model is written in the first that can hold all of its sections.
-FORMAT_VERSIONS = tuple(range(1, 13))
+FORMAT_VERSIONS = tuple(range(1, 14))
 
 #: The order of the fields, whichever of them a model has; others follow.
 _ORDER = (
@@ -44,6 +44,7 @@ _ORDER = (
     "network",
     "max_tokens",
     "joint_blocks",
+    "packed_features",
     "training_report",
     "calibration",
     "rerank",
