@@ -288,13 +288,13 @@ def test_a_damaged_member_is_a_fault_of_the_file(tmp_path):
         broken.save(tmp_path / "mix")
 
 
-def test_it_is_saved_as_one_flat_directory_of_version_7(tmp_path):
+def test_it_is_saved_as_one_flat_directory(tmp_path):
     X, y = small_data()
     mixed = mix(members()[:6], weights=[1, 2, 3, 4, 5, 6]).decide_for("macro_f1", X, y)
     mixed.save(tmp_path / "mix")
     assert all(path.is_file() for path in (tmp_path / "mix").iterdir())
     info = read_info(tmp_path / "mix")
-    assert (info.format_version, info.estimator) == (7, "MixedModel")
+    assert (info.format_version, info.estimator) == (13, "MixedModel")
     assert info.n_bytes == sum(p.stat().st_size for p in (tmp_path / "mix").glob("*.safetensors"))
     for opened in (load(tmp_path / "mix", verify=True), MixedModel.load(tmp_path / "mix")):
         assert [type(m).__name__ for m in opened.members_] == [type(m).__name__ for m in mixed.members_]

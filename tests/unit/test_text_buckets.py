@@ -323,7 +323,9 @@ def test_a_tagger_comes_back(
     texts, labels = labelled_texts(40)
     tagger = Tagger(classifier, TextVectorizer(**parameters)).fit(texts, labels)
     tagger.save(tmp_path / "model")
-    if isinstance(classifier, FastXMLClassifier) and version == 6:
+    if isinstance(classifier, OneVsRestClassifier):
+        version = 13  # packed features are newer than texts
+    elif version == 6:
         version = 5  # trees over examples are older than texts
     assert read_info(tmp_path / "model").format_version == version
     again = Tagger.load(tmp_path / "model", verify=True)
