@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,9 +124,12 @@ def test_other_fields_and_a_version_without_a_reason(copies):
     edit_document(copies / "platt", lambda document: document["calibration"].update(shell="rm"))
     with pytest.raises(ModelFileError, match="calibration has the unknown field 'shell'"):
         load(copies / "platt")
-    edit_document(copies / "platt", lambda document: document.pop("calibration"))
+    older = shutil.copytree(
+        Path(__file__).parents[1] / "golden" / "version-4" / "calibrated-platt", copies / "older"
+    )
+    edit_document(older, lambda document: document.pop("calibration"))
     with pytest.raises(ModelFileError, match="format version 4, but its sections are those of version 1"):
-        load(copies / "platt")
+        load(older)
 
 
 def test_a_calibration_of_another_method_is_refused(copies):
