@@ -128,7 +128,7 @@ def test_other_fields_and_a_version_without_a_reason(copies):
         Path(__file__).parents[1] / "golden" / "version-4" / "calibrated-platt", copies / "older"
     )
     edit_document(older, lambda document: document.pop("calibration"))
-    with pytest.raises(ModelFileError, match="format version 4, but its sections are those of version 1"):
+    with pytest.raises(ModelFileError, match="format version 4, but its sections are those of version 2"):
         load(older)
 
 
