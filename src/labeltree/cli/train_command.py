@@ -38,7 +38,7 @@ class TrainCommand(LongCommand):
             "format",
             "label_names",
         ),
-        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
+        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "n_jobs"),
         *("random_state", "json"),
     )
 
