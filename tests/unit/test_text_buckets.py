@@ -351,7 +351,7 @@ def _without_buckets(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("edit", "use_idf", "message"),
     [
-        (_of_an_older_version, True, "says format version 8, but its sections are those of version 9"),
+        (_of_an_older_version, True, "says format version 8, but its sections are those of version 13"),
         (_with_other_buckets, True, "numbers of idf"),
         (_with_other_buckets, False, r"model.json says \d+ features, but texts have"),
         (_without_buckets, True, "expected the arrays|its sections are those of version"),
