@@ -31,6 +31,7 @@ void bind_one_vs_rest(nanobind::module_& m);
 void bind_online_tree(nanobind::module_& m);
 void bind_online_forest(nanobind::module_& m);
 void bind_progress(nanobind::module_& m);
+void bind_quantization(nanobind::module_& m);
 void bind_reranked_forest(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
 void bind_softmax_trainer(nanobind::module_& m);

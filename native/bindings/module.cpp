@@ -14,6 +14,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_example_order(m);
   labeltree::bind_block_store(m);
   labeltree::bind_label_columns(m);
+  labeltree::bind_quantization(m);
   labeltree::bind_search(m);
   labeltree::bind_forest(m);
   labeltree::bind_reranked_forest(m);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "lanes/vector_kernels.h"
 #include "training/loss_list.h"
 
 namespace labeltree {
@@ -20,6 +21,22 @@ constexpr int lanes_for(int problems) {
 // How the columns of a block are learned: from all examples at once (descent), from one after another, or
 // from the examples that matter (sparse).
 enum class Solver : int { descent = 0, adagrad = 1, sgd = 2, fobos = 3, sparse = 4 };
+
+// Dense weights. Those of 16 columns after another are a panel: the weight of feature f and column c is item
+// (c / 16 * n_features + f) * 16 + c % 16 of `data`; int8 is multiplied by scale[c].
+struct PanelWeights {
+  VectorType type = VectorType::float32;
+  const void* data = nullptr;
+  const float* scale = nullptr;
+
+  // Returns visit(items) with the items in their type.
+  template <class Visit>
+  auto visit(const Visit& visit) const {
+    if (type == VectorType::bfloat16) return visit(static_cast<const uint16_t*>(data));
+    if (type == VectorType::int8) return visit(static_cast<const int8_t*>(data));
+    return visit(static_cast<const float*>(data));
+  }
+};
 
 // Rows with features numbered for one block only, so that the weights of a block are small and dense. The
 // dense features, n_dense values in every row, have the numbers from first_dense on.
@@ -185,11 +202,10 @@ struct LaneKernels {
   // Bit j of large[f]: whether |weights[f * lanes + j]| >= bound and it is not 0; lanes is 4, 8, 16 or 32.
   // Returns how many of the weights are neither 0 nor large.
   int64_t (*find_large)(const float* weights, int64_t n_features, int lanes, float bound, uint32_t* large);
-  // Adds row i times column c to sums[i][c]. The weights of 16 columns after another are a panel:
-  // panels[(c / 16 * n_features + f) * 16 + c % 16]. A product is the same to the last bit whichever rows and
-  // columns it is computed with.
-  using AddProducts = void (*)(const float* const* rows, int n_rows, int64_t n_features, const float* panels,
-                               int n_columns, float* const* sums);
+  // Adds row i times column c to sums[i][c]. A product is the same to the last bit whichever rows and columns
+  // it is computed with.
+  using AddProducts = void (*)(const float* const* rows, int n_rows, int64_t n_features,
+                               const PanelWeights& panels, int n_columns, float* const* sums);
   AddProducts add_products;          // multiplications are fused with additions where the processor can
   AddProducts add_products_unfused;  // the same bits on every processor
   // scores[k] += value * sums[k], each of the n sums moved towards 0 by `threshold`, and not beyond.

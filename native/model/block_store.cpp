@@ -9,7 +9,7 @@
 #include "core/interruption.h"
 #include "lanes/vector_kernels.h"
 #include "model/corrupt_model.h"
-#include "model/feature_index.h"
+#include "model/packed_index.h"
 
 namespace labeltree {
 
@@ -37,7 +37,8 @@ BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps, bool 
   const int64_t n_blocks = this->n_blocks();
   const auto n_columns = std::visit([](const auto& s) { return s.size; }, views_.column);
   const auto n_weights = std::visit([](const auto& s) { return s.size; }, views_.weight);
-  if (views_.block_begin.size != n_blocks + 1 || views_.block_entry_begin.size != n_blocks + 1) {
+  const Span<int64_t>& index_begin = is_packed() ? views_.index_begin : views_.block_begin;
+  if (index_begin.size != n_blocks + 1 || views_.block_entry_begin.size != n_blocks + 1) {
     corrupt("the number of blocks does not fit the tree");
   }
   if (views_.bias.size != tree.n_nodes) corrupt("the number of biases is not the number of nodes");
@@ -45,7 +46,9 @@ BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps, bool 
   if (views_.scale.size != (quantized ? tree.n_nodes : 0))
     corrupt("the number of scales does not fit the weights");
   if (n_columns != n_weights) corrupt("there are not as many columns as weights");
-  if (views_.entry_begin.size != views_.feature.size + n_blocks) corrupt("entry_begin has the wrong length");
+  if (!is_packed() && views_.entry_begin.size != views_.feature.size + n_blocks) {
+    corrupt("entry_begin has the wrong length");
+  }
   const auto check_offsets = [&](const Span<int64_t>& offsets, int64_t last, const char* name) {
     if (offsets[0] != 0 || offsets[n_blocks] != last) corrupt(std::string(name) + " does not span its array");
     for (int64_t b = 0; b < n_blocks; ++b) {
@@ -53,7 +56,11 @@ BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps, bool 
         corrupt(std::string(name) + " decreases at block " + std::to_string(b));
     }
   };
-  check_offsets(views_.block_begin, views_.feature.size, "block_begin");
+  if (is_packed()) {
+    check_offsets(views_.index_begin, views_.index.size, "index_begin");
+  } else {
+    check_offsets(views_.block_begin, views_.feature.size, "block_begin");
+  }
   check_offsets(views_.block_entry_begin, n_weights, "block_entry_begin");
   if (is_joint()) {
     if (views_.code_begin.size != n_blocks + 1) corrupt("code_begin has the wrong length");
@@ -62,7 +69,7 @@ BlockStore::BlockStore(const BlockViews& views, Link link, LevelMaps maps, bool 
   }
   check_dense();
   check_maps();
-  index_ = std::make_unique<std::atomic<const FeatureIndex*>[]>(n_blocks);
+  index_ = std::make_unique<std::atomic<const BlockIndex*>[]>(n_blocks);
 }
 
 void BlockStore::check_codes() const {
@@ -87,8 +94,9 @@ void BlockStore::check_dense() {
       (dense.begin > 0 && dense.end < views_.n_features)) {
     corrupt("the dense features are not the first or the last of the features");
   }
+  const int64_t n_dense_weights = std::visit([](const auto& s) { return s.size; }, views_.dense_weight);
   if (dense.size() == 0) {
-    if (views_.dense_weight.size > 0 || has_node_vectors()) {
+    if (n_dense_weights > 0 || views_.dense_scale.size > 0 || has_node_vectors()) {
       corrupt("there are weights of dense features, but no such features");
     }
     return;
@@ -101,14 +109,19 @@ void BlockStore::check_dense() {
   }
   // Divided, not multiplied: the numbers of a hostile file could overflow.
   const int64_t panel_size = dense.size() * kPanelColumns;
-  if (views_.dense_weight.size % panel_size != 0 || views_.dense_weight.size / panel_size != total) {
+  if (n_dense_weights % panel_size != 0 || n_dense_weights / panel_size != total) {
     corrupt("the number of weights of dense features does not fit the tree");
+  }
+  const bool quantized = std::holds_alternative<Span<int8_t>>(views_.dense_weight);
+  if (views_.dense_scale.size != (quantized ? total * kPanelColumns : 0)) {
+    corrupt("the number of scales does not fit the weights of dense features");
   }
 }
 
 void BlockStore::check_node_vectors() const {
   const int64_t n_nodes = views_.tree.n_nodes;
-  if (views_.dense_weight.size > 0 || is_joint())
+  if (std::visit([](const auto& s) { return s.size; }, views_.dense_weight) > 0 ||
+      views_.dense_scale.size > 0 || is_joint())
     corrupt("vectors of nodes stand beside other dense weights");
   const int64_t n_weights = std::visit([](const auto& s) { return s.size; }, views_.node_vector);
   // Divided, not multiplied, as above.
@@ -133,19 +146,44 @@ BlockStore::~BlockStore() {
   for (int32_t b = 0; b < n_blocks(); ++b) delete index_[b].load();
 }
 
-void BlockStore::verify_block(int32_t block) const {
-  const auto fail = [&](const char* what) { corrupt("block " + std::to_string(block) + ": " + what); };
-  const int64_t begin = views_.block_begin[block], end = views_.block_begin[block + 1];
+BlockStore::BlockFeatures BlockStore::features_of(int32_t block) const {
+  const int64_t n_entries = views_.block_entry_begin[block + 1] - views_.block_entry_begin[block];
+  BlockFeatures found{};
+  if (is_packed()) {
+    const int64_t begin = views_.index_begin[block], size = views_.index_begin[block + 1] - begin;
+    unpack_features({views_.index.data + begin, size}, views_.n_features, n_entries, found.unpacked_feature,
+                    found.unpacked_begin);
+    found.feature = found.unpacked_feature.data();
+    found.entry_begin = found.unpacked_begin.data();
+    found.n = static_cast<int64_t>(found.unpacked_feature.size());
+  } else {
+    const int64_t begin = views_.block_begin[block];
+    found.feature = views_.feature.data + begin;
+    found.entry_begin = views_.entry_begin.data + begin + block;
+    found.n = views_.block_begin[block + 1] - begin;
+  }
+  return found;
+}
+
+BlockStore::BlockFeatures BlockStore::verified_features(int32_t block) const {
+  const auto fail = [&](const std::string& what) { corrupt("block " + std::to_string(block) + ": " + what); };
   const int64_t entries = views_.block_entry_begin[block];
   const int64_t n_entries = views_.block_entry_begin[block + 1] - entries;
-  if (views_.entry_begin[begin + block] != 0 || views_.entry_begin[end + block] != n_entries) {
+  BlockFeatures found;
+  try {
+    found = features_of(block);
+  } catch (const CorruptModel& error) {
+    fail(error.what());
+  }
+  if (found.entry_begin[0] != 0 || found.entry_begin[found.n] != n_entries) {
     fail("entry_begin does not span the block's entries");
   }
-  for (int64_t f = begin; f < end; ++f) {
-    if (views_.feature[f] < 0 || views_.feature[f] >= views_.n_features) fail("a feature is out of range");
-    if (f > begin && views_.feature[f] <= views_.feature[f - 1]) fail("features are not ascending");
-    if (views_.dense.contains(views_.feature[f])) fail("a dense feature is among the sparse ones");
-    if (views_.entry_begin[f + block] > views_.entry_begin[f + block + 1]) fail("entry_begin decreases");
+  for (int64_t f = 0; f < found.n; ++f) {
+    const int32_t feature = found.feature[f];
+    if (feature < 0 || feature >= views_.n_features) fail("a feature is out of range");
+    if (f > 0 && feature <= found.feature[f - 1]) fail("features are not ascending");
+    if (views_.dense.contains(feature)) fail("a dense feature is among the sparse ones");
+    if (found.entry_begin[f] > found.entry_begin[f + 1]) fail("entry_begin decreases");
   }
   std::visit(
       [&](const auto& columns) {
@@ -154,25 +192,27 @@ void BlockStore::verify_block(int32_t block) const {
         }
       },
       views_.column);
+  return found;
 }
 
 // Two threads may both make it; the first to be ready is kept.
-const FeatureIndex& BlockStore::make_index(int32_t block) const {
-  verify_block(block);
-  const int64_t begin = views_.block_begin[block], n = views_.block_begin[block + 1] - begin;
-  auto made = std::make_unique<const FeatureIndex>(views_.feature.data + begin, n, views_.n_features);
-  const FeatureIndex* kept = nullptr;
+const BlockStore::BlockIndex& BlockStore::make_index(int32_t block) const {
+  BlockFeatures found = verified_features(block);
+  auto made =
+      std::make_unique<const BlockIndex>(BlockIndex{FeatureIndex(found.feature, found.n, views_.n_features),
+                                                    found.entry_begin, std::move(found.unpacked_begin)});
+  const BlockIndex* kept = nullptr;
   if (index_[block].compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel))
     kept = made.release();
   return *kept;
 }
 
 void BlockStore::verify() const {
-  for (int32_t b = 0; b < n_blocks(); ++b) verify_block(b);
+  for (int32_t b = 0; b < n_blocks(); ++b) verified_features(b);
 }
 
 void BlockStore::score_sparse(int32_t block, const RowView& query, float* out) const {
-  const FeatureIndex& index = this->index(block);
+  const BlockIndex& index = this->index(block);
   const int32_t n = n_scores(block);
   const float* bias = biases(block);
   const float* scale = scales(block);
@@ -181,7 +221,7 @@ void BlockStore::score_sparse(int32_t block, const RowView& query, float* out) c
       [&](const auto& columns, const auto& weights) {
         const auto* column = columns.data + views_.block_entry_begin[block];
         const auto* weight = weights.data + views_.block_entry_begin[block];
-        const uint32_t* entry_begin = views_.entry_begin.data + views_.block_begin[block] + block;
+        const uint32_t* entry_begin = index.entry_begin;
         // A large model is mostly not in cache. Each step asks for what the next one reads, for many features
         // at a time, so that the waits overlap.
         constexpr size_t chunk = FeatureIndex::kAtATime;
@@ -189,7 +229,7 @@ void BlockStore::score_sparse(int32_t block, const RowView& query, float* out) c
         for (size_t begin = 0; begin < query.size; begin += chunk) {
           const int n_wanted = static_cast<int>(std::min(chunk, query.size - begin));
           const float* value = query.value + begin;
-          const int n_found = index.find(query.index + begin, n_wanted, which, at);
+          const int n_found = index.features.find(query.index + begin, n_wanted, which, at);
           for (int k = 0; k < n_found; ++k) {
             const uint32_t* entries = entry_begin + at[k];
             at[k] = entries[0];
@@ -217,13 +257,13 @@ void BlockStore::add_dense(int32_t block, const float* const* rows, int n_rows, 
   const int n = n_scores(block);
   const int64_t n_at_a_time = kProductsAtATime / (n_dense() * n_rows * kColumnsAtATime);
   const int64_t step = std::max<int64_t>(n_at_a_time, 1) * kColumnsAtATime;
-  if (n <= step) return add(rows, n_rows, n_dense(), panels(block), n, scores);
+  if (n <= step) return add(rows, n_rows, n_dense(), panels(block, 0), n, scores);
   // The products of a flat tree take seconds. A column's sum does not depend on the columns beside it.
   std::vector<float*> out(scores, scores + n_rows);
   for (int64_t first = 0; first < n; first += step) {
     stop_if_interrupted();
-    add(rows, n_rows, n_dense(), panels(block) + first * n_dense(),
-        static_cast<int>(std::min(step, n - first)), out.data());
+    add(rows, n_rows, n_dense(), panels(block, first), static_cast<int>(std::min(step, n - first)),
+        out.data());
     for (float*& at : out) at += step;
   }
 }
@@ -253,10 +293,26 @@ void BlockStore::add_node_products(int32_t block, const float* const* rows, int 
   }
 }
 
+PanelWeights BlockStore::panels(int32_t block, int64_t column) const {
+  const int64_t first = first_panel_[block] * kPanelColumns + column;
+  PanelWeights panels;
+  std::visit(
+      [&](const auto& weights) {
+        panels.type = vector_type<std::remove_cvref_t<decltype(weights[0])>>();
+        panels.data = weights.data + first * n_dense();
+      },
+      views_.dense_weight);
+  if (views_.dense_scale.size > 0) panels.scale = views_.dense_scale.data + first;
+  return panels;
+}
+
 float BlockStore::dense_weight(int32_t block, int32_t column, int64_t d) const {
   if (!has_node_vectors()) {
-    const int64_t row = column / kPanelColumns * n_dense() + d;
-    return panels(block)[row * kPanelColumns + column % kPanelColumns];
+    const int64_t first = column / kPanelColumns * kPanelColumns, lane = column - first;
+    const PanelWeights panel = panels(block, first);
+    const float scale = panel.scale != nullptr ? panel.scale[lane] : 1.0f;
+    return scale *
+           panel.visit([&](const auto* weights) { return decode_weight(weights[d * kPanelColumns + lane]); });
   }
   const int64_t node = first_node(block) + column;
   const float scale = views_.node_scale.size > 0 ? views_.node_scale[node] : 1.0f;

@@ -13,6 +13,7 @@
 #include "core/span.h"
 #include "model/block_arrays.h"
 #include "model/corrupt_model.h"
+#include "model/feature_index.h"
 #include "model/level_maps.h"
 #include "model/link.h"
 #include "model/weight_decoding.h"
@@ -24,15 +25,21 @@ namespace labeltree {
 struct BlockViews {
   LabelTreeView tree;
   int64_t n_features;
-  Span<int64_t> block_begin, block_entry_begin;
+  Span<int64_t> block_entry_begin;
+  // Either these three as in BlockArrays, or the features of block b packed in
+  // index[index_begin[b] .. index_begin[b + 1]): see model/packed_index.h.
+  Span<int64_t> block_begin;
   Span<int32_t> feature;
   Span<uint32_t> entry_begin;
+  Span<int64_t> index_begin;
+  Span<uint8_t> index;
   std::variant<Span<uint8_t>, Span<uint16_t>, Span<uint32_t>> column;
   std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> weight;
   Span<float> bias;
   Span<float> scale;  // with int8 weights only
   FeatureRange dense;
-  Span<float> dense_weight;
+  std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> dense_weight;
+  Span<float> dense_scale;  // per column of a panel, with int8 only
   // In place of dense_weight: the weights of each node after another. A scale per node with int8 only.
   std::variant<Span<float>, Span<uint16_t>, Span<int8_t>> node_vector;
   Span<float> node_scale;
@@ -41,8 +48,6 @@ struct BlockViews {
   Span<uint8_t> code;
   Span<float> code_bias, code_scale;
 };
-
-class FeatureIndex;
 
 class BlockStore {
  public:
@@ -121,10 +126,28 @@ class BlockStore {
   void verify() const;
 
  private:
+  // The n features of a block, ascending: the f-th has the entries [entry_begin[f], entry_begin[f + 1]).
+  struct BlockFeatures {
+    const int32_t* feature;
+    const uint32_t* entry_begin;
+    int64_t n;
+    std::vector<int32_t> unpacked_feature;
+    std::vector<uint32_t> unpacked_begin;
+  };
+  // What finds the entries of a feature.
+  struct BlockIndex {
+    FeatureIndex features;
+    const uint32_t* entry_begin;
+    std::vector<uint32_t> unpacked_begin;
+  };
+
   void check_codes() const;
   void check_dense();
   void check_maps();
-  void verify_block(int32_t block) const;
+  bool is_packed() const { return views_.index_begin.size > 0; }
+  BlockFeatures features_of(int32_t block) const;
+  // Throws CorruptModel unless the inside of the block is sound.
+  BlockFeatures verified_features(int32_t block) const;
   void check_node_vectors() const;
   void add_dense(int32_t block, const float* const* rows, int n_rows, float* const* scores) const;
   // The same by the vectors of nodes.
@@ -139,9 +162,8 @@ class BlockStore {
   bool is_mirrored(int32_t block) const { return is_softmax(block) && n_columns(block) == 2; }
   int64_t n_dense() const { return views_.dense.size(); }
   float dense_weight(int32_t block, int32_t column, int64_t d) const;
-  const float* panels(int32_t block) const {
-    return views_.dense_weight.data + first_panel_[block] * n_dense() * kPanelColumns;
-  }
+  // The panels from a column of the block on, which is the first of a panel.
+  PanelWeights panels(int32_t block, int64_t column) const;
   // What the scores of the block's columns start from, and what their weights are multiplied with, or null.
   const float* biases(int32_t block) const {
     return n_codes(block) > 0 ? views_.code_bias.data + views_.code_begin[block]
@@ -155,11 +177,11 @@ class BlockStore {
   // The probabilities of the children of a joint block, from the scores of its codes.
   void score_jointly(int32_t block, const RowView& query, float* out) const;
   // The index of a block, which is checked and indexed when first used.
-  const FeatureIndex& index(int32_t block) const {
-    const FeatureIndex* index = index_[block].load(std::memory_order_acquire);
+  const BlockIndex& index(int32_t block) const {
+    const BlockIndex* index = index_[block].load(std::memory_order_acquire);
     return index != nullptr ? *index : make_index(block);
   }
-  const FeatureIndex& make_index(int32_t block) const;
+  const BlockIndex& make_index(int32_t block) const;
 
   BlockViews views_;
   Link link_;
@@ -168,22 +190,23 @@ class BlockStore {
   std::vector<int32_t> level_;  // per block, of its nodes; only with maps
   std::vector<int32_t> inner_, block_of_, leaf_, parent_;
   std::vector<int64_t> first_panel_;  // per block; only with dense features
-  std::unique_ptr<std::atomic<const FeatureIndex*>[]> index_;
+  std::unique_ptr<std::atomic<const BlockIndex*>[]> index_;
 };
 
 template <class Visit>
 void BlockStore::visit_column(int32_t block, int32_t column, const Visit& visit) const {
   index(block);  // checks the block
+  const BlockFeatures features = features_of(block);
   const float sign = column == 1 && is_mirrored(block) ? -1.0f : 1.0f;
   if (sign < 0) column = 0;
   const float scale = sign * (scales(block) != nullptr ? scales(block)[column] : 1.0f);
   std::visit(
       [&](const auto& columns, const auto& weights) {
         const int64_t entries = views_.block_entry_begin[block];
-        for (int64_t f = views_.block_begin[block]; f < views_.block_begin[block + 1]; ++f) {
-          for (int64_t e = views_.entry_begin[f + block]; e < views_.entry_begin[f + block + 1]; ++e) {
+        for (int64_t f = 0; f < features.n; ++f) {
+          for (int64_t e = features.entry_begin[f]; e < features.entry_begin[f + 1]; ++e) {
             if (static_cast<int32_t>(columns[entries + e]) != column) continue;
-            visit(views_.feature[f], scale * decode_weight(weights[entries + e]));
+            visit(features.feature[f], scale * decode_weight(weights[entries + e]));
           }
         }
       },

@@ -126,7 +126,8 @@ class ForestOf {
   void for_rows(int64_t n_rows, int n_threads, int64_t side_by_side, const Body& body) const;
   int64_t n_side_by_side(int64_t n_rows, int n_threads) const;
   // How many rows a BatchSearch answers at a time; 0 if they are not answered by one.
-  int64_t n_in_batch(int64_t n_rows, const Search& search) const;
+  int64_t n_in_batch(int64_t n_rows, const Search& search) const
+    requires(Store::kSharesBlocks);
 
   std::vector<std::shared_ptr<const Store>> trees_;
   TreeAverage average_;

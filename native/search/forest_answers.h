@@ -123,7 +123,9 @@ int64_t ForestOf<Store>::n_side_by_side(int64_t n_rows, int n_threads) const {
 }
 
 template <class Store>
-int64_t ForestOf<Store>::n_in_batch(int64_t n_rows, const Search& search) const {
+int64_t ForestOf<Store>::n_in_batch(int64_t n_rows, const Search& search) const
+  requires(Store::kSharesBlocks)
+{
   // With fewer rows for each thread, few want the same block. More gain nothing, and take a few KB of memory
   // each.
   constexpr int64_t kFewest = 32, kMost = 2048;

@@ -47,7 +47,8 @@ void HeldOutScores::assign(const LocalBlock& rows, const StoredGroup& group, int
     }
     if (rows.n_dense == 0) continue;
     lane_kernels().add_products_unfused(dense.data(), static_cast<int>(end - begin), rows.n_dense,
-                                        group.panels.data(), n_columns, sums.data());
+                                        {VectorType::float32, group.panels.data(), nullptr}, n_columns,
+                                        sums.data());
   }
 }
 

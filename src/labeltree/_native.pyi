@@ -262,6 +262,11 @@ class BlockStore:
     def column(self, block: int, column: int) -> tuple:
         """Features and weights of one node."""
 
+def pack_index(arrays: dict) -> tuple:
+    """
+    The arrays index_begin and index, which hold what block_begin, feature and entry_begin of sound arrays do.
+    """
+
 class LabelColumns:
     """One linear classifier for each label. The arrays are not copied."""
 
@@ -275,6 +280,11 @@ class LabelColumns:
 
     def verify(self) -> None:
         """Check the inside of every column."""
+
+def quantize(arrays: dict, first_column: numpy.typing.NDArray[numpy.int64], block_columns: numpy.typing.NDArray[numpy.int64], n_columns: int, n_threads: int) -> tuple:
+    """
+    The weights of blocks as int8, and the size of a step of each column, which is not finite if a weight of the column is not.
+    """
 
 class Search:
     """

@@ -176,8 +176,7 @@ class LabelTreeEstimator(Estimator):
         path : path of a directory
             Made if it does not exist. A directory that holds anything but a model is refused.
         weights : {"float32", "bfloat16", "int8"}, optional
-            The type of the stored weights; the smaller ones cost a little precision. By default the type they have:
-            float32 after training.
+            The type of the stored weights. By default the type that they have: the saved model answers the same.
         """
         from labeltree.model_file import save
 
@@ -189,7 +188,9 @@ class LabelTreeEstimator(Estimator):
             "link": self.trained_link(),
             "n_trees": self.model_.forest.n_trees,
         }
-        return {name: value for name, value in stored.items() if name in parameter_names(type(self))}
+        # A file says which type its weights have, and that is what a loaded model has as a parameter.
+        names = parameter_names(type(self)) - {"weights"}
+        return {name: value for name, value in stored.items() if name in names}
 
     def kept_parameters(self) -> Mapping[str, Any]:
         """Return the parameters that the trained weights depend on, the link by name; `fit` alone changes them."""

@@ -135,6 +135,21 @@ def reranked_cases() -> dict[str, Case]:
     }
 
 
+def packed_cases() -> dict[str, Case]:
+    """Models of version 13: the features of their blocks are packed."""
+    two_trees = {**cases()["int8"].parameters, "prune": 0.0}
+    texts = cases()["text"]
+    return {
+        "int8": Case(cases()["int8"].y, "int8", two_trees),
+        "bfloat16": Case(cases()["int8"].y, "bfloat16", two_trees),
+        "float32": replace(texts, parameters=two_trees),
+        "mixed": Case(texts.y, "int8", two_trees, mixed=True),
+        "joint-mixed": joint_cases()["joint-mixed"],
+        "reranked": reranked_cases()["reranked-mixed"],
+        "calibrated": replace(cases()["int8"], calibration="isotonic"),
+    }
+
+
 def mixed_features() -> np.ndarray:
     """The features, and beside them eight that are mostly 0."""
     rng = np.random.default_rng(2)
@@ -518,7 +533,13 @@ def make_missing_named(directory: Path) -> None:
 def main() -> None:
     make_missing_named(GOLDEN / "version-8")
     make_missing_mixes(GOLDEN / "version-7")
-    batch = {1: cases(), 2: {**dense_cases(), **joint_cases()}, 4: calibrated_cases(), 9: reranked_cases()}
+    batch = {
+        1: cases(),
+        2: {**dense_cases(), **joint_cases()},
+        4: calibrated_cases(),
+        9: reranked_cases(),
+        13: packed_cases(),
+    }
     for version, named in batch.items():
         make_missing(GOLDEN / f"version-{version}", named)
     make_missing_online(GOLDEN / "version-3", online_cases())
@@ -542,7 +563,9 @@ def make_missing(directory: Path, named: dict[str, Case]) -> None:
         X = mixed_features() if case.mixed else features()
         names = [f"feature {j}" for j in range(X.shape[1])]
         rows = pd.DataFrame(X, columns=names) if case.with_feature_names else X
-        model = LabelTreeClassifier(**{"prune": 0.01, **case.parameters}).fit(rows, case.y)
+        model = LabelTreeClassifier(**{"prune": 0.01, "weights": case.weights, **case.parameters}).fit(
+            rows, case.y
+        )
         if case.calibration is not None:
             model.calibrate(rows, case.y, method=case.calibration)
         model.save(directory / name, weights=case.weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.reference.packed_index import unpacked
 from tests.reference.search import decoded_weight
 
 from labeltree.model.block_weights import BlockWeights
@@ -13,7 +14,7 @@ def code_weights(
     weights: BlockWeights, node: int, n_features: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     """The codes of the children of an inner node, and the weights of each: [code][feature], the bias last."""
-    arrays, b = weights.arrays, weights.block_of(node)
+    arrays, b = unpacked(weights.arrays), weights.block_of(node)
     if not weights.is_joint:
         return np.zeros(0, dtype=np.uint8), np.zeros((0, n_features + 1))
     begin, end = arrays["code_begin"][b : b + 2]

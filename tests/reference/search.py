@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.reference.packed_index import unpacked
 
 from labeltree.model.block_weights import BlockWeights
 from labeltree.trees import LabelTree
@@ -28,7 +29,7 @@ LINKS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 
 def decoded(weights: BlockWeights, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The weights of all nodes, [node][feature], and their biases."""
-    tree, arrays = weights.tree, weights.arrays
+    tree, arrays = weights.tree, unpacked(weights.arrays)
     W = np.zeros((tree.n_nodes, n_features))
     first_nodes = [0, *(tree.children(v).start for v in tree.inner_nodes)]
     for b, first_node in enumerate(first_nodes):

@@ -141,4 +141,4 @@ def test_rows_without_any_predicted_label_are_empty_lines(folder: Path) -> None:
 def test_wrong_options(folder: Path, arguments: list[str], message: str) -> None:
     output = run("decide", folder / "model", *arguments, exit_code=2).output
     assert message in " ".join(output.replace("│", " ").split())
-    assert read_info(folder / "model").format_version == 1
+    assert '"decision"' not in (folder / "model" / "model.json").read_text()

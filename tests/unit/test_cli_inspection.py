@@ -33,7 +33,7 @@ class TestInfo:
         assert report["estimator"] == "LabelTreeClassifier"
         assert (report["rows"], report["features"], report["labels"]) == (1_200, N_FEATURES, N_LABELS)
         of_training = {"memory_gb": None, "checkpoint": None}  # a model does not keep them
-        assert {**report["parameters"], **of_training} == model.get_params()
+        assert {**report["parameters"], "weights": report["weights"], **of_training} == model.get_params()
         assert [tree["nodes"] for tree in report["trees"]] == [tree.n_nodes for tree in model.trees_]
         assert [tree["weights"] for tree in report["trees"]] == [w.n_weights for w in model.weights_]
         assert report["verified"] is False
@@ -138,7 +138,8 @@ class TestConvert:
         run("convert", folder / "model", tmp_path / "small", "--weights", "int8")
         small = run_json("info", tmp_path / "small")
         assert small["weights"] == "int8"
-        assert small["model_bytes"] < run_json("info", folder / "model")["model_bytes"]
+        run("convert", folder / "model", tmp_path / "large", "--weights", "float32")
+        assert small["model_bytes"] < run_json("info", tmp_path / "large")["model_bytes"]
         values = [
             run_json("evaluate", path, folder / "test.txt")["metrics"]["PSP@1"]
             for path in (folder / "model", tmp_path / "small")

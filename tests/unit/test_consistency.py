@@ -20,7 +20,15 @@ PROPER = [
     ("squared", "clip"),
     ("exponential", "sigmoid2"),
 ]
-PRECISE = {"C": 10.0, "tol": 1e-3, "max_iter": 500, "prune": 0.0, "bias": False, "random_state": 0}
+PRECISE = {
+    "C": 10.0,
+    "tol": 1e-3,
+    "max_iter": 500,
+    "prune": 0.0,
+    "weights": "float32",
+    "bias": False,
+    "random_state": 0,
+}
 TREE = LabelTree.from_nested([[0, 1], [2, [3, 4]], 5])
 
 

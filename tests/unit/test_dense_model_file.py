@@ -24,7 +24,7 @@ PAIR = (WORDS, EMBEDDING)
 
 @pytest.fixture(scope="module")
 def model() -> LabelTreeClassifier:
-    return LabelTreeClassifier(arity=3, max_leaves=20, random_state=0).fit(PAIR, Y)
+    return LabelTreeClassifier(arity=3, max_leaves=20, weights="float32", random_state=0).fit(PAIR, Y)
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,13 @@ def test_a_loaded_model_answers_as_it_did(model: LabelTreeClassifier, saved: Any
     np.testing.assert_array_equal(found.labels, expected.labels)
 
 
-def test_only_models_with_dense_features_are_of_version_2(saved: Any, tmp_path: Any) -> None:
+def test_only_models_with_dense_features_have_their_range(saved: Any, tmp_path: Any) -> None:
     document = json.loads((saved / "float32" / "model.json").read_text(encoding="utf-8"))
-    assert document["format_version"] == 2
     assert document["dense_features"] == [60, 72]
     info = read_info(saved / "float32")
-    assert (info.format_version, info.dense_features) == (2, (60, 72))
+    assert (info.format_version, info.dense_features) == (13, (60, 72))
     LabelTreeClassifier(random_state=0).fit(WORDS, Y).save(tmp_path / "sparse")
     document = json.loads((tmp_path / "sparse" / "model.json").read_text(encoding="utf-8"))
-    assert document["format_version"] == 1
     assert "dense_features" not in document
 
 
@@ -115,7 +113,7 @@ def test_saving_again_and_back(saved: Any, tmp_path: Any, weights: str) -> None:
         ({"dense_features": [0, 2**62], "n_features": 2**31 - 2}, "must be a range within the features"),
         ({"dense_features": [0, 2**31 - 2], "n_features": 2**31 - 2}, "does not fit the tree"),
         ({"n_features": 60}, "must be a range within the features"),
-        ({"format_version": 1}, "format version 1, but its sections are those of version 2"),
+        ({"format_version": 1}, "format version 1, but its sections are those of version 13"),
     ],
     ids=str,
 )
@@ -142,7 +140,7 @@ def test_documents_that_lie(directory: Any, change: dict[str, Any], message: str
         ),
         (
             lambda t: t.update(dense_weight=Tensor("F32", t["dense_weight"].values.reshape(-1, 16))),
-            "dense_weight must be of one dimension",
+            "dense_weight has the wrong type or shape",
         ),
         (
             lambda t: t.update(dense_weight=Tensor("F64", t["dense_weight"].values.astype(np.float64))),
@@ -174,7 +172,10 @@ def test_trees_of_the_wrong_tensors(directory: Any, edit: Any, message: str) -> 
 def test_scales_that_do_not_fit(saved: Any, tmp_path: Any, edit: Any) -> None:
     directory = shutil.copytree(saved / "int8", tmp_path / "model")
     edit_tensors(directory, "tree-0", edit)
-    with pytest.raises(ModelFileError, match=r"tree-0-.*(do not fit the dense features|one dimension)"):
+    with pytest.raises(
+        ModelFileError,
+        match=r"tree-0-.*(does not fit the (weights of dense features|tree)|wrong type or shape)",
+    ):
         load(directory)
 
 

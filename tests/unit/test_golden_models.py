@@ -16,7 +16,7 @@ from labeltree.model_file import load, read_info
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 #: Those of online trees and with decisions have tests of their own.
-FOLDERS = ("version-[12]/*", "version-4/calibrated-*", "version-9/reranked-*")
+FOLDERS = ("version-[12]/*", "version-4/calibrated-*", "version-9/reranked-*", "version-13/*")
 MODELS = sorted(path.parent for folder in FOLDERS for path in GOLDEN.glob(f"{folder}/model.json"))
 
 each_model = pytest.mark.parametrize("golden", MODELS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -32,6 +32,7 @@ def test_all_golden_models_are_there():
         "version-2": 8,
         "version-4": 3,
         "version-9": 5,
+        "version-13": 7,
     }
 
 

@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.reference.packed_index import unpack_model
 from tests.small_models import N_FEATURES, N_LABELS, small_data, small_model
 
 from labeltree import LabelTreeClassifier, ModelFileError
@@ -22,9 +23,10 @@ LABEL_FILE = {"name": f"labels-{'0' * 32}.safetensors", "bytes": 1, "sha256": "0
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     directory = tmp_path_factory.mktemp("models") / "saved"
-    small_model(n_trees=1).save(directory)
-    small_model(n_trees=1, random_state=5, C=2.0).save(directory.with_name("other"))
-    small_model(n_trees=1).save(directory.with_name("int8"), weights="int8")
+    unpack_model(small_model(n_trees=1)).save(directory)  # test_packed_index.py has the other form
+    unpack_model(small_model(n_trees=1, random_state=5, C=2.0)).save(directory.with_name("other"))
+    unpack_model(small_model(n_trees=1)).save(directory.with_name("int8"), weights="int8")
+    small_model(n_trees=1).save(directory.with_name("packed"))
     return directory
 
 
@@ -85,13 +87,13 @@ def ask(model):
     [
         ({"format": "other"}, "not a model of labeltree"),
         (
-            {"format_version": 13},
-            "format version 13, but this version of labeltree knows only 1, 2, 3, 4, 5, .*, 11 and 12: upgrade",
+            {"format_version": 14},
+            "format version 14, but this version of labeltree knows only 1, 2, 3, 4, 5, .*, 12 and 13: upgrade",
         ),
         ({"format_version": 4}, "format version 4, but its sections are those of version 1"),
         ({"format_version": 2}, "format version 2, but its sections are those of version 1"),
         ({"format_version": 10**15}, "upgrade"),
-        ({"format_version": 0}, "knows only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 12$"),
+        ({"format_version": 0}, "knows only 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 13$"),
         ({"format_version": "1"}, "'format_version' must be of type int, got '1'"),
         ({"format_version": True}, "'format_version' must be of type int, got True"),
         (
@@ -307,6 +309,48 @@ def test_outer_arrays_that_lie(directory, name, index, value, message):
 
     edit_tensors(directory, "tree-0", edit)
     with pytest.raises(ModelFileError, match=f"tree-0-.*({message})"):
+        load(directory)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda t: t["index_begin"].values.__setitem__(1, -1), "index_begin decreases"),
+        (lambda t: t["index_begin"].values.__setitem__(-1, 2**62), "index_begin does not span"),
+        (
+            lambda t: t["index"].values.fill(255),
+            "block [0-9]+: a number in the index of features does not end",
+        ),
+        (
+            lambda t: t["index"].values.fill(14),
+            "block [0-9]+: (a feature is out of range|features have fewer)",
+        ),
+        (
+            lambda t: t.update(index_begin=Tensor("I64", t["index_begin"].values[:0])),
+            "index_begin has the wrong",
+        ),
+        (lambda t: t.update(index_begin=Tensor("I64", t["index_begin"].values[1:])), "the number of blocks"),
+        (lambda t: t.update(index=Tensor("U8", t["index"].values[1:])), "index_begin does not span"),
+        (lambda t: t.update(index=Tensor.of(t["index"].values.astype("i2"))), "index has the wrong type"),
+        (lambda t: t.pop("index"), "expected the tensors"),
+        (lambda t: t.update(feature=Tensor("I32", t["label"].values)), "expected the tensors"),
+    ],
+)
+def test_packed_features_that_lie(saved, tmp_path, edit, message):
+    directory = shutil.copytree(saved.with_name("packed"), tmp_path / "model")
+    edit_tensors(directory, "tree-0", edit)
+    with pytest.raises(ModelFileError, match=f"tree-0-.*({message})"):
+        load(directory, verify=True)
+
+
+@pytest.mark.parametrize(
+    ("packed", "message"),
+    [(False, "format version 13, but its sections are those of version"), (1, "must be of type bool")],
+)
+def test_a_document_that_lies_about_packed_features(saved, tmp_path, packed, message):
+    directory = shutil.copytree(saved.with_name("packed"), tmp_path / "model")
+    edit_document(directory, lambda document: document.update(packed_features=packed))
+    with pytest.raises(ModelFileError, match=message):
         load(directory)
 
 

@@ -34,7 +34,7 @@ def trained(
     X: Any, y: Any, *, sample_weight: Any = None, **parameters: Any
 ) -> tuple[LabelTreeClassifier, np.ndarray]:
     """A model of one tree with all its weights, and these in float64: [node][feature], the bias last."""
-    fixed = {"prune": 0.0, "frequent_share": 0.0, "random_state": 0}
+    fixed = {"prune": 0.0, "weights": "float32", "frequent_share": 0.0, "random_state": 0}
     model = LabelTreeClassifier(**{**fixed, **parameters}).fit(X, y, sample_weight=sample_weight)
     W, bias = decoded(model.weights_[0], X.shape[1])
     return model, np.hstack([W, bias[:, None]]) if model.bias else W

@@ -20,15 +20,15 @@ from tests.documents import documents
 from tests.hand_made_models import replace_weights
 from tests.kernel import kernel_probabilities
 from tests.reference.joint_siblings import child_probabilities, code_weights, joint_objective
+from tests.reference.packed_index import unpacked_block
 from tests.reference.search import label_marginals
 from tests.strategies import label_trees
 
 from labeltree import LabelTree, LabelTreeClassifier, ModelFileError, _native
-from labeltree.model_file import read_info
 
 pytestmark = pytest.mark.native
 
-JOINT: dict[str, Any] = {"loss": "logistic", "siblings": "joint", "random_state": 0}
+JOINT: dict[str, Any] = {"loss": "logistic", "siblings": "joint", "weights": "float32", "random_state": 0}
 PRECISE: dict[str, Any] = {**JOINT, "tol": 1e-4, "max_iter": 5000, "prune": 0.0, "frequent_share": 0.0}
 
 
@@ -108,11 +108,11 @@ def test_wide_nodes_stay_independent() -> None:
     alone = LabelTreeClassifier(**{**PRECISE, "siblings": "independent"}, tree=tree).fit(X, y).weights_[0]
     sizes = np.diff(joint.arrays["code_begin"])
     assert (sizes > 0).tolist() == [False, True, True, False]
-    begin = joint.arrays["block_begin"]
-    np.testing.assert_array_equal(
-        joint.arrays["feature"][begin[3] : begin[4]],
-        alone.arrays["feature"][alone.arrays["block_begin"][3] : alone.arrays["block_begin"][4]],
-    )
+    features = [
+        unpacked_block(weights.arrays["index"][slice(*weights.arrays["index_begin"][3:5])].tobytes())[0]
+        for weights in (joint, alone)
+    ]
+    assert features[0] == features[1]
     wide = list(tree.children(2))
     np.testing.assert_allclose(joint.arrays["bias"][wide], alone.arrays["bias"][wide], atol=1e-4)
 
@@ -202,7 +202,6 @@ def test_saved_and_pickled_models_answer_the_same(tmp_path: Path, weights: str) 
     X, y = documents(150, 60, 20, seed=6)
     model = LabelTreeClassifier(**JOINT, arity=3, max_leaves=4, frequent_share=0.0).fit(X, y)
     model.save(tmp_path / "model", weights=weights)
-    assert read_info(tmp_path / "model").format_version == 2
     loaded = LabelTreeClassifier.load(tmp_path / "model", verify=True)
     assert loaded.siblings == "joint"
     expected = model.predict_proba(X, top_k=None).toarray()
@@ -215,10 +214,9 @@ def test_saved_and_pickled_models_answer_the_same(tmp_path: Path, weights: str) 
     np.testing.assert_allclose(wide, found, atol=1e-5)
 
 
-def test_independent_models_are_still_of_the_first_version(tmp_path: Path) -> None:
+def test_independent_models_have_no_codes(tmp_path: Path) -> None:
     X, y = documents(60, 30, 8)
     LabelTreeClassifier(random_state=0).fit(X, y).save(tmp_path / "model")
-    assert read_info(tmp_path / "model").format_version == 1
     assert "joint_blocks" not in (tmp_path / "model" / "model.json").read_text()
 
 
@@ -250,7 +248,8 @@ def test_the_kernel_does_not_believe_in_codes(name: str, change: Any, message: s
 
 def test_a_wide_block_cannot_be_joint_nor_a_column_be_no_code() -> None:
     X, y = documents(100, 30, 6)
-    arrays = LabelTreeClassifier(loss="logistic", tree="flat", random_state=0).fit(X, y).weights_[0]
+    alone = LabelTreeClassifier(**{**JOINT, "siblings": "independent"}, tree="flat")
+    arrays = alone.fit(X, y).weights_[0]
     arrays.arrays |= {
         "code_begin": np.array([0, 0, 1]), "code": np.ones(1, np.uint8), "code_bias": np.zeros(1, np.float32)
     }  # fmt: skip

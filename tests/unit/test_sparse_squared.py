@@ -20,7 +20,7 @@ def test_every_node_is_optimal(C: float, bias: bool) -> None:
     X, y = documents(200, 40, 10, seed=3)
     model = LabelTreeClassifier(
         penalty="l1", loss="squared", C=C, bias=bias, tol=1e-4, max_iter=5000, prune=0.0, frequent_share=0.0,
-        max_leaves=4, random_state=0,
+        max_leaves=4, random_state=0, weights="float32",
     ).fit(X, y)  # fmt: skip
     W, biases = decoded(model.weights_[0], X.shape[1])
     if bias:

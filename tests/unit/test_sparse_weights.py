@@ -22,7 +22,8 @@ pytestmark = pytest.mark.native
 
 LOSSES = ["squared_hinge", "logistic"]
 PRECISE: dict[str, Any] = {
-    "penalty": "l1", "tol": 1e-3, "max_iter": 2000, "prune": 0.0, "frequent_share": 0.0, "random_state": 0
+    "penalty": "l1", "tol": 1e-3, "max_iter": 2000, "prune": 0.0, "weights": "float32", "frequent_share": 0.0,
+    "random_state": 0,
 }  # fmt: skip
 GAP = 1e-4
 

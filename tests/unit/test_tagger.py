@@ -93,7 +93,7 @@ def test_one_directory_is_the_whole_tagger(vectorizer: TextVectorizer, kind: Any
     # What opens models opens it too, and what is saved again is whole.
     load(tmp_path / "tagger").save(tmp_path / "again")
     assert Tagger.load(tmp_path / "again").tag(TEXTS[0]) == tagger.tag(TEXTS[0])
-    assert read_info(tmp_path / "tagger").format_version == (5 if kind is FastXMLClassifier else 6)
+    assert read_info(tmp_path / "tagger").format_version == (5 if kind is FastXMLClassifier else 13)
 
 
 def test_copies(tagger: Tagger) -> None:

@@ -323,7 +323,9 @@ def test_a_tagger_comes_back(
     texts, labels = labelled_texts(40)
     tagger = Tagger(classifier, TextVectorizer(**parameters)).fit(texts, labels)
     tagger.save(tmp_path / "model")
-    if isinstance(classifier, FastXMLClassifier) and version == 6:
+    if isinstance(classifier, OneVsRestClassifier):
+        version = 13  # packed features are newer than texts
+    elif version == 6:
         version = 5  # trees over examples are older than texts
     assert read_info(tmp_path / "model").format_version == version
     again = Tagger.load(tmp_path / "model", verify=True)
@@ -349,7 +351,7 @@ def _without_buckets(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("edit", "use_idf", "message"),
     [
-        (_of_an_older_version, True, "says format version 8, but its sections are those of version 9"),
+        (_of_an_older_version, True, "says format version 8, but its sections are those of version 13"),
         (_with_other_buckets, True, "numbers of idf"),
         (_with_other_buckets, False, r"model.json says \d+ features, but texts have"),
         (_without_buckets, True, "expected the arrays|its sections are those of version"),

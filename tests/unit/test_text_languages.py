@@ -116,7 +116,7 @@ def test_a_model_has_its_stop_words(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         tmp_path / "model"
     )
     monkeypatch.setitem(sys.modules, "stop_words", None)  # as if it were not installed
-    assert read_info(tmp_path / "model").format_version == 6
+    assert read_info(tmp_path / "model").format_version == 13
     assert list(Tagger.load(tmp_path / "model").vectorizer_.vocabulary_) == ["baum", "haus"]
     with pytest.raises(ValueError, match=r"needs the package stop-words: pip install 'labeltree\[stem\]'"):
         TextVectorizer(stop_words="german").fit(texts)
@@ -126,7 +126,7 @@ def test_a_model_names_its_stemmer(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     texts = ["die Häuser", "Bäume und ein Baum"]
     tagger = Tagger(LabelTreeClassifier(random_state=0), TextVectorizer(stemmer="german"))
     tagger.fit(texts, [["a"], ["b"]]).save(tmp_path / "model")
-    assert read_info(tmp_path / "model").format_version == 8
+    assert read_info(tmp_path / "model").format_version == 13
     again = Tagger.load(tmp_path / "model")
     assert again.vectorizer_.stemmer == "german"
     assert (again.vectorizer_.transform(texts) != tagger.vectorizer_.transform(texts)).nnz == 0

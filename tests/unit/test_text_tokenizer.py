@@ -72,7 +72,7 @@ def saved(path: Path, tokenizer: Any = split_at_spaces) -> Tagger:
 
 def test_a_model_is_saved_with_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tagger = saved(tmp_path / "model")
-    assert read_info(tmp_path / "model").format_version == 8
+    assert read_info(tmp_path / "model").format_version == 13
     assert Tagger.load(tmp_path / "model").vectorizer_.tokenizer == NAME  # this process has trained it
     monkeypatch.setattr(tokenizers, "_allowed", set())
     message = (

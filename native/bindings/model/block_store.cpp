@@ -8,6 +8,7 @@
 #include "bindings/bindings.h"
 #include "bindings/model/blocks.h"
 #include "bindings/model/stored_arrays.h"
+#include "model/packed_index.h"
 #include "training/held_out_nodes.h"
 
 namespace labeltree {
@@ -24,14 +25,24 @@ BoundStore make_store(nb::object tree, nb::dict arrays, int64_t n_features, Link
   BlockViews views;
   views.tree = nb::cast<const BoundTree&>(tree).view;
   views.n_features = n_features;
-  views.block_begin = array("block_begin", int64_t{});
   views.block_entry_begin = array("block_entry_begin", int64_t{});
-  views.feature = array("feature", int32_t{});
-  views.entry_begin = array("entry_begin", uint32_t{});
+  if (arrays.contains("index_begin")) {
+    views.index_begin = array("index_begin", int64_t{});
+    // To the store, an empty one would say that features are not packed.
+    if (views.index_begin.size == 0) throw CorruptModel("index_begin has the wrong length");
+    views.index = array("index", uint8_t{});
+  } else {
+    views.block_begin = array("block_begin", int64_t{});
+    views.feature = array("feature", int32_t{});
+    views.entry_begin = array("entry_begin", uint32_t{});
+  }
   views.bias = array("bias", float{});
   if (arrays.contains("scale")) views.scale = array("scale", float{});
   views.dense = {dense_features.first, dense_features.second};
-  if (arrays.contains("dense_weight")) views.dense_weight = array("dense_weight", float{});
+  if (arrays.contains("dense_weight")) {
+    views.dense_weight = stored_variant<float, uint16_t, int8_t>(arrays, "dense_weight", bound.owners);
+    if (arrays.contains("dense_scale")) views.dense_scale = array("dense_scale", float{});
+  }
   if (arrays.contains("node_vector")) {
     views.node_vector = stored_variant<float, uint16_t, int8_t>(arrays, "node_vector", bound.owners);
     if (arrays.contains("node_scale")) views.node_scale = array("node_scale", float{});
@@ -96,6 +107,28 @@ nb::dict nodes_of_held_out(const BoundStore& s, const BoundExamples& examples, b
   return result;
 }
 
+nb::tuple pack_index(const nb::dict& arrays) {
+  std::vector<nb::object> owners;
+  const Span<int64_t> block_begin = stored_array<int64_t>(arrays, "block_begin", owners);
+  const Span<int32_t> feature = stored_array<int32_t>(arrays, "feature", owners);
+  const Span<uint32_t> entry_begin = stored_array<uint32_t>(arrays, "entry_begin", owners);
+  const int64_t n_blocks = block_begin.size - 1;
+  require(
+      n_blocks >= 0 && block_begin[n_blocks] == feature.size && entry_begin.size == feature.size + n_blocks,
+      "block_begin, feature and entry_begin contradict each other");
+  std::vector<int64_t> index_begin{0};
+  std::vector<uint8_t> index;
+  {
+    nb::gil_scoped_release release;
+    for (int64_t b = 0; b < n_blocks; ++b) {
+      const int64_t begin = block_begin[b];
+      pack_features(feature.data + begin, entry_begin.data + begin + b, block_begin[b + 1] - begin, index);
+      index_begin.push_back(static_cast<int64_t>(index.size()));
+    }
+  }
+  return nb::make_tuple(to_numpy(std::move(index_begin)), to_numpy(std::move(index)));
+}
+
 nb::tuple column(const BoundStore& s, int32_t block, int32_t column) {
   require(block >= 0 && block < s.store->n_blocks(), "the block is out of range");
   require(column >= 0 && column < s.store->n_scores(block), "the column is out of range");
@@ -138,6 +171,9 @@ void bind_block_store(nb::module_& m) {
            "Node, score, probability and truth of every row at all nodes whose parent is positive, and the "
            "root; of negative ones, a share.")
       .def("column", &column, nb::arg("block"), nb::arg("column"), "Features and weights of one node.");
+  m.def("pack_index", &pack_index, nb::arg("arrays"), nb::sig("def pack_index(arrays: dict) -> tuple"),
+        "The arrays index_begin and index, which hold what block_begin, feature and entry_begin of sound "
+        "arrays do.");
 }
 
 }  // namespace labeltree

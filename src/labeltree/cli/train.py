@@ -106,10 +106,6 @@ def train(
             "--parameters",
         ),
     ] = None,
-    weights: Annotated[
-        options.WeightType,
-        option("The type of the stored weights. The smaller types cost a little precision."),
-    ] = "float32",
     stream: Annotated[
         bool,
         option(
@@ -254,7 +250,7 @@ def train(
         classifier.label_names_ = found_names
     stopwatch.seconds |= classifier.fit_seconds_
     with stopwatch.phase("saving"):
-        classifier.save(model, **({"weights": weights} if "weights" in context.params else {}))
+        classifier.save(model)
     stored, n_labels = read_info(model), len(classifier.classes_)
     if json:
         print_json(

@@ -38,7 +38,7 @@ class TrainCommand(LongCommand):
             "format",
             "label_names",
         ),
-        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "weights", "n_jobs"),
+        *("method", "parameters_file", "n_trees", "tree", "C", "ngram_range", "n_jobs"),
         *("random_state", "json"),
     )
 
@@ -99,8 +99,6 @@ def _has_option(kind: Kind, name: str) -> bool:
         return kind.method == DEFAULT_METHOD
     if name in ("mix", "holdout"):
         return kind.estimator != "PfastreXMLClassifier"  # its scores are no probabilities
-    if name == "weights":
-        return kind.section == "linear_trees"
     if name in ("stream", "buffer_rows"):
         return kind.section == "embedding"
     return True

@@ -9,21 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import _native
-from labeltree.cached import cached_property
-from labeltree.model.dense_weights import quantize_panels, widen_panels
-from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
+from labeltree.model.dense_weights import widen_panels
+from labeltree.model.rounding import first_nodes, rounded
+from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16
 from labeltree.trees import LabelTree
 
 #: The arrays of the blocks and their types; `native/model/block_arrays.h` describes them.
 BLOCK_ARRAYS: dict[str, tuple[str, ...]] = {
-    "block_begin": ("int64",),
     "block_entry_begin": ("int64",),
-    "feature": ("int32",),
-    "entry_begin": ("uint32",),
     "column": ("uint8", "uint16", "uint32"),
     "weight": ("float32", "uint16", "int8"),
     "bias": ("float32",),
     "scale": ("float32",),
+}
+
+#: The features of blocks, and their numbers of entries: as in `native/model/packed_index.h`, or in older models as in
+#: `native/model/block_arrays.h`.
+INDEX_ARRAYS: dict[str, tuple[str, ...]] = {"index_begin": ("int64",), "index": ("uint8",)}
+FEATURE_ARRAYS: dict[str, tuple[str, ...]] = {
+    "block_begin": ("int64",),
+    "feature": ("int32",),
+    "entry_begin": ("uint32",),
 }
 
 #: Additional arrays of models with dense features.
@@ -48,8 +54,9 @@ class BlockWeights:
     ----------
     tree : LabelTree
     arrays : dict
-        The arrays named in `BLOCK_ARRAYS`; with dense features or joint blocks also those in `DENSE_ARRAYS` or
-        `JOINT_ARRAYS`. Only int8 weights have scales. Weights in uint16 are bfloat16 numbers.
+        The arrays named in `BLOCK_ARRAYS`, and in `INDEX_ARRAYS` or `FEATURE_ARRAYS`; with dense features or joint
+        blocks also those in `DENSE_ARRAYS` or `JOINT_ARRAYS`. Only int8 weights have scales. Weights in uint16 are
+        bfloat16 numbers.
     dense_features : (int, int)
         The range of dense features: the first one, and the one after the last.
     """
@@ -65,12 +72,8 @@ class BlockWeights:
     def from_training(
         cls, tree: LabelTree, arrays: dict[str, NDArray[Any]], dense_features: tuple[int, int] = (0, 0)
     ) -> BlockWeights:
-        """Return the weights from the kernel's arrays, with columns in the smallest type for the tree's arity."""
-        return cls(
-            tree,
-            {**arrays, "column": arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)},
-            dense_features,
-        )
+        """Return the weights from the kernel's arrays."""
+        return cls(tree, compact(arrays, tree), dense_features)
 
     def store(
         self,
@@ -86,14 +89,9 @@ class BlockWeights:
         every processor, bit for bit, but take longer to compute.
         """
         arrays = {**self.arrays, **(calibration or {})}
-        if "dense_weight" in arrays:
-            arrays["dense_weight"] = self._float32_dense_weights
         return _native.BlockStore(
             self.tree.native, arrays, n_features, getattr(_native.Link, link), self.dense_features, fused
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_float32_dense_weights"}
 
     @property
     def nbytes(self) -> int:
@@ -122,29 +120,30 @@ class BlockWeights:
         """The type of the stored weights: "float32", "bfloat16" or "int8"."""
         return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
-    def with_weight_type(self, name: str) -> BlockWeights:
+    def with_weight_type(self, name: str, n_threads: int = 1) -> BlockWeights:
         """Return the weights stored as "float32", "bfloat16" or "int8", which has a scale per node."""
         if name not in WEIGHT_TYPES.values():
             raise ValueError(f"weights must be one of {', '.join(WEIGHT_TYPES.values())}, got {name!r}")
         if name == self.weight_type:
             return self
-        weight = self._float32_weights()
         scales = ("scale", "dense_scale", "code_scale")
-        arrays = {key: array for key, array in self.arrays.items() if key not in scales}
-        dense = self._float32_dense_weights if self.n_dense > 0 else None
-        if name == "int8":
-            arrays |= self._quantized(weight)
-            if dense is not None:
-                arrays["dense_weight"], arrays["dense_scale"] = quantize_panels(dense, self.n_dense)
-        else:
-            arrays["weight"] = weight if name == "float32" else to_bfloat16(weight)
-            if dense is not None:
-                arrays["dense_weight"] = dense if name == "float32" else to_bfloat16(dense)
+        wide = {key: array for key, array in self.arrays.items() if key not in scales}
+        wide["weight"] = self._float32_weights()
+        if self.n_dense > 0:
+            wide["dense_weight"] = self._float32_dense_weights()
+        arrays = rounded(wide, name, self.tree, n_threads)
         return BlockWeights(self.tree, arrays, self.dense_features)
 
-    @cached_property
+    @property
+    def is_packed(self) -> bool:
+        """Whether the features of blocks are packed, as those of all models are that were not saved before."""
+        return "index" in self.arrays
+
+    def packed(self) -> BlockWeights:
+        """Return the weights with packed features."""
+        return self if self.is_packed else BlockWeights(self.tree, packed(self.arrays), self.dense_features)
+
     def _float32_dense_weights(self) -> NDArray[np.float32]:
-        """The dense weights as float32, decoded only once."""
         weight = self.arrays["dense_weight"]
         if weight.dtype == np.uint16:
             return from_bfloat16(weight)
@@ -166,27 +165,9 @@ class BlockWeights:
             return wide
         return weight
 
-    def _quantized(self, weight: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-        """Return the weights in 127 steps up to the largest weight of their node or code, and the scales."""
-        n_nodes, n_codes = self.tree.n_nodes, len(self.arrays["code"]) if self.is_joint else 0
-        largest = np.zeros(n_nodes + n_codes, dtype=np.float32)
-        for entries, column in self._columns_of_entries():
-            bad = ~np.isfinite(weight[entries])
-            if bad.any():
-                at = int(column[np.argmax(bad)])
-                what = f"node {at}" if at < n_nodes else f"code {at - n_nodes}"
-                raise ValueError(f"{what} has a weight that is not finite; int8 cannot hold it")
-            np.maximum.at(largest, column, np.abs(weight[entries]))
-        scale = int8_scale(largest)
-        quantized = np.empty(len(weight), dtype=np.int8)
-        for entries, column in self._columns_of_entries():
-            quantized[entries] = np.rint(weight[entries] / scale[column])
-        codes = {"code_scale": scale[n_nodes:]} if self.is_joint else {}
-        return {"weight": quantized, "scale": scale[:n_nodes], **codes}
-
     def _columns_of_entries(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
         """Yield all entries in chunks, with the node of each entry; codes are numbered after all nodes."""
-        first = np.concatenate([[0], self.tree.child_begin[self.tree.inner_nodes]])
+        first = first_nodes(self.tree)
         if self.is_joint:
             code_begin = self.arrays["code_begin"]
             first = np.where(np.diff(code_begin) > 0, self.tree.n_nodes + code_begin[:-1], first)
@@ -194,6 +175,19 @@ class BlockWeights:
             entries = slice(begin, begin + CHUNK)
             per_block = np.diff(np.clip(self.arrays["block_entry_begin"], begin, begin + CHUNK))
             yield entries, np.repeat(first, per_block) + self.arrays["column"][entries]
+
+
+def compact(arrays: Mapping[str, NDArray[Any]], tree: LabelTree) -> dict[str, NDArray[Any]]:
+    """Return the kernel's arrays with packed features, and columns in the smallest type for the tree's arity."""
+    column = arrays["column"].astype(np.min_scalar_type(tree.arity - 1), copy=False)
+    return packed({**arrays, "column": column})
+
+
+def packed(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return arrays of blocks with packed features."""
+    index_begin, index = _native.pack_index(dict(arrays))
+    kept = {name: array for name, array in arrays.items() if name not in FEATURE_ARRAYS}
+    return {**kept, "index_begin": index_begin, "index": index}
 
 
 def n_columns(child_begin: NDArray[np.int32], arrays: Mapping[str, NDArray[Any]]) -> int:

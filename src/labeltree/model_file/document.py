@@ -44,6 +44,7 @@ _ORDER = (
     "network",
     "max_tokens",
     "joint_blocks",
+    "packed_features",
     "training_report",
     "calibration",
     "rerank",

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 #: Parameters of the linear classifiers, which have no effect on node estimators.
-LINEAR_PARAMETERS = ("loss", "link", "solver", *SOLVER_PARAMETERS, "label_weight", "prune", "bias", "rerank")
+LINEAR_PARAMETERS = (
+    "loss",
+    "link",
+    "solver",
+    *SOLVER_PARAMETERS,
+    "label_weight",
+    "prune",
+    "weights",
+    "bias",
+    "rerank",
+)
 
 
 @dataclass(frozen=True)

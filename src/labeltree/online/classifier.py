@@ -184,7 +184,8 @@ class OnlineLabelTreeClassifier(OnlineLearner):
         prune : float
             Threshold below which weights are dropped, as in `LabelTreeClassifier`. Use 0 for exactly the same answers.
         **parameters
-            Parameters of `LabelTreeClassifier` for prediction, such as `search` and `n_jobs`; by default as here.
+            Parameters of `LabelTreeClassifier` for prediction, such as `search` and `n_jobs`; by default as here. The
+            weights stay float32; ``weights="int8"`` rounds them.
 
         Examples
         --------
@@ -201,8 +202,9 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     def from_batch(cls, model: LabelTreeClassifier, **parameters: Any) -> OnlineLabelTreeClassifier:
         """Return an online model that starts from a trained one and learns new examples, labels and features.
 
-        Loss, link, scaling and bias are those of the trained model. It has no auxiliary classifiers, so these start
-        untrained. The first new labels therefore start with little training.
+        Loss, link, scaling and bias are those of the trained model, and so are its weights: int8 weights become the
+        float32 numbers that they stand for, from which learning continues. It has no auxiliary classifiers, so these
+        start untrained. The first new labels therefore start with little training.
 
         Parameters
         ----------

@@ -43,13 +43,16 @@ def freeze(model: GrowingModel, prune: float, **parameters: Any) -> LabelTreeCla
         prune=prune,
         normalize=settings.normalize,
         bias=settings.bias,
-        **parameters,
+        **{"weights": "float32", **parameters},
     )
     frozen.check_parameters(training=False)
     if names:
         column_names = np.array(names, dtype=object)
     reader = FeatureReader("LabelTreeClassifier", settings.normalize, max(n_features, 1), column_names)
-    weights = [BlockWeights.from_training(shape, arrays) for shape, arrays in frozen_trees]
+    weights = [
+        BlockWeights.from_training(shape, arrays).with_weight_type(frozen.weights)
+        for shape, arrays in frozen_trees
+    ]
     forest = LinearForest(weights, reader.n_features, settings.link)
     record = TrainingRecord([{}] * len(shapes), frozen.kept_parameters())
     return frozen.adopt(

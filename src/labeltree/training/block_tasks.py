@@ -8,6 +8,8 @@ import numpy as np
 
 from labeltree import _native
 from labeltree.engines import Task
+from labeltree.model.block_weights import compact
+from labeltree.model.rounding import rounded
 from labeltree.training.array_folder import Arrays
 from labeltree.training.division import block_ranges
 from labeltree.training.examples import Examples
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 #: Arrays that tell what blocks cost; the others of `rows_of_nodes` are the rows.
 _COSTS = ("n_rows", "n_entries", "n_columns")
 #: Arrays of offsets among those of blocks; see `native/model/block_arrays.h`.
-_OFFSETS = ("block_begin", "block_entry_begin", "code_begin")
+_OFFSETS = ("index_begin", "block_entry_begin", "code_begin")
 #: The counts in a report, and those that do not add up: their largest value counts.
 _COUNTS = ("n_columns", "n_unconverged", "n_constant", "n_row_visits", "n_pruned", "n_passes", "n_joint")
 _LARGEST = ("n_passes",)
@@ -90,7 +92,7 @@ def blocks_in_range(
     last: int,
     progress: _native.Progress | None = None,
 ) -> Arrays:
-    """Train some blocks: a task. The report is among the arrays."""
+    """Train some blocks, and round their weights: a task. The report is among the arrays."""
     label_tree = tree.open()
     arrays: dict[str, Any] = _native.train_blocks(
         label_tree.native,
@@ -102,8 +104,7 @@ def blocks_in_range(
         last,
     )
     report = arrays.pop("report")
-    # The smallest type that holds all columns of the tree.
-    arrays["column"] = arrays["column"].astype(np.min_scalar_type(label_tree.arity - 1), copy=False)
+    arrays = rounded(compact(arrays, label_tree), settings.weights, label_tree, n_threads, (first, last))
     return {**arrays, **{_REPORT + name: np.array([count]) for name, count in report.items()}}
 
 

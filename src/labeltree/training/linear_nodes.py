@@ -44,6 +44,8 @@ class SolverSettings:
         Threshold below which weights are dropped after training.
     l1 : float
         Weight of the L1 penalty of the solvers "sparse" and "max_margin".
+    weights : {"float32", "bfloat16", "int8"}
+        The type that trained weights are rounded to.
     """
 
     solver: str = "descent"
@@ -57,6 +59,7 @@ class SolverSettings:
     bias: float
     prune: float
     l1: float = 0.0
+    weights: str = "float32"
 
     def options(self, seed: int, n_threads: int, tree: LabelTree | None = None) -> _native.SolverOptions:
         """Return the settings for the kernel; a list of `C` needs the tree."""
@@ -101,7 +104,8 @@ def train_tree(
         lambda progress: getattr(_native, kernel)(tree.native, examples.native, options, progress),
     )
     report = trained.pop("report")
-    return BlockWeights.from_training(tree, trained, dense_features), report
+    weights = BlockWeights.from_training(tree, trained, dense_features)
+    return weights.with_weight_type(settings.weights, run.n_threads), report
 
 
 def block_values(tree: LabelTree, level_values: Sequence[float]) -> list[float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from labeltree.labels.reading import read_labels_of
 from labeltree.mapped_rows import labels_given
+from labeltree.model.linear_forest import LinearForest
 from labeltree.model.reranked_forest import RerankedForest
 from labeltree.node_estimators.forest import EstimatorForest
 from labeltree.progress import phases
@@ -104,6 +105,12 @@ def _with_more_trees(self: _Growing, n_trees: int, tree: Any, old: Any) -> _Grow
                 f"all trees of a model have the same {name}: set it to {getattr(self, f'{name}_')!r}, as the "
                 f"model was trained, got {getattr(self, name)!r}"
             )
+    stored = old.weights[0].weight_type if isinstance(old, LinearForest | RerankedForest) else self.weights
+    if self.weights != stored:
+        raise ValueError(
+            f"all trees of a model have weights of one type: set weights to {stored!r}, as the model has, got "
+            f"{self.weights!r}"
+        )
     trained_rerank = old.n_proposals if isinstance(old, RerankedForest) else 0
     if self.rerank != trained_rerank:
         raise ValueError(

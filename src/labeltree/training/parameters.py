@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from labeltree import scikit_learn
+from labeltree.model.weight_types import WEIGHT_TYPES
 from labeltree.validation import (
     LARGEST_INTEGER,
     Choice,
@@ -29,6 +30,7 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
     "regularization": Number(0, 1e10, optional=True),
     "alpha": Number(0, 1),
     "prune": Number(0),
+    "weights": Choice(tuple(WEIGHT_TYPES.values())),
     "normalize": Flag(),
     "bias": Flag(),
     "search": Choice(("exact", "beam")),

@@ -105,7 +105,8 @@ def train_label_classifiers(
     arrays = _train(plan, examples, proposals, settings, seed, run)
     arrays["bias"][counts == labels.n_rows] = CERTAIN_SCORE
     of_scores = _fit_map(forest, plan, examples, proposals, settings, n_proposals, seed, run)
-    return LabelClassifiers(arrays, of_scores, examples.features.dense_features)
+    judges = LabelClassifiers(arrays, of_scores, examples.features.dense_features)
+    return judges.with_weight_type(settings.weights)
 
 
 def _label_c(settings: SolverSettings, depth: int) -> float:

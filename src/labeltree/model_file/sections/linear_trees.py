@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from labeltree.model.block_weights import BLOCK_ARRAYS, DENSE_ARRAYS, JOINT_ARRAYS, BlockWeights, n_columns
+from labeltree.model.block_weights import (
+    BLOCK_ARRAYS,
+    DENSE_ARRAYS,
+    FEATURE_ARRAYS,
+    INDEX_ARRAYS,
+    JOINT_ARRAYS,
+    BlockWeights,
+    n_columns,
+)
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.reranked_forest import RerankedForest
 from labeltree.model_file.directory import blaming
@@ -20,6 +28,8 @@ from labeltree.wording import count_text
 FILES = "trees"
 #: Dense features and joint blocks came with this version of the format.
 _DENSE_VERSION = 2
+#: Packed features came with this version.
+_PACKED_VERSION = 13
 
 
 def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
@@ -33,9 +43,7 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
         )
     forest.verify()  # it may have been loaded from a damaged file
     if weights is None:
-        # All trees of a file have weights of one type; some may have been added to others that are stored smaller.
-        types = {of_tree.weight_type for of_tree in forest.weights}
-        weights = types.pop() if len(types) == 1 else "float32"
+        weights = forest.weights[0].weight_type  # as of all trees
     trees = [of_tree.with_weight_type(weights) for of_tree in forest.weights]
     batch.write(draft, estimator, model)
     draft.add(weights=weights)
@@ -44,6 +52,9 @@ def write(draft: Draft, estimator: Any, *, weights: str | None = None) -> None:
         draft.add(_DENSE_VERSION, dense_features=[first, last])
     if any(tree.is_joint for tree in trees):
         draft.add(_DENSE_VERSION, joint_blocks=True)
+    if any(tree.is_packed for tree in trees):
+        trees = [tree.packed() for tree in trees]
+        draft.add(_PACKED_VERSION, packed_features=True)
     calibration.write(draft, forest.calibration)
     if isinstance(forest, RerankedForest):
         judges = forest.judges.with_weight_type(weights)
@@ -75,6 +86,10 @@ class LinearTrees:
         if "joint_blocks" in fields:
             self.joint_blocks = fields.take("joint_blocks", bool)
             stored.needs(_DENSE_VERSION if self.joint_blocks else 1)
+        self.packed_features = False
+        if "packed_features" in fields:
+            self.packed_features = fields.take("packed_features", bool)
+            stored.needs(_PACKED_VERSION if self.packed_features else 1)
         self.calibration = calibration.take(stored)
         self.judges = label_classifiers.take(stored)
         self.files = [
@@ -92,7 +107,8 @@ class LinearTrees:
     def tensors(self, file: StoredFile) -> dict[str, Tensor]:
         """Map the file of a tree, if it has the tensors it must have."""
         tensors = self._stored.tensors(file)
-        expected = {"child_begin", "label", *BLOCK_ARRAYS}
+        features = INDEX_ARRAYS if self.packed_features else FEATURE_ARRAYS
+        expected = {"child_begin", "label", *BLOCK_ARRAYS, *features}
         if self.n_dense > 0:
             expected |= set(DENSE_ARRAYS)
         if self.joint_blocks and "code_begin" in tensors:  # not all trees need have such blocks
@@ -106,14 +122,6 @@ class LinearTrees:
                 if tensors[name].dtype != WEIGHT_DTYPES[self.weights]:
                     raise ValueError(
                         f"model.json says {self.weights} weights, but they are {tensors[name].dtype}"
-                    )
-            # The kernel checks the others; these are decoded before it sees them.
-            for name in expected & DENSE_ARRAYS.keys():
-                values = tensors[name].values
-                if values.ndim != 1 or values.dtype.name not in DENSE_ARRAYS[name]:
-                    raise ValueError(
-                        f"{name} must be of one dimension and of type {' or '.join(DENSE_ARRAYS[name])}, "
-                        f"got {values.dtype.name} of shape {values.shape}"
                     )
         return tensors
 
@@ -135,6 +143,7 @@ def read(cls: type[Any], stored: Stored) -> Any:
     weights = [section.tree(file) for file in section.files]
     trees = [of_tree.tree for of_tree in weights]
     estimator = section.batch.estimator(cls, trees)
+    estimator.weights = section.weights
     n_features, link = (
         section.batch.n_features,
         estimator.link_of(estimator.kept_parameters().get("loss", "")),
@@ -191,7 +200,7 @@ def describe(stored: Stored) -> dict[str, Any]:
         trees.append(
             TreeInfo(
                 n_nodes=arrays["label"].size,
-                n_inner_nodes=arrays["block_begin"].size - 2,
+                n_inner_nodes=arrays["block_entry_begin"].size - 2,
                 n_weights=arrays["weight"].size + n_dense_weights,
                 n_bytes=file.n_bytes,
             )

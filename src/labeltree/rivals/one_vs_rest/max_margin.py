@@ -48,7 +48,8 @@ class MaxMarginLearner(NodeLearner):
         )
         report = arrays.pop("report")
         self.reached.update({f"{name}_": report.pop(name) for name in ("objective", "duality_gap")})
-        return BlockWeights.from_training(tree, arrays, examples.features.dense_features), report
+        weights = BlockWeights.from_training(tree, arrays, examples.features.dense_features)
+        return weights.with_weight_type(self.settings.weights, run.n_threads), report
 
     def facts(self) -> Mapping[str, Any]:
         return self.reached

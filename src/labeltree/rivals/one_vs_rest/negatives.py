@@ -46,7 +46,9 @@ def find_negatives(examples: Examples, n_negatives: int, seed: int, run: Run) ->
     Labels are trained by the blocks of this tree. Blocks of equal size fill the lanes best. A trial would not pay: the
     labels that the tree finds hard hardly depend on C.
     """
-    tree = LabelTreeClassifier(tree="kmeans", arity=32, max_leaves=100, C=None, link="exp4")
+    tree = LabelTreeClassifier(
+        tree="kmeans", arity=32, max_leaves=100, C=None, link="exp4", weights="float32"
+    )
     plan = tree.make_plan()
     assert isinstance(plan, TreePlan)
     plan = replace(plan, seeds=[seed])

@@ -92,7 +92,8 @@ class OneVsRestLearner(NodeLearner):
         )
         report = _report(trained)
         report["n_constant"] = tree.n_nodes - len(plan.label)
-        return BlockWeights.from_training(tree, arrays, dense), report
+        weights = BlockWeights.from_training(tree, arrays, dense)
+        return weights.with_weight_type(self.settings.weights, run.n_threads), report
 
     def warnings(self, nodes: Sequence[BlockWeights], reports: Sequence[Mapping[str, int]]) -> list[str]:
         return weight_warnings(self.settings, nodes, reports)
@@ -108,6 +109,7 @@ class OneVsRestLearner(NodeLearner):
         )
         # The chunks of a checkpoint may come from a version where solvers other than "sparse" had no l1.
         settings = asdict(self.settings)
+        del settings["weights"]  # all labels are rounded together, at the end
         if self.settings.solver != "sparse":
             del settings["l1"]
         return Checkpoint(
