@@ -39,7 +39,9 @@ def sessions() -> list[tuple[str, list[str]]]:
                 found.append((line.removeprefix("$ "), []))
             elif line:
                 found[-1][1].append(line)
-    plain = [line for block in blocks_in(README, "") for line in block.splitlines() if not line.startswith("pip ")]
+    plain = [
+        line for block in blocks_in(README, "") for line in block.splitlines() if not line.startswith("pip ")
+    ]
     return found + [(line, []) for line in plain]
 
 
