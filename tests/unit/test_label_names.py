@@ -196,7 +196,7 @@ class TestHostileFiles:
 
     def test_an_older_version_with_names(self, directory):
         edit_document(directory, lambda document: document.update(format_version=1))
-        with pytest.raises(ModelFileError, match="its sections are those of version 8"):
+        with pytest.raises(ModelFileError, match="its sections are those of version 13"):
             load(directory)
 
 
