@@ -35,7 +35,7 @@ class OnlineForest {
   int32_t n_labels() const { return trees_[0]->n_labels(); }
   size_t n_trees() const { return trees_.size(); }
   const OnlineTree& tree(size_t t) const { return *trees_[t]; }
-  // Who answers.
+  // The trees as a forest that answers questions.
   const ForestOf<OnlineTree>& answers() const { return *answers_; }
 
   // Where the k best labels of every lesson before it is learned are to be written: [lesson][k].

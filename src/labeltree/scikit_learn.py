@@ -44,7 +44,8 @@ _is_left_out = False
 def leave_out() -> None:
     """Let estimators do without scikit-learn's base classes, unless it is imported already.
 
-    Only for a program that is about to start: scikit-learn's own tools would not know such estimators.
+    Call it first in a program that only asks models: such estimators have no `set_params`, and scikit-learn's tools do
+    not recognise them.
     """
     global _is_left_out
     _is_left_out = "sklearn" not in sys.modules

@@ -43,7 +43,7 @@ void learn_rows(BoundOnlineForest& self, const BoundFeatures& features, Array<in
     require(search->search.allowed == nullptr && search->search.label_weight == nullptr,
             "a search while learning takes no allowed and no label_weight");
   }
-  // Only these rows are looked at: a call is for few of many. What labels may be, learning knows.
+  // Only the chosen rows are checked: a call may be for a few of very many. prepare() checks the labels.
   for (int64_t i = 0; i < n_chosen; ++i) {
     const int64_t r = rows.data()[i];
     require(r >= 0 && r < n_rows, "a row is out of range");

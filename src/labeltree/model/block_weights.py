@@ -136,7 +136,7 @@ class BlockWeights:
 
     @property
     def is_packed(self) -> bool:
-        """Whether the features of blocks are packed, as those of all models are that were not saved before."""
+        """Whether the features of blocks are packed. Only models saved in older formats have unpacked ones."""
         return "index" in self.arrays
 
     def packed(self) -> BlockWeights:

@@ -8,7 +8,7 @@ from labeltree.scikit_learn import leave_out
 
 
 def start_worker(*arguments: Any) -> None:
-    """Run a worker without scikit-learn, which it would import to ask nothing of it."""
+    """Run a worker without importing scikit-learn, which it does not use."""
     leave_out()
     from labeltree.serving.worker import run_worker
 

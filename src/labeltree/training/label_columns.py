@@ -15,7 +15,7 @@ from labeltree.training.column_plan import ColumnPlan
 
 
 class TrainedColumns:
-    """The chunks of a plan as they are trained.
+    """Collects the trained chunks of a plan.
 
     Parameters
     ----------

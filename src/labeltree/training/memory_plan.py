@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LANES, ENTRY_BYTES = 32, 8
 #: Bytes of a row of a block for each thread: a number for each column, and others.
 ROW_BYTES = 4 * LANES + 12
-#: Clustering compares so many labels for each centroid, and all labels in chunks.
+#: Clustering compares a sample of this many labels per centroid, and all labels in chunks of this many.
 SAMPLE_ROWS, CHUNK_ROWS = 128, 8192
 #: Bytes of a task for each value that it reads: the copy of its rows, its result, and the result on its way to disk.
 TASK_BYTES_PER_ENTRY = 24

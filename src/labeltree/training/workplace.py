@@ -188,7 +188,7 @@ class Workplace:
 
 
 def part_text(number: int, n_parts: int) -> str:
-    """Return what a title says of one of several parts."""
+    """Return the text that names one of several parts in a title."""
     return "" if n_parts == 1 else f", part {number + 1} of {n_parts}"
 
 
