@@ -37,7 +37,9 @@ def quantize_panels(
     for part in _parts(len(panels), n_dense):
         largest = np.abs(panels[part]).max(axis=1)
         if not np.isfinite(largest).all():
-            raise ValueError("a weight of a dense feature is not finite; int8 cannot hold it")
+            raise ValueError(
+                "a weight of a dense feature is not finite; int8 cannot hold it, but weights='float32' can"
+            )
         scale[part] = int8_scale(largest)
         quantized[part] = np.rint(panels[part] / scale[part][:, np.newaxis])
     return quantized.ravel(), scale.ravel()

@@ -122,7 +122,8 @@ class LabelClassifiers:
         if not np.isfinite(weight).all():
             at = int(label[np.argmin(np.isfinite(weight))])
             raise ValueError(
-                f"the classifier of label {at} has a weight that is not finite; int8 cannot hold it"
+                f"the classifier of label {at} has a weight that is not finite; int8 cannot hold it, but "
+                "weights='float32' can"
             )
         largest = np.zeros(n_labels, dtype=np.float32)
         np.maximum.at(largest, label, np.abs(weight))
