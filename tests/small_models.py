@@ -24,5 +24,7 @@ def small_data(seed: int = 0) -> tuple[sp.csr_matrix, list[list[str]]]:
 def small_model(seed: int = 0, **parameters: Any) -> LabelTreeClassifier:
     """A model of two small trees, with string labels."""
     shape = {"n_trees": 2, "tree": "kmeans", "arity": 2, "max_leaves": 3, "frequent_share": 0.0}
-    defaults = {**shape, "prune": 0.01, "weights": "float32", "random_state": seed}
+    defaults = {**shape, "prune": 0.01, "random_state": seed}
+    if "node_estimator" not in parameters:
+        defaults["weights"] = "float32"
     return LabelTreeClassifier(**{**defaults, **parameters}).fit(*small_data(seed))

@@ -221,7 +221,7 @@ def make_tasks() -> dict[str, Task]:
         ),
         "convert": Task(
             with_trained_model,
-            command("convert", f"@{MODEL}", f"@{MODEL}", "--weights", "int8"),
+            command("convert", f"@{MODEL}", f"@{MODEL}", "--weights", "bfloat16"),
             seen_model,
         ),
         "learn": Task(with_online_model, learn, seen_lessons),

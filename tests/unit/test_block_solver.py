@@ -20,7 +20,7 @@ pytestmark = pytest.mark.native
 
 LOSSES = ["squared_hinge", "logistic", "squared", "exponential"]
 PRECISE: dict[str, Any] = {
-    "tol": 1e-4, "max_iter": 10_000, "prune": 0.0, "frequent_share": 0.0, "random_state": 0
+    "tol": 1e-4, "max_iter": 10_000, "prune": 0.0, "frequent_share": 0.0, "weights": "float32", "random_state": 0
 }  # fmt: skip
 #: The objective may be above the other solver's by this share.
 GAP = 1e-4

@@ -186,7 +186,7 @@ def test_json(method: str, data: Path, tmp_path: Path) -> None:
     assert (report["rows"], report["features"], report["labels"]) == (200, N_FEATURES, N_LABELS)
     assert (report["method"], report["estimator"]) == (method, METHODS[method].estimator)
     assert report["parameters"]["random_state"] == 3
-    assert report["weights"] == ("int8" if method in ("extremetext", "fasttext") else "float32")
+    assert report["weights"] == ("float32" if method in ("fastxml", "pfastrexml") else "int8")
     assert {"reading", "training", "saving"} <= report["seconds"].keys()
     model = load(tmp_path / "model")
     assert report["training_report"] == model.training_report_

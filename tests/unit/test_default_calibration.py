@@ -52,7 +52,7 @@ def test_a_saved_model_answers_the_same(n_trees: int, tmp_path: Path) -> None:
     model = LabelTreeClassifier(n_trees, **SHAPE).fit(X, Y)
     model.save(tmp_path / "model")
     document = json.loads((tmp_path / "model" / "model.json").read_text())
-    assert document["format_version"] == 9
+    assert document["format_version"] == 13
     assert document["calibration"]["source"] == "training"
     loaded = LabelTreeClassifier.load(tmp_path / "model", verify=True)
     assert (loaded.calibration_.method, loaded.calibration_.source) == ("isotonic", "training")

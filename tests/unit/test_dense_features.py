@@ -22,7 +22,7 @@ from labeltree import LabelTree, LabelTreeClassifier
 pytestmark = pytest.mark.native
 
 SHAPE: dict[str, Any] = {"arity": 3, "max_leaves": 8, "frequent_share": 0.0, "random_state": 0}
-PRECISE: dict[str, Any] = {**SHAPE, "tol": 1e-4, "max_iter": 10_000, "prune": 0.0}
+PRECISE: dict[str, Any] = {**SHAPE, "tol": 1e-4, "max_iter": 10_000, "prune": 0.0, "weights": "float32"}
 
 
 def assert_same_weights(one: LabelTreeClassifier, other: LabelTreeClassifier) -> None:
@@ -227,7 +227,7 @@ def test_labels_are_clustered_by_dense_vectors() -> None:
 
 def test_dense_weights_are_not_pruned() -> None:
     words, embedding, y = embedded_documents()
-    model = LabelTreeClassifier(**{**SHAPE, "prune": 0.5}).fit((words, embedding), y)
+    model = LabelTreeClassifier(**{**SHAPE, "prune": 0.5}, weights="float32").fit((words, embedding), y)
     arrays = model.weights_[0].arrays
     assert np.abs(arrays["weight"]).min() >= 0.5
     assert ((arrays["dense_weight"] != 0) & (np.abs(arrays["dense_weight"]) < 0.5)).any()

@@ -63,7 +63,7 @@ def test_label_classifiers_of_dense_features_are_trained_in_parts(
 ) -> None:
     monkeypatch.setattr(column_plan, "CHUNK_GROUPS", 2)
     dense = np.random.default_rng(0).standard_normal((N_ROWS, 4)).astype(np.float32)
-    settings = {**SHAPE, "rerank": 5}
+    settings = {**SHAPE, "rerank": 5, "weights": "float32"}
     whole, limited = (
         LabelTreeClassifier(memory_gb=limit, **settings).fit((data[0], dense), data[1])
         for limit in (None, enough_gb())

@@ -219,7 +219,7 @@ def labels(n):
     return sp.csr_matrix((np.ones(8_000), np.arange(8_000) % n, np.arange(8_001)), shape=(8_000, n))
 
 X = sp.random(8_000, 10_000, 1e-3, "csr", np.float32, np.random.default_rng(0))
-model = OneVsRestClassifier(solver=sys.argv[1], max_iter=1, prune=0.5, random_state=0)
+model = OneVsRestClassifier(solver=sys.argv[1], max_iter=1, prune=0.5, weights="float32", random_state=0)
 model.fit(X[:100], labels(32)[:100])  # all that is loaded once
 print(peak())
 for n_labels in (64, 1600):

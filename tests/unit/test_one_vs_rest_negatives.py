@@ -48,7 +48,7 @@ def test_siblings_are_learned_together() -> None:
 def test_the_tree_is_that_of_the_seed_and_proposes_its_best_labels() -> None:
     X, y = documents(150, 80, 40, unlabelled=0.1)
     found = proposals(X, y, 5, seed=3)
-    sampler = LabelTreeClassifier(random_state=0)
+    sampler = LabelTreeClassifier(weights="float32", random_state=0)
     sampler.seeds = lambda *_: [3]  # type: ignore[method-assign]
     expected = sampler.fit(X, y).predict_topk(X, k=5).labels
     np.testing.assert_array_equal(found.indptr, np.arange(0, 751, 5))

@@ -189,7 +189,7 @@ class TestLabels:
             (LabelTree.flat(2), [["cat"]], ["cat", "cat"], "expected every label once"),
             (LabelTree.flat(2), np.array([[0, 1]]), ["a", "b"], "labels are its columns: leave out classes"),
             (Taxonomy.from_dict({"a": ["b"]}), [["cat"]], None, "none of the labels .'cat'.* is a concept"),
-            ("kmeans", [[0]], None, "'tree' must be"),
+            ("kmeans", [[0]], None, "tree must be"),
             ({"a": ["b"]}, [[0]], None, "tree is a dictionary"),
         ],
         ids=str,

@@ -104,6 +104,7 @@ def test_label_classifiers_are_support_vector_machines(monkeypatch: pytest.Monke
         tol=1e-6,
         max_iter=5000,
         prune=0.0,
+        weights="float32",
         random_state=0,
         C=0.7,
     ).fit(X_train, y_train)

@@ -26,7 +26,7 @@ PRECISE: dict[str, Any] = {"tol": 1e-5, "max_iter": 5000, "prune": 0.0}
 
 
 def trained(X: Any, y: Any, *, sample_weight: Any = None, **parameters: Any) -> OneVsRestClassifier:
-    fixed = {"solver": "sparse", "random_state": 0}
+    fixed = {"solver": "sparse", "weights": "float32", "random_state": 0}
     return OneVsRestClassifier(**{**fixed, **parameters}).fit(X, y, sample_weight=sample_weight)
 
 

@@ -72,7 +72,7 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     ...     LabelTreeClassifier().fit([[1.0], [2.0]], [["cat"], ["dog"]]).save(f"{folder}/pets")
     ...     info = read_info(f"{folder}/pets")
     >>> info.estimator, info.n_labels, info.weights, info.trees[0].n_nodes
-    ('LabelTreeClassifier', 2, 'float32', 3)
+    ('LabelTreeClassifier', 2, 'int8', 3)
     """
     from labeltree.model_file.loading import section_in
 
