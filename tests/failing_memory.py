@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from labeltree import _native
+
 HERE = Path(__file__).parent
 
 #: The largest number of failures for each call; beyond it, only some of the allocations fail.
@@ -53,6 +55,9 @@ def fail_at_every_allocation(make: Callable[[], Any], call: Callable[[Any], Any]
     library = ctypes.CDLL(os.environ["FAILING_MEMORY"])
     library.fail_allocation.restype = ctypes.c_int64
     library.fail_allocation.argtypes = [ctypes.c_int64]
+    # nanobind keeps all living objects in a table, and ends the process if that cannot grow: let it grow now.
+    objects = [_native.Progress() for _ in range(10_000)]
+    del objects
     subject = make()
     library.fail_allocation(2**62)
     call(subject)

@@ -32,14 +32,15 @@ int64_t take_rest(const uint8_t*& at, const uint8_t* end) {
 
 void pack_features(const int32_t* feature, const uint32_t* entry_begin, int64_t n,
                    std::vector<uint8_t>& out) {
-  int32_t next = 0;  // the smallest feature that may follow
+  // The smallest feature that may follow. Unsigned: the features of a damaged file need not ascend.
+  uint32_t next = 0;
   for (int64_t f = 0; f < n; ++f) {
-    const auto skipped = static_cast<uint32_t>(feature[f] - next);
+    const uint32_t skipped = static_cast<uint32_t>(feature[f]) - next;
     const uint32_t entries = entry_begin[f + 1] - entry_begin[f];
     out.push_back(static_cast<uint8_t>(std::min(skipped, kMost) | std::min(entries, kMost) << 4));
     if (skipped >= kMost) append_rest(skipped - kMost, out);
     if (entries >= kMost) append_rest(entries - kMost, out);
-    next = feature[f] + 1;
+    next = static_cast<uint32_t>(feature[f]) + 1;
   }
 }
 

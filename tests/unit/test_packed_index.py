@@ -62,6 +62,21 @@ def test_arrays_that_contradict_each_other_are_refused() -> None:
     for name in arrays:
         with pytest.raises(ValueError, match="contradict each other"):
             _native.pack_index({**arrays, name: arrays[name][:-1]})
+    for block_begin in [[1, 2, 3], [0, 4, 3], [0, -1, 3], [0, 2**40, 3]]:
+        with pytest.raises(ValueError, match="contradict each other"):
+            _native.pack_index({**arrays, "block_begin": np.array(block_begin, dtype=np.int64)})
+
+
+@pytest.mark.parametrize("features", [[5, 3], [2, 2], [-1, 2], [-(2**31), 2], [2**31 - 1, 2], [3, -(2**31)]])
+def test_features_of_a_damaged_block_are_no_sounder_once_packed(features: list[int]) -> None:
+    arrays = {
+        "block_begin": np.array([0, 2]),
+        "feature": np.array(features, dtype=np.int32),
+        "entry_begin": np.array([0, 1, 2], dtype=np.uint32),
+    }
+    _, index = _native.pack_index(arrays)
+    with pytest.raises(ModelFileError, match="a feature is out of range"):
+        store_of(index.tobytes(), 2, N_FEATURES).verify()
 
 
 @pytest.mark.parametrize("n_features", [40, 5000])

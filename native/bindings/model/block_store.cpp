@@ -113,9 +113,10 @@ nb::tuple pack_index(const nb::dict& arrays) {
   const Span<int32_t> feature = stored_array<int32_t>(arrays, "feature", owners);
   const Span<uint32_t> entry_begin = stored_array<uint32_t>(arrays, "entry_begin", owners);
   const int64_t n_blocks = block_begin.size - 1;
-  require(
-      n_blocks >= 0 && block_begin[n_blocks] == feature.size && entry_begin.size == feature.size + n_blocks,
-      "block_begin, feature and entry_begin contradict each other");
+  bool fits = n_blocks >= 0 && block_begin[0] == 0 && block_begin[n_blocks] == feature.size &&
+              entry_begin.size == feature.size + n_blocks;
+  for (int64_t b = 0; fits && b < n_blocks; ++b) fits = block_begin[b] <= block_begin[b + 1];
+  require(fits, "block_begin, feature and entry_begin contradict each other");
   std::vector<int64_t> index_begin{0};
   std::vector<uint8_t> index;
   {
