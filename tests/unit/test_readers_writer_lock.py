@@ -58,5 +58,5 @@ def test_an_interrupted_model_can_learn_on() -> None:
     for _ in interruptions(begin):
         n += 1
         assert is_free(models[-1].lock)
-        assert len(models[-1].labels) == models[-1].tree.n_labels
+        assert len(models[-1].labels) == models[-1].native.n_labels
     assert n > 50
