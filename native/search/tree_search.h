@@ -34,8 +34,8 @@ class TreeSearch {
     probabilities_.clear();
     const auto n_blocks = static_cast<size_t>(store_.n_blocks());
     if (expanded_at_.size() < n_blocks) {  // always at first; later if the tree has grown
-      offset_.resize(n_blocks, 0);         // before the other, whose size tells whether there is room
-      expanded_at_.resize(n_blocks, 0);
+      offset_.resize(n_blocks, 0);
+      expanded_at_.resize(n_blocks, 0);  // last: if there is no memory, the next start() must see it
     }
     if (++query_number_ == 0) {  // after 2^32 queries the marks mean nothing
       std::fill(expanded_at_.begin(), expanded_at_.end(), 0);

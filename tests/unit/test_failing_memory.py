@@ -72,6 +72,8 @@ ONLINE = {
     "dense": {"weights": "dense"},
     "hashed": {"weights": "hashed", "memory_mb": 0.5, "expected_labels": 20},
     "shared": {"weights": "shared", "memory_mb": 0.05},
+    "two trees": {"n_trees": 2, "policy": "random"},
+    "two trees, shared": {"n_trees": 2, "policy": "random", "weights": "shared", "memory_mb": 0.1},
     "shared, undone": {"weights": "shared", "memory_mb": 0.05, "solver": "sgd", "loss": "squared_hinge"},
 }
 
