@@ -52,7 +52,6 @@ def fail_at_every_allocation(make: Callable[[], Any], call: Callable[[Any], Any]
 
     The last one yielded is one in which none failed. `call` may raise `MemoryError`, and nothing else.
     """
-    from labeltree import _native
 
     # nanobind ends the process if its table of living objects cannot grow. The table never shrinks: it gets room now.
     objects = [_native.Progress() for _ in range(20_000)]
@@ -60,9 +59,6 @@ def fail_at_every_allocation(make: Callable[[], Any], call: Callable[[Any], Any]
     library = ctypes.CDLL(os.environ["FAILING_MEMORY"])
     library.fail_allocation.restype = ctypes.c_int64
     library.fail_allocation.argtypes = [ctypes.c_int64]
-    # nanobind keeps all living objects in a table, and ends the process if that cannot grow: let it grow now.
-    objects = [_native.Progress() for _ in range(10_000)]
-    del objects
     subject = make()
     library.fail_allocation(2**62)
     call(subject)

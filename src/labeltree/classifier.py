@@ -329,12 +329,9 @@ class LabelTreeClassifier(LabelTreeEstimator):
             raise ValueError(
                 "memory_gb limits the training of linear classifiers only: leave out memory_gb, or node_estimator"
             )
-        if self.memory_gb is not None and any(
-            recipe.tree == "learned" for recipe in TreeRecipe.of(self).for_each(self.n_trees)
-        ):
-            raise ValueError(
-                "memory_gb does not limit the learning of a tree: leave out memory_gb, or tree='learned'"
-            )
+        learned = any(recipe.tree == "learned" for recipe in TreeRecipe.of(self).for_each(self.n_trees))
+        if self.memory_gb is not None and learned:
+            raise ValueError("memory_gb does not limit learned trees: leave out memory_gb, or tree='learned'")
         if self.checkpoint is not None and self.node_estimator is not None:
             raise ValueError(
                 "checkpoint keeps linear node classifiers only: leave out checkpoint, or node_estimator"
