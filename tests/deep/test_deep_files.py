@@ -110,7 +110,7 @@ def test_a_mix_with_a_linear_model_is_saved(trained, method, tmp_path):
     mixed.save(tmp_path / "mix")
     same(answers(mixed), answers(load(tmp_path / "mix", verify=True)))
     info = read_info(tmp_path / "mix")
-    assert (info.format_version, info.runtime) == (11, "torch")
+    assert (info.format_version, info.runtime) == (13, "torch")
 
 
 @each
