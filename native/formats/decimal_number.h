@@ -2,8 +2,8 @@
 #pragma once
 
 #include <bit>
-#include <cfloat>
 #include <cstdint>
+#include <limits>
 
 namespace labeltree {
 
@@ -40,7 +40,7 @@ inline const char* parse_decimal(const char* p, float& value) {
   // lies exactly between two floats (29 bits are dropped): only the number itself then says which is nearer.
   const double quotient = static_cast<double>(digits) / kPowersOfTen[n_decimals];
   const bool halfway = (std::bit_cast<uint64_t>(quotient) & 0x1fffffff) == 0x10000000;
-  if (halfway || (quotient < FLT_MIN && digits != 0)) [[unlikely]]
+  if (halfway || (quotient < std::numeric_limits<float>::min() && digits != 0)) [[unlikely]]
     return parse_long_decimal(begin, value);
   value = static_cast<float>(negative ? -quotient : quotient);
   return p;
