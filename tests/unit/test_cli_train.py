@@ -244,7 +244,7 @@ def test_a_list_of_trees_says_how_many(data: Path, tmp_path: Path) -> None:
     )
     assert report["parameters"]["n_trees"] == 2
     wrong = run(
-        "train", data, "--model", tmp_path / "n", "--tree", "flat,huffman", "--n-trees", 3, exit_code=1
+        "train", data, "--model", tmp_path / "n", "--tree", "flat,huffman", "--n-trees", 3, exit_code=2
     )
     assert "expected n_trees = 3 trees, got 2" in wrong.output
 
