@@ -38,7 +38,7 @@ from labeltree.model_file import lock
 from labeltree.training import block_tasks, division, linear_learner, memory_plan
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
-from labeltree.trees import kmeans_tasks
+from labeltree.trees import kmeans_tasks, label_vectors
 
 pytestmark = pytest.mark.native
 
@@ -90,6 +90,27 @@ def test_a_memory_limit_does_not_change_the_model(variant: str, data: tuple[Any,
     assert np.array_equal(
         whole.predict_topk(rows, 3).probabilities, limited.predict_topk(rows, 3).probabilities
     )
+
+
+@pytest.mark.parametrize("is_divided", [False, True])
+def test_trees_share_their_label_vectors(
+    is_divided: bool, data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    compute = label_vectors.vectors_in_range
+
+    def counted(examples: Any, kind: str, *others: Any) -> Any:
+        asked.append(kind)
+        return compute(examples, kind, *others)
+
+    monkeypatch.setattr(label_vectors, "vectors_in_range", counted)
+    limit = {"memory_gb": enough_gb()} if is_divided else {}
+    one = LabelTreeClassifier(**SHAPE, **limit).fit(*data)
+    of_one = len(asked)
+    three = LabelTreeClassifier(**SHAPE, **limit, n_trees=3).fit(*data)
+    assert len(asked) == 2 * of_one > 0
+    assert three.trees_[0] == one.trees_[0]
+    assert len({tree.to_json() for tree in three.trees_}) == 3
 
 
 @pytest.mark.parametrize("form", ["dense", "pair", "float64"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from labeltree import _native
 from labeltree.engines import Task
@@ -32,6 +32,8 @@ class Run:
         Duration of each step that does not count as clustering or training.
     workplace : Workplace
         Runs tasks, and keeps what they have finished.
+    label_vectors : dict, optional
+        Computed label vectors, for all trees of the same examples; None if they are not kept for another tree.
     """
 
     n_threads: int
@@ -39,6 +41,7 @@ class Run:
     prefix: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     workplace: Workplace = field(default_factory=Workplace)
+    label_vectors: dict[Any, Any] | None = None
 
     @property
     def task_threads(self) -> int:

@@ -72,25 +72,36 @@ class TreePlan:
         for recipe in self.recipes:
             recipe.check(n_labels)
         nodes, reports, seconds = [], [], {"clustering": 0.0, "training": 0.0}
-        for number, (recipe, seed) in enumerate(zip(self.recipes, self.seeds, strict=True), 1):
-            tree_run = replace(
+        runs = [
+            replace(
                 run,
                 prefix=f"tree {number} of {n_trees}: " if n_trees > 1 else "",
                 seconds={},
                 workplace=run.workplace.inside(f"tree-{number}"),
             )
+            for number in range(1, n_trees + 1)
+        ]
+        started = time.perf_counter()
+        trees = self._grow(examples, runs)
+        seconds["clustering"] = time.perf_counter() - started
+        for tree, seed, tree_run in zip(trees, self.seeds, runs, strict=True):
             started = time.perf_counter()
-            tree = recipe.grow(examples, seed, tree_run)
-            built = time.perf_counter()
             trained, report = self.learner.train(tree, examples, seed, tree_run)
             nodes.append(trained)
             reports.append(report)
             seconds |= tree_run.seconds
-            seconds["clustering"] += built - started
-            seconds["training"] += time.perf_counter() - built - sum(tree_run.seconds.values())
+            seconds["training"] += time.perf_counter() - started - sum(tree_run.seconds.values())
         forest, reader = self.make_forest(nodes, examples)
         warnings = self.learner.warnings(nodes, reports)
         return Trained(forest, reports, seconds, self.learner.facts(), warnings, reader)
+
+    def _grow(self, examples: Examples, runs: Sequence[Run]) -> list[LabelTree]:
+        """Build all trees before the first is trained: they share label vectors, which training has no room for."""
+        vectors: dict[Any, Any] = {}
+        return [
+            recipe.grow(examples, seed, replace(run, label_vectors=vectors))
+            for recipe, seed, run in zip(self.recipes, self.seeds, runs, strict=True)
+        ]
 
     def make_forest(self, nodes: list[Any], examples: Examples) -> tuple[Forest, Reader | None]:
         """Return the forest of trained nodes, and its reader unless `FeatureReader` reads X for it."""

@@ -37,9 +37,18 @@ def check_label_vectors(label_vectors: Any, n_labels: int) -> None:
 
 def make_label_vectors(label_vectors: Any, prune: float, examples: Examples, run: Run) -> SharedFeatures:
     """Return label vectors of unit length, for tasks; computed vectors drop entries below `prune`."""
-    workplace, n_labels = run.workplace, examples.labels.n_labels
     if not isinstance(label_vectors, str):
-        return share_features(given_vectors(label_vectors), "label-vectors", workplace)
+        return share_features(given_vectors(label_vectors), "label-vectors", run.workplace)
+    kept = {} if run.label_vectors is None else run.label_vectors
+    how = (label_vectors, prune)
+    if how not in kept:
+        kept[how] = _computed_vectors(label_vectors, prune, examples, run)
+    vectors: SharedFeatures = kept[how]
+    return vectors
+
+
+def _computed_vectors(label_vectors: str, prune: float, examples: Examples, run: Run) -> SharedFeatures:
+    workplace, n_labels = run.workplace, examples.labels.n_labels
     shared = share_examples(examples, workplace)
     tasks = [
         Task(
