@@ -159,3 +159,16 @@ def test_freed_memory_is_given_back_before_each_step(
     memory_plan.give_back_freed_memory()
     monkeypatch.setattr(memory_plan.ctypes, "CDLL", lambda name: object())
     memory_plan.give_back_freed_memory()  # where there is no such function
+
+
+def test_a_directory_of_temporary_files_that_cannot_be_used_is_told(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "typo"))
+    with pytest.warns(
+        UserWarning, match=rf"TMPDIR is .*typo, which is not .*: the parts .* go to {scratch}$"
+    ):
+        model.fit(*rows_in_parts)
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    model.fit(*rows_in_parts)
