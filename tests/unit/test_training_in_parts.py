@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import re
+import shutil
 import signal
 import threading
 from itertools import pairwise
@@ -28,8 +29,10 @@ from tests.training_parts import (
 import labeltree
 from labeltree import LabelTreeClassifier
 from labeltree.data import Store, StoreWriter
+from labeltree.engines import InProcess, ProcessPool
 from labeltree.engines.schedule import Schedule
 from labeltree.engines.worker_process import WorkerProcess
+from labeltree.errors import LabelTreeError
 from labeltree.model_file import lock
 from labeltree.training import block_tasks, division, linear_learner, memory_plan
 from labeltree.training.array_folder import ArrayWriter, map_arrays
@@ -370,3 +373,48 @@ def test_workers_that_are_killed_at_random_moments(
     assert are_same(LabelTreeClassifier(**SHAPE).fit(*rows_in_parts), model)
     assert len(killers) == 5
     assert n_lost > 0
+
+
+def test_a_worker_does_not_take_old_files_for_new_ones(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path
+) -> None:
+    """Other examples of the same shape, in files of the same names, are trained by the same worker."""
+    X, y = rows_in_parts
+    other = X.tocsc()[:, ::-1].tocsr().sorted_indices()
+    with labeltree.engine("pool", n_workers=1):
+        for rows in (X, other):
+            model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(rows, y)
+            shutil.rmtree(tmp_path / "run")
+            with StoreWriter(tmp_path / "store", n_labels=N_LABELS, overwrite=True) as writer:
+                writer.append(rows, y)
+            stored = LabelTreeClassifier(**SHAPE).fit(Store(tmp_path / "store"))
+            expected = LabelTreeClassifier(**SHAPE)
+            with labeltree.engine(InProcess()):
+                expected.fit(rows, y)
+            assert are_same(expected, model)
+            assert are_same(expected, stored)
+
+
+def test_a_store_that_is_replaced_while_it_is_trained_on(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows_in_parts
+    for name, rows in (("store", X), ("other", X[::-1])):
+        with StoreWriter(tmp_path / name, n_labels=N_LABELS) as writer:
+            writer.append(rows, y)
+    store = Store(tmp_path / "store")
+    publish = ProcessPool.publish
+
+    def published(pool: ProcessPool, directory: Path) -> Any:
+        place = publish(pool, directory)
+        if directory == store.directory:
+            shutil.rmtree(directory)
+            shutil.copytree(tmp_path / "other", directory)
+        return place
+
+    monkeypatch.setattr(ProcessPool, "publish", published)
+    with (
+        labeltree.engine("pool", n_workers=1),
+        pytest.raises(LabelTreeError, match=r"store.* was changed while tasks needed it: run them again"),
+    ):
+        LabelTreeClassifier(**SHAPE).fit(store)
