@@ -246,7 +246,7 @@ def test_a_list_of_trees_says_how_many(data: Path, tmp_path: Path) -> None:
     wrong = run(
         "train", data, "--model", tmp_path / "n", "--tree", "flat,huffman", "--n-trees", 3, exit_code=2
     )
-    assert "expected n_trees = 3 trees, got 2" in wrong.output
+    assert "expected --n-trees 3 trees, got 2" in wrong.output
 
 
 def test_the_tree_of_a_preset_and_the_c_of_a_solver_are_told(data: Path, tmp_path: Path) -> None:
