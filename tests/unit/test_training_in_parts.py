@@ -75,7 +75,7 @@ def test_a_memory_limit_does_not_change_the_model(
 
 @pytest.mark.parametrize("is_divided", [False, True])
 def test_trees_share_their_label_vectors(
-    is_divided: bool, data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+    is_divided: bool, rows_in_parts: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     compute = label_vectors.vectors_in_range
@@ -86,9 +86,9 @@ def test_trees_share_their_label_vectors(
 
     monkeypatch.setattr(label_vectors, "vectors_in_range", counted)
     limit = {"memory_gb": enough_gb()} if is_divided else {}
-    one = LabelTreeClassifier(**SHAPE, **limit).fit(*data)
+    one = LabelTreeClassifier(**SHAPE, **limit).fit(*rows_in_parts)
     of_one = len(asked)
-    three = LabelTreeClassifier(**SHAPE, **limit, n_trees=3).fit(*data)
+    three = LabelTreeClassifier(**SHAPE, **limit, n_trees=3).fit(*rows_in_parts)
     assert len(asked) == 2 * of_one > 0
     assert three.trees_[0] == one.trees_[0]
     assert len({tree.to_json() for tree in three.trees_}) == 3
