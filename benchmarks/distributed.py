@@ -1,14 +1,10 @@
 """Training on one machine, on a local pool and on Ray, with the same cores: time, memory, bytes moved, equal models.
 
 python -m benchmarks.distributed --labels 670000 --workers 1 2 4
-python -m benchmarks.distributed --labels 100000 --engines pool ray --workers 2 --kills 20 --finer 20
 
 Each training runs in a fresh process, on a synthetic store that is made on first use. The time does not count the start
 of workers and of the cluster. CPU time is that of the program and the workers; that of the services of a local cluster,
-which run whether there is work or not, is told separately. `--kills` kills random workers, and the driver now and then,
-while the training runs: it resumes from a checkpoint, and must end with the same model as a training without an engine.
-That one runs first, and its duration sets the pace: the kills are spread over that time. A training that loses work
-takes longer than that.
+which run whether there is work or not, is told separately. `benchmarks.kills` kills processes of such trainings.
 """
 
 from __future__ import annotations
@@ -17,11 +13,8 @@ import argparse
 import contextlib
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,10 +38,6 @@ COLUMNS = (
     "tasks",
     "model",
 )
-#: The time between two kills, at least and at most, as a share of its mean.
-BETWEEN_KILLS = (0.5, 1.5)
-#: The driver is killed instead of a worker every fifth time.
-DRIVER_EVERY = 5
 #: Attempts to start a cluster.
 STARTS = 5
 
@@ -59,8 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(json.dumps(train(json.loads(options.one))))
         return 0
     store = synthetic_store(options.labels, options.rows)
-    if options.kills and "here" not in options.engines:
-        options.engines.insert(0, "here")
     rows: list[dict[str, Any]] = []
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
     for repetition in range(options.repeat):
@@ -74,10 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     "settings": options.settings,
                     "finer": options.finer,
                 }
-                if not here or not options.kills:
-                    found = measured(job)
-                else:
-                    found = killed_again_and_again(job, options.kills, here["seconds"] / options.kills)
+                found = measured(job)
                 here = found if engine == "here" else here
                 rows.append({**job, "repetition": repetition, **found})
                 print(table_row(rows[-1], here), flush=True)
@@ -106,12 +90,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=float,
         default=1.0,
         help="make tasks this many times smaller, so that few labels have as many tasks as many labels have",
-    )
-    parser.add_argument(
-        "--kills",
-        type=int,
-        default=0,
-        help="kill workers and drivers this often in a training of an engine",
     )
     parser.add_argument("--json", type=Path, default=CACHE / "distributed.json")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -147,78 +125,6 @@ def measured(job: dict[str, Any]) -> dict[str, Any]:
     done = subprocess.run(command_of(job), stdout=subprocess.PIPE, text=True, check=True)
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
-
-
-def killed_again_and_again(job: dict[str, Any], n_kills: int, mean_seconds: float) -> dict[str, Any]:
-    """Train with a checkpoint while processes are killed; a killed driver is started again.
-
-    The time counts all drivers, and the kills are told with the number of finished parts that each driver found.
-    """
-    rng, kills = random.Random(0), {"driver": 0, "worker": 0}
-    found_parts: list[int] = []
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        # A task may lose its worker every time.
-        job = {**job, "checkpoint": str(Path(folder) / "run"), "max_retries": n_kills}
-        while True:
-            found_parts.append(_n_parts(folder))
-            process = subprocess.Popen(
-                command_of(job), stdout=subprocess.PIPE, text=True, start_new_session=True
-            )
-            try:
-                while not _has_ended(process, rng.uniform(*BETWEEN_KILLS) * mean_seconds):
-                    n_done = sum(kills.values())
-                    is_driver = n_done % DRIVER_EVERY == DRIVER_EVERY - 1
-                    if n_done == n_kills or (is_driver and _n_parts(folder) == found_parts[-1]):
-                        continue  # a driver has to finish something before it is killed
-                    victim = process.pid if is_driver else _worker(process.pid, rng)
-                    if victim is not None:
-                        kills["driver" if victim == process.pid else "worker"] += 1
-                        os.kill(victim, signal.SIGKILL)
-            finally:
-                _end_group(process)
-            if process.returncode == 0:
-                assert process.stdout is not None
-                figures: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
-                seconds = time.perf_counter() - started
-                parts = f"drivers found {found_parts} finished parts, of {_n_parts(folder)}"
-                print(f"{job['engine']}: killed {kills}; {parts}", file=sys.stderr, flush=True)
-                return {**figures, "seconds": seconds, "kills": kills, "found_parts": found_parts}
-            if process.returncode != -signal.SIGKILL:
-                raise SystemExit(f"the training failed with exit code {process.returncode}")
-
-
-def _n_parts(folder: str) -> int:
-    """Return the number of finished parts in checkpoints below a folder."""
-    return len(list(Path(folder).rglob("chunk-*.safetensors")))
-
-
-def _has_ended(process: subprocess.Popen[str], seconds: float) -> bool:
-    """Wait for the end of a process, and return whether it came."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-    return process.returncode is not None
-
-
-def _worker(driver: int, rng: random.Random) -> int | None:
-    """Return one of the workers of a driver, if there are any."""
-    workers = [process for process in process_tree(driver)[1:] if _is_worker(process)]
-    return rng.choice(workers) if workers else None
-
-
-def _is_worker(process: int) -> bool:
-    try:
-        command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
-    except OSError:
-        return False
-    # A node of Ray does not survive its agents, and a local cluster has one node.
-    return b"labeltree.engines" in command or (b"ray::" in command and b"Agent" not in command)
-
-
-def _end_group(process: subprocess.Popen[str]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def train(job: dict[str, Any]) -> dict[str, Any]:
@@ -305,6 +211,15 @@ def _record_tasks(engine: Any, done: list[dict[str, Any]]) -> None:
     object.__setattr__(engine, "run", recorded)
 
 
+def is_worker(process: int) -> bool:
+    try:
+        command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
+    except OSError:
+        return False
+    # A node of Ray does not survive its agents, and a local cluster has one node.
+    return b"labeltree.engines" in command or (b"ray::" in command and b"Agent" not in command)
+
+
 def _cpu_seconds(engine: Any) -> float:
     """Return the CPU time of the workers of a pool so far."""
     return cpu_seconds(engine.pids() if hasattr(engine, "pids") else ())
@@ -313,7 +228,7 @@ def _cpu_seconds(engine: Any) -> float:
 def _cpu_of_all() -> tuple[float, float]:
     """Return the CPU time so far of this process and its workers, and of the services of a local cluster."""
     processes = process_tree(os.getpid())
-    working = [process for process in processes if process == os.getpid() or _is_worker(process)]
+    working = [process for process in processes if process == os.getpid() or is_worker(process)]
     return cpu_seconds(working), cpu_seconds(set(processes) - set(working))
 
 

@@ -13,6 +13,7 @@ import hashlib
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,17 +127,15 @@ def train(path: Path, limit: float | None, threads: int) -> dict[str, Any]:
 
 
 def model_hash(model: Any) -> str:
-    """Return a hash of the trees and weights of a model, to see whether two are equal bit for bit."""
+    """Return a hash of the saved files of a model, to see whether two are equal byte for byte."""
     digest = hashlib.sha256()
-    for weights in model.weights_:
-        arrays = {
-            "child_begin": weights.tree.child_begin,
-            "label": weights.tree.label,
-            **dict(sorted(weights.arrays.items())),
-        }
-        for name, array in arrays.items():
-            digest.update(name.encode())
-            digest.update(memoryview(array).cast("B") if array.size else b"")
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        for path in sorted((Path(folder) / "model").iterdir()):
+            digest.update(path.name.encode())
+            with path.open("rb") as file:
+                for piece in iter(lambda: file.read(1 << 20), b""):
+                    digest.update(piece)
     return digest.hexdigest()
 
 

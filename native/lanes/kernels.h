@@ -70,9 +70,10 @@ struct DescentPass {
 };
 
 // One pass of dual coordinate descent over some rows for one problem whose classes are the lanes, in chunks
-// of `lanes`: chunk c has the weights from weights + c * chunk_size on, and alpha[(c * n_rows + i) * lanes]
-// on for row i. Row i is of class share_class[k] to the part share[k], for k from share_begin[i] up to
-// share_begin[i + 1], which sum to 1; alpha is the cost times the difference of that and the probability.
+// of `lanes`, which is kMaxLanes if there are several: chunk c has the weights from weights + c * chunk_size
+// on, and alpha[(c * n_rows + i) * lanes] on for row i. Row i is of class share_class[k] to the part
+// share[k], for k from share_begin[i] up to share_begin[i + 1], which sum to 1; alpha is the cost times the
+// difference of that and the probability.
 struct SoftmaxPass {
   LocalRows rows;
   int64_t n_rows;

@@ -207,9 +207,8 @@ void softmax_pass(SoftmaxPass& pass) {
 }
 
 void softmax_pass(int lanes, SoftmaxPass& pass) {
-  with_lanes(lanes, [&](auto n) {
-    pass.n_chunks == 1 ? softmax_pass<n(), true>(pass) : softmax_pass<n(), false>(pass);
-  });
+  if (pass.n_chunks > 1) return softmax_pass<kMaxLanes, false>(pass);
+  with_lanes(lanes, [&](auto n) { softmax_pass<n(), true>(pass); });
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "core/interruption.h"
 #include "core/thread_team.h"
-#include "online/tree_values.h"
+#include "online/subtree_values.h"
 #include "search/forest_answers.h"
 
 namespace labeltree {

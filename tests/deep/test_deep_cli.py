@@ -121,7 +121,7 @@ def test_names_of_labels(data: Path, tiny_encoder: Path, tmp_path: Path) -> None
         (["--method", "encoder"], "--encoder: expected the directory of a pretrained encoder"),
         (["--method", "encoder", "--encoder", "no/such/directory"], "'no/such/directory' does not exist"),
         (["--method", "encoder", "--encoder", "{data}"], "is a file"),
-        (["--method", "attentionxml", "--device", "cuda:99"], "device='cuda:99' asks for a GPU"),
+        (["--method", "attentionxml", "--device", "cuda:99"], "--device cuda:99 asks for a GPU"),
         (["--method", "attentionxml", "--device", "tpu"], "the parameter 'device' must be 'auto'"),
     ],
 )

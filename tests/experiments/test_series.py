@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from experiments.runner import command_line, data, run, series, store
+from experiments.runner import command_line, data, run, series, store, trial
 from experiments.runner.figures import COSTS, DECISION_QUALITIES, PROCESSOR_COSTS
 from experiments.runner.run import Run, runs_of
 from experiments.runner.sample_weights import SAMPLE_WEIGHTS
@@ -42,6 +42,18 @@ def folder(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "FOLDER", tmp_path / "build")
     run._contents.cache_clear()
     return tmp_path
+
+
+@pytest.fixture
+def figures_of(folder, monkeypatch, capsys):
+    """The figures of a run of ours, by the program of its process, which runs in this one."""
+
+    def figures_of(run):
+        monkeypatch.setattr("sys.argv", ["trial", json.dumps(run.as_json()), str(folder / "model")])
+        trial.main()
+        return json.loads(capsys.readouterr().out)
+
+    return figures_of
 
 
 def a_run(folder, **others):
@@ -145,10 +157,10 @@ def test_a_run_trains_and_measures_in_a_process_of_its_own(folder):
 
 
 @pytest.mark.parametrize("system", [TREES, SOFTMAX])
-def test_a_run_may_be_of_another_class_and_with_weights(folder, system):
+def test_a_run_may_be_of_another_class_and_with_weights(folder, figures_of, system):
     parameters = Row("a", system=system).all_parameters()
     plain, weighted = (
-        series.execute(a_run(folder, system=system, parameters=parameters, sample_weight=weight), 60)
+        figures_of(a_run(folder, system=system, parameters=parameters, sample_weight=weight))
         for weight in (None, "1/labels, mean 1")
     )
     assert set(plain) == set(weighted) == set(FIGURES)
@@ -162,8 +174,8 @@ def test_weights_share_a_row_among_its_labels():
 
 
 @pytest.mark.parametrize("decide", [{"metric": "hamming"}, {"metric": "micro_f1", "method": "ofo"}])
-def test_a_run_may_decide_for_a_metric(folder, decide):
-    figures = series.execute(a_run(folder, decide=decide), 60)
+def test_a_run_may_decide_for_a_metric(folder, figures_of, decide):
+    figures = figures_of(a_run(folder, decide=decide))
     assert set(figures) == {*DECISION_QUALITIES, *COSTS, *PROCESSOR_COSTS}
     assert 0 < figures["micro-F1"] < 1
     # A label in three is there: more wrong than that in six, and thresholds would not help.

@@ -58,38 +58,38 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("workers", "arguments"),
     [
-        ("numbers", "test.store", "--search", "beam", "--beam", 1),
-        ("numbers", "test.txt", "--label-weight", "propensity"),
-        ("decided", "test.txt", "--filter-labels", "pairs.txt"),
-        ("texts", "test.jsonl"),
+        (2, ("numbers", "test.store", "--search", "beam", "--beam", 1)),
+        (1, ("numbers", "test.txt", "--label-weight", "propensity")),
+        (1, ("decided", "test.txt", "--filter-labels", "pairs.txt")),
+        (1, ("texts", "test.jsonl")),
     ],
 )
 def test_evaluate(
-    arguments: tuple[Any, ...], folder: Path, tasks: list[str], monkeypatch: pytest.MonkeyPatch
+    workers: int, arguments: tuple[Any, ...], folder: Path, tasks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     expected = run_json("evaluate", *arguments)
     assert tasks == []
-    found = run_json("evaluate", *arguments, "--workers", 2)
+    found = run_json("evaluate", *arguments, "--workers", workers)
     assert without_times(found) == without_times(expected)
     assert len(tasks) >= 2 * 9
-    assert found["threads"] % 2 == 0
+    assert found["threads"] % workers == 0
     assert found["peak_memory_bytes"] is None
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("workers", "arguments"),
     [
-        ("numbers", "test.txt", "--output-format", "xmlc", "--search", "beam", "--beam", 1),
-        ("decided", "test.store"),
-        ("texts", "test.jsonl", "-k", 2, "--id", "text", "--json"),
-        ("texts", "test.jsonl", "-o", "found.gz"),
+        (2, ("numbers", "test.txt", "--output-format", "xmlc", "--search", "beam", "--beam", 1)),
+        (1, ("decided", "test.store")),
+        (1, ("texts", "test.jsonl", "-k", 2, "--id", "text", "--json")),
+        (1, ("texts", "test.jsonl", "-o", "found.gz")),
     ],
 )
 def test_predict(
-    arguments: tuple[Any, ...], folder: Path, tasks: list[str], monkeypatch: pytest.MonkeyPatch
+    workers: int, arguments: tuple[Any, ...], folder: Path, tasks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def predicted(*more: Any) -> bytes:
         printed = run("predict", *arguments, *more).stdout_bytes
@@ -98,7 +98,7 @@ def test_predict(
     monkeypatch.chdir(folder)
     expected = predicted()
     assert tasks == []
-    assert predicted("--workers", 2) == expected
+    assert predicted("--workers", workers) == expected
     assert len(tasks) == 9
 
 

@@ -78,6 +78,16 @@ def test_too_few_names(folder: Path, tmp_path: Path) -> None:
         assert "got 2" in result.stderr
 
 
+def test_ctrl_c_while_a_library_is_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> Any:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("labeltree.model_file.loading.load", interrupted)
+    monkeypatch.setattr("labeltree.model_file.load", interrupted)
+    result = run("predict", folder / "model", folder / "train.txt", exit_code=130)
+    assert result.stderr == "labeltree: interrupted\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
 @pytest.mark.parametrize(
     ("phase", "parameters"), [(b"trying C", []), (b"training", ["--C", 1, "--link", "exp4"])]

@@ -296,7 +296,7 @@ def test_a_mix_is_asked_as_all_others(data: Path, tmp_path: Path) -> None:
     error = run("predict", path, data, "--beam", 3, exit_code=2).stderr
     assert "has no such parameter" in in_words(error)
     assert "has no label tree" in in_words(run("info", path, "--tree", exit_code=2).stderr)
-    assert "n_jobs must not be 0" in in_words(run("predict", path, data, "--n-jobs", 0, exit_code=2).stderr)
+    assert "--n-jobs must not be 0" in in_words(run("predict", path, data, "--n-jobs", 0, exit_code=2).stderr)
     error = run("convert", path, tmp_path / "small", "--weights", "int8", exit_code=1).stderr
     assert "is a MixedModel, whose weights have one type only" in in_words(error)
     assert not (tmp_path / "small").exists()

@@ -228,7 +228,7 @@ def test_trees_can_be_weighed(
     report = run_json("evaluate", tmp_path / "model", folder / "test.txt", *options)
     assert report["metrics"]["nDCG@5"] == pytest.approx(metrics.ndcg_at_k(y, found.labels, k=5))
     wrong = run("evaluate", tmp_path / "model", folder / "test.txt", "--tree-weight", 1, exit_code=2)
-    assert "tree_weight must be 2 finite numbers" in " ".join(wrong.stderr.split())
+    assert "--tree-weight must be 2 finite numbers" in " ".join(wrong.stderr.split())
 
 
 class TestPipes:

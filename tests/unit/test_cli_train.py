@@ -246,7 +246,7 @@ def test_a_list_of_trees_says_how_many(data: Path, tmp_path: Path) -> None:
     wrong = run(
         "train", data, "--model", tmp_path / "n", "--tree", "flat,huffman", "--n-trees", 3, exit_code=2
     )
-    assert "expected n_trees = 3 trees, got 2" in wrong.output
+    assert "expected --n-trees 3 trees, got 2" in wrong.output
 
 
 def test_the_tree_of_a_preset_and_the_c_of_a_solver_are_told(data: Path, tmp_path: Path) -> None:
@@ -311,6 +311,16 @@ class TestReplacing:
         run("learn", data, "--model", tmp_path / "model")
         result = run("train", "no-such-file.txt", "--model", tmp_path / "model", exit_code=1)
         assert "add --overwrite" in result.stderr
+
+    def test_a_directory_that_cannot_be_written_to(
+        self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "file").touch()
+        below = run("train", "no-such-file.txt", "--model", tmp_path / "file" / "model", exit_code=1)
+        monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+        beside = run("train", "no-such-file.txt", "--model", tmp_path / "new" / "model", exit_code=1)
+        for result, place in ((below, tmp_path / "file"), (beside, tmp_path)):
+            assert f"a model cannot be saved there, because {place} cannot be written to" in result.stderr
 
 
 def test_limits_checkpoints_and_workers_do_not_change_the_model(data: Path, tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.golden.make import GOLDEN, decided_cases, features, rows_of
+from tests.golden.decided_models import decided_cases
+from tests.golden.label_trees import features
+from tests.golden.make import GOLDEN
+from tests.golden.online_trees import rows_of
 from tests.noisy_models import MODELS, TRAINED, VALID, as_lists, batch_model, online_model
 
 from labeltree.errors import ModelFileError

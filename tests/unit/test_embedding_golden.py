@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.command_line import run, run_json
-from tests.golden.make import GOLDEN, vector_cases, vector_tagger_cases
+from tests.golden.make import GOLDEN
+from tests.golden.taggers import vector_tagger_cases
+from tests.golden.word_vectors import vector_cases
 
 from labeltree.model_file import load, read_info
 

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.documents import documents
-from tests.golden.make import GOLDEN, example_cases
+from tests.golden.example_trees import example_cases
+from tests.golden.make import GOLDEN
 from tests.small_models import small_data
 from tests.unit.test_model_file_fuzz import (
     Model,

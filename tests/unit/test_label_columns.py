@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tests.reference.reranking import label_score
 
 from labeltree import ModelFileError, _native
+from labeltree.model import label_classifiers
 from labeltree.model.label_classifiers import LabelClassifiers
 
 MAP = {"slope": np.ones(1, dtype=np.float32), "intercept": np.zeros(1, dtype=np.float32)}
@@ -140,6 +142,47 @@ def test_smaller_weights_score_nearly_the_same(name: str, tolerance: float, n_de
     assert difference.max() <= tolerance * largest * np.sqrt(50)  # rows have unit length
     again = small.with_weight_type("float32").with_weight_type(name)
     assert all(np.array_equal(again.arrays[key], values) for key, values in small.arrays.items())
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
+def test_int8_weights_are_steps_of_their_label(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_classifiers, "CHUNK", chunk)
+    wide = random_classifiers(9, 40, 0.2, np.random.default_rng(3), n_dense=5)
+    begin = wide.arrays["begin"].copy()
+    begin[3] = begin[4]  # a label without weights between others
+    wide.arrays["begin"] = begin
+    small = wide.with_weight_type("int8").arrays
+    for label in range(9):
+        parts = {
+            ("weight", "scale"): slice(begin[label], begin[label + 1]),
+            ("dense", "dense_scale"): slice(5 * label, 5 * label + 5),
+        }
+        for (weight, scale), part in parts.items():
+            values = wide.arrays[weight][part]
+            step = max(np.abs(values).max(initial=0) / np.float32(127), np.finfo(np.float32).tiny)
+            assert small[scale][label] == step
+            np.testing.assert_array_equal(small[weight][part], np.rint(values / step).astype(np.int8))
+    assert wide.with_weight_type("int8").with_weight_type("float32").weight_type == "float32"
+
+
+def test_rounding_needs_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_classifiers, "CHUNK", 1 << 12)
+    n_weights = 1_000_000
+    arrays = {
+        "begin": np.linspace(0, n_weights, 1001).astype(np.int64),
+        "feature": np.zeros(n_weights, np.int32),
+        "weight": np.linspace(-1, 1, n_weights, dtype=np.float32),
+        "bias": np.zeros(1000, np.float32),
+    }
+    rounded = np.empty(n_weights, np.int8)
+    tracemalloc.start()
+    try:
+        small = LabelClassifiers(arrays, MAP).with_weight_type("int8", lambda *_: rounded)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert small.arrays["weight"] is rounded
+    assert most < n_weights / 2
 
 
 def test_weights_that_int8_cannot_hold_are_refused() -> None:

@@ -175,8 +175,11 @@ def test_a_full_disk_leaves_the_old_model(old, new, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("labeltree.model_file.directory.write_tensors", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(
+        OSError, match="No space left on device for the model: nothing was replaced; make room"
+    ) as raised:
         new.save(tmp_path)
+    assert (raised.value.errno, raised.value.filename) == (28, str(tmp_path))
     assert sorted(tmp_path.iterdir()) == before
     assert is_model(tmp_path, old)
 

@@ -371,14 +371,15 @@ def test_trees_that_would_be_the_same_are_refused() -> None:
     tree, *others = given_trees(X, y)
     for policy in ("complete", "best_fit"):
         with pytest.raises(
-            ValueError, match=f"the policy '{policy}' puts every label at the same place.*policy='random'"
+            ValueError,
+            match=f"n_trees=3, policy='{policy}' puts every label at the same place.*policy='random'",
         ):
             ensemble(policy=policy).partial_fit(X, y)
     with pytest.raises(ValueError, match="policy 'fixed' adds no labels"):
         ensemble(policy="fixed").partial_fit(X, y)
     for trees, got in ((tree, "1 tree"), ([tree, *others, tree], "4 trees")):
         with pytest.raises(
-            ValueError, match=f"n_trees=3 needs a given tree for each tree.*got {got}: pass tree="
+            ValueError, match=f"n_trees=3 needs a given tree for each tree.*got {got}: give 3 different"
         ):
             ensemble(tree=trees).partial_fit(X, y)
     with pytest.raises(ValueError, match="the given tree number 2 is the same as an earlier one"):

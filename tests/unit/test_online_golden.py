@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.golden.make import (
-    GOLDEN,
+from tests.golden.make import GOLDEN
+from tests.golden.online_trees import (
     given_tree_cases,
     later_online_cases,
     online_cases,

@@ -6,13 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from tests.golden.make import (
-    GOLDEN,
-    later_tagger_cases,
-    newest_tagger_cases,
-    tagger_cases,
-    vector_tagger_cases,
-)
+from tests.golden.make import GOLDEN
+from tests.golden.taggers import later_tagger_cases, newest_tagger_cases, tagger_cases, vector_tagger_cases
 
 from labeltree.model_file import read_info
 from labeltree.text import Tagger, allow_import

@@ -6,10 +6,9 @@ import errno
 import os
 import random
 import re
+import shutil
 import signal
-import tempfile
 import threading
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,43 +23,23 @@ from tests.training_parts import (
     N_ROWS,
     SHAPE,
     are_same,
-    divide_finely,
     enough_gb,
-    training_data,
 )
 
 import labeltree
 from labeltree import LabelTreeClassifier
 from labeltree.data import Store, StoreWriter
+from labeltree.engines import InProcess, ProcessPool
 from labeltree.engines.schedule import Schedule
 from labeltree.engines.worker_process import WorkerProcess
+from labeltree.errors import LabelTreeError
 from labeltree.model_file import lock
 from labeltree.training import block_tasks, division, linear_learner, memory_plan
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
 from labeltree.trees import kmeans_tasks
 
-pytestmark = pytest.mark.native
-
-
-@pytest.fixture(autouse=True)
-def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    divide_finely(monkeypatch)
-
-
-@pytest.fixture
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The directory of temporary files, which must be empty in the end."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert list(folder.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def data() -> tuple[Any, Any]:
-    return training_data()
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("small_tasks")]
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -81,20 +60,24 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_memory_limit_does_not_change_the_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
+def test_a_memory_limit_does_not_change_the_model(
+    variant: str, rows_in_parts: tuple[Any, Any], scratch: Path
+) -> None:
     parameters = {**SHAPE, **VARIANTS[variant]}
-    whole = LabelTreeClassifier(**parameters).fit(*data)
-    limited = LabelTreeClassifier(memory_gb=enough_gb(), n_jobs=2, **parameters).fit(*data)
+    whole = LabelTreeClassifier(**parameters).fit(*rows_in_parts)
+    limited = LabelTreeClassifier(memory_gb=enough_gb(), n_jobs=2, **parameters).fit(*rows_in_parts)
     assert are_same(whole, limited)
-    rows = data[0][:20]
+    rows = rows_in_parts[0][:20]
     assert np.array_equal(
         whole.predict_topk(rows, 3).probabilities, limited.predict_topk(rows, 3).probabilities
     )
 
 
 @pytest.mark.parametrize("form", ["dense", "pair", "float64"])
-def test_every_form_of_x_can_be_trained_in_parts(form: str, data: tuple[Any, Any], scratch: Path) -> None:
-    sparse, y = data
+def test_every_form_of_x_can_be_trained_in_parts(
+    form: str, rows_in_parts: tuple[Any, Any], scratch: Path
+) -> None:
+    sparse, y = rows_in_parts
     dense = np.random.default_rng(0).standard_normal((N_ROWS, 4)).astype(np.float32)
     X: Any = {"dense": sparse[:, :40].toarray(), "pair": (sparse, dense), "float64": sparse.astype(float)}[
         form
@@ -104,7 +87,9 @@ def test_every_form_of_x_can_be_trained_in_parts(form: str, data: tuple[Any, Any
     assert are_same(whole, LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(X, y, weight))
 
 
-def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_was_divided(
+    rows_in_parts: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ranges: list[tuple[int, int]] = []
     train = block_tasks.blocks_in_range
 
@@ -113,7 +98,7 @@ def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch:
         return train(*arguments)
 
     monkeypatch.setattr(block_tasks, "blocks_in_range", watched)
-    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*data)
+    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*rows_in_parts)
     assert len(ranges) > 3
     assert ranges[0][0] == 0
     assert ranges[-1][1] == len(model.tree_.inner_nodes) + 1
@@ -121,9 +106,9 @@ def test_training_was_divided(data: tuple[Any, Any], scratch: Path, monkeypatch:
 
 
 def test_a_trained_model_outlives_its_temporary_files(
-    data: tuple[Any, Any], scratch: Path, tmp_path: Path
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path
 ) -> None:
-    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*data)
+    model = LabelTreeClassifier(memory_gb=enough_gb(), **SHAPE).fit(*rows_in_parts)
     assert list(scratch.iterdir()) == []
     model.save(tmp_path / "model")
     assert are_same(LabelTreeClassifier.load(tmp_path / "model"), model)
@@ -135,9 +120,9 @@ class StoppedError(Exception):
 
 
 def test_a_training_resumes_from_its_finished_parts(
-    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows_in_parts: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    whole = LabelTreeClassifier(**SHAPE).fit(*rows_in_parts)
     computed: list[tuple[int, int]] = []
     train, stop_at = block_tasks.blocks_in_range, [4]
 
@@ -150,20 +135,20 @@ def test_a_training_resumes_from_its_finished_parts(
     monkeypatch.setattr(block_tasks, "blocks_in_range", watched)
     model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE)
     with pytest.raises(StoppedError):
-        model.fit(*data)
+        model.fit(*rows_in_parts)
     assert not hasattr(model, "classes_")
     first, stop_at[0] = list(computed), 10**9
-    model.fit(*data)
+    model.fit(*rows_in_parts)
     assert are_same(whole, model)
     assert len(set(computed)) == len(computed) > len(first)  # nothing was computed twice
 
 
 @pytest.mark.parametrize("n_trees", [1, 2])
 def test_the_choice_of_c_and_the_calibration_are_parts(
-    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_trees: int
+    rows_in_parts: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_trees: int
 ) -> None:
     settings = {**SHAPE, "C": "auto", "n_trees": n_trees}
-    whole = LabelTreeClassifier(**settings).fit(*data)
+    whole = LabelTreeClassifier(**settings).fit(*rows_in_parts)
     assert whole.C_scores_ is not None
 
     def fail(*arguments: Any) -> Any:
@@ -173,12 +158,12 @@ def test_the_choice_of_c_and_the_calibration_are_parts(
     with monkeypatch.context() as patch:
         patch.setattr(block_tasks, "blocks_in_range", fail)
         with pytest.raises(StoppedError):
-            model.fit(*data)
+            model.fit(*rows_in_parts)
     with monkeypatch.context() as patch:
         patch.setattr(linear_learner, "choose_c", fail)
         if n_trees == 1:  # a second tree has maps of its own
             patch.setattr(linear_learner, "level_maps_of_trial", fail)
-        model.fit(*data)
+        model.fit(*rows_in_parts)
     assert are_same(whole, model)
     assert model.C_ == whole.C_
     np.testing.assert_equal(model.C_scores_, whole.C_scores_)
@@ -186,9 +171,9 @@ def test_the_choice_of_c_and_the_calibration_are_parts(
         np.testing.assert_equal(dict(found), dict(expected))
 
 
-def test_a_trial_without_a_result_is_a_part(data: tuple[Any, Any], tmp_path: Path) -> None:
+def test_a_trial_without_a_result_is_a_part(rows_in_parts: tuple[Any, Any], tmp_path: Path) -> None:
     """Too few pairs to choose C or to calibrate by: nothing is kept, and that is known the next time."""
-    X, y = data
+    X, y = rows_in_parts
     once = csr_matrix(([1.0], ([0], [0])), shape=y.shape)
     settings = {**SHAPE, "C": "auto", "frequent_share": 0.0}
     whole = LabelTreeClassifier(**settings).fit(X, once)
@@ -203,7 +188,7 @@ def test_a_trial_without_a_result_is_a_part(data: tuple[Any, Any], tmp_path: Pat
     [("memory_gb", "set TMPDIR to a directory on a larger disk"), ("checkpoint", "train again to resume")],
 )
 def test_a_full_disk_is_named(
-    data: tuple[Any, Any],
+    rows_in_parts: tuple[Any, Any],
     scratch: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -221,18 +206,18 @@ def test_a_full_disk_is_named(
         with pytest.raises(
             OSError, match=f"No space left on device for the parts of a training: .*{advice}"
         ) as raised:
-            model.fit(*data)
+            model.fit(*rows_in_parts)
     expected = scratch if resource == "memory_gb" else tmp_path / "run"
     assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, str(expected))
     assert list(scratch.iterdir()) == []
-    assert are_same(model.fit(*data), LabelTreeClassifier(**SHAPE).fit(*data))
+    assert are_same(model.fit(*rows_in_parts), LabelTreeClassifier(**SHAPE).fit(*rows_in_parts))
 
 
 def test_another_engine_finishes_a_training(
-    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows_in_parts: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = LabelTreeClassifier(**SHAPE).fit(*data)
-    model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data)
+    whole = LabelTreeClassifier(**SHAPE).fit(*rows_in_parts)
+    model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*rows_in_parts)
     assert are_same(whole, model)
 
     def fail(*arguments: Any) -> Any:
@@ -242,11 +227,11 @@ def test_another_engine_finishes_a_training(
     monkeypatch.setattr(kmeans_tasks, "top_of_tree", fail)
     monkeypatch.setattr(kmeans_tasks, "subtrees_in_range", fail)
     with labeltree.engine("pool", n_workers=2):
-        assert are_same(whole, model.fit(*data))  # every part was there
+        assert are_same(whole, model.fit(*rows_in_parts))  # every part was there
 
 
-def test_a_checkpoint_of_another_training_is_refused(data: tuple[Any, Any], tmp_path: Path) -> None:
-    X, y = data
+def test_a_checkpoint_of_another_training_is_refused(rows_in_parts: tuple[Any, Any], tmp_path: Path) -> None:
+    X, y = rows_in_parts
     LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(X, y)
     with pytest.raises(ValueError, match="belongs to another run, with arity=6 instead of 7"):
         LabelTreeClassifier(checkpoint=tmp_path / "run", **{**SHAPE, "arity": 7}).fit(X, y)
@@ -256,64 +241,64 @@ def test_a_checkpoint_of_another_training_is_refused(data: tuple[Any, Any], tmp_
     LabelTreeClassifier(checkpoint=tmp_path / "run", n_jobs=2, beam=3, **SHAPE).fit(X, y)
 
 
-def test_a_checkpoint_names_the_directory_to_choose(data: tuple[Any, Any], tmp_path: Path) -> None:
+def test_a_checkpoint_names_the_directory_to_choose(rows_in_parts: tuple[Any, Any], tmp_path: Path) -> None:
     run, used, file = tmp_path / "run", tmp_path / "used", tmp_path / "file"
-    LabelTreeClassifier(checkpoint=run, **SHAPE).fit(*data)
+    LabelTreeClassifier(checkpoint=run, **SHAPE).fit(*rows_in_parts)
     with pytest.raises(ValueError, match=rf"checkpoint: {re.escape(str(run))} belongs to another run"):
-        LabelTreeClassifier(checkpoint=run, **{**SHAPE, "random_state": 4}).fit(*data)
+        LabelTreeClassifier(checkpoint=run, **{**SHAPE, "random_state": 4}).fit(*rows_in_parts)
     used.mkdir()
     (used / "thesis.txt").touch()
     with pytest.raises(ValueError, match=r"used has files, but no run.json: it is not a checkpoint"):
-        LabelTreeClassifier(checkpoint=used, **SHAPE).fit(*data)
+        LabelTreeClassifier(checkpoint=used, **SHAPE).fit(*rows_in_parts)
     assert [path.name for path in used.iterdir()] == ["thesis.txt"]
     file.touch()
     with pytest.raises(ValueError, match="file is not a directory; choose another name"):
-        LabelTreeClassifier(checkpoint=file, **SHAPE).fit(*data)
+        LabelTreeClassifier(checkpoint=file, **SHAPE).fit(*rows_in_parts)
 
 
 def test_two_trainings_do_not_share_a_checkpoint(
-    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows_in_parts: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lock.ModelLock.__init__, "__defaults__", (0.0,))
     with (
         lock.ModelLock(tmp_path / "run", "trains with this checkpoint"),
         pytest.raises(ValueError, match="trains with this checkpoint; wait until it is done"),
     ):
-        LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data)
+        LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*rows_in_parts)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_limited_training_resumes_when_the_process_has_another_size(
-    data: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows_in_parts: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(division, "ENTRIES_OF_BLOCKS", 1e9)
     monkeypatch.setattr(division, "TASK_BYTES_PER_ENTRY", 10_000)  # the limit decides about the division
     monkeypatch.setattr(memory_plan, "own_memory", lambda: 100_000_000)
-    limited = LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
+    limited = LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*rows_in_parts)
     parts = sorted(path.stat().st_ino for path in tmp_path.rglob("chunk-*"))
     monkeypatch.setattr(memory_plan, "own_memory", lambda: 107_654_321)
     assert are_same(
-        limited, LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*data)
+        limited, LabelTreeClassifier(checkpoint=tmp_path / "run", memory_gb=0.2, **SHAPE).fit(*rows_in_parts)
     )
-    assert are_same(limited, LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*data))
+    assert are_same(limited, LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(*rows_in_parts))
     assert (
         sorted(path.stat().st_ino for path in tmp_path.rglob("chunk-*")) == parts
     )  # nothing was computed again
-    LabelTreeClassifier(checkpoint=tmp_path / "large", **SHAPE).fit(*data)
+    LabelTreeClassifier(checkpoint=tmp_path / "large", **SHAPE).fit(*rows_in_parts)
     with pytest.raises(ValueError, match=r"may use 4.8 GB each, but memory_gb leaves only 0.1 GB now"):
-        LabelTreeClassifier(checkpoint=tmp_path / "large", memory_gb=0.2, **SHAPE).fit(*data)
+        LabelTreeClassifier(checkpoint=tmp_path / "large", memory_gb=0.2, **SHAPE).fit(*rows_in_parts)
 
 
-def test_more_memory_than_there_can_be_is_no_limit(data: tuple[Any, Any], scratch: Path) -> None:
-    whole = LabelTreeClassifier(**SHAPE).fit(*data)
-    assert are_same(whole, LabelTreeClassifier(memory_gb=1e300, **SHAPE).fit(*data))
+def test_more_memory_than_there_can_be_is_no_limit(rows_in_parts: tuple[Any, Any], scratch: Path) -> None:
+    whole = LabelTreeClassifier(**SHAPE).fit(*rows_in_parts)
+    assert are_same(whole, LabelTreeClassifier(memory_gb=1e300, **SHAPE).fit(*rows_in_parts))
 
 
-def test_what_cannot_be_limited_is_refused(data: tuple[Any, Any]) -> None:
+def test_what_cannot_be_limited_is_refused(rows_in_parts: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match="memory_gb limits the training of linear classifiers only"):
-        LabelTreeClassifier(memory_gb=1.0, node_estimator=LogisticRegression()).fit(*data)
+        LabelTreeClassifier(memory_gb=1.0, node_estimator=LogisticRegression()).fit(*rows_in_parts)
     with pytest.raises(ValueError, match="checkpoint needs an integer for random_state"):
-        LabelTreeClassifier(checkpoint="run").fit(*data)
+        LabelTreeClassifier(checkpoint="run").fit(*rows_in_parts)
 
 
 def test_ranges_cover_all_items_and_are_not_too_expensive() -> None:
@@ -341,20 +326,20 @@ def test_a_failed_writer_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", ["default", "balanced", "two trees", "rerank"])
-def test_processes_train_the_same_model(variant: str, data: tuple[Any, Any], scratch: Path) -> None:
+def test_processes_train_the_same_model(variant: str, rows_in_parts: tuple[Any, Any], scratch: Path) -> None:
     parameters = {**SHAPE, **VARIANTS[variant]}
-    whole = LabelTreeClassifier(**parameters).fit(*data)
+    whole = LabelTreeClassifier(**parameters).fit(*rows_in_parts)
     with labeltree.engine("pool", n_workers=2):
-        assert are_same(whole, LabelTreeClassifier(n_jobs=2, **parameters).fit(*data))
+        assert are_same(whole, LabelTreeClassifier(n_jobs=2, **parameters).fit(*rows_in_parts))
 
 
-def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: Path) -> None:
+def test_processes_map_a_store(rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "store", n_labels=N_LABELS) as writer:
-        writer.append(*data)
+        writer.append(*rows_in_parts)
     store = Store(tmp_path / "store")
-    whole = LabelTreeClassifier(**SHAPE).fit(*data)
+    whole = LabelTreeClassifier(**SHAPE).fit(*rows_in_parts)
     rows = np.arange(0, N_ROWS, 2)
-    some = LabelTreeClassifier(**SHAPE).fit(data[0][rows], data[1][rows])
+    some = LabelTreeClassifier(**SHAPE).fit(rows_in_parts[0][rows], rows_in_parts[1][rows])
     with labeltree.engine("pool", n_workers=2):
         assert are_same(whole, LabelTreeClassifier(**SHAPE).fit(store))
         assert are_same(some, LabelTreeClassifier(**SHAPE).fit(store.take(rows)))
@@ -362,7 +347,7 @@ def test_processes_map_a_store(data: tuple[Any, Any], scratch: Path, tmp_path: P
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes")
 def test_workers_that_are_killed_at_random_moments(
-    data: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
+    rows_in_parts: tuple[Any, Any], scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng, n_lost = random.Random(0), 0
     killers: list[threading.Timer] = []
@@ -382,9 +367,54 @@ def test_workers_that_are_killed_at_random_moments(
     monkeypatch.setattr(WorkerProcess, "give", deadly_give)
     monkeypatch.setattr(Schedule, "return_task", counted)
     with labeltree.engine("pool", n_workers=2, max_retries=10):
-        model = LabelTreeClassifier(**SHAPE).fit(*data)
+        model = LabelTreeClassifier(**SHAPE).fit(*rows_in_parts)
         for killer in killers:
             killer.join()
-    assert are_same(LabelTreeClassifier(**SHAPE).fit(*data), model)
+    assert are_same(LabelTreeClassifier(**SHAPE).fit(*rows_in_parts), model)
     assert len(killers) == 5
     assert n_lost > 0
+
+
+def test_a_worker_does_not_take_old_files_for_new_ones(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path
+) -> None:
+    """Other examples of the same shape, in files of the same names, are trained by the same worker."""
+    X, y = rows_in_parts
+    other = X.tocsc()[:, ::-1].tocsr().sorted_indices()
+    with labeltree.engine("pool", n_workers=1):
+        for rows in (X, other):
+            model = LabelTreeClassifier(checkpoint=tmp_path / "run", **SHAPE).fit(rows, y)
+            shutil.rmtree(tmp_path / "run")
+            with StoreWriter(tmp_path / "store", n_labels=N_LABELS, overwrite=True) as writer:
+                writer.append(rows, y)
+            stored = LabelTreeClassifier(**SHAPE).fit(Store(tmp_path / "store"))
+            expected = LabelTreeClassifier(**SHAPE)
+            with labeltree.engine(InProcess()):
+                expected.fit(rows, y)
+            assert are_same(expected, model)
+            assert are_same(expected, stored)
+
+
+def test_a_store_that_is_replaced_while_it_is_trained_on(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows_in_parts
+    for name, rows in (("store", X), ("other", X[::-1])):
+        with StoreWriter(tmp_path / name, n_labels=N_LABELS) as writer:
+            writer.append(rows, y)
+    store = Store(tmp_path / "store")
+    publish = ProcessPool.publish
+
+    def published(pool: ProcessPool, directory: Path) -> Any:
+        place = publish(pool, directory)
+        if directory == store.directory:
+            shutil.rmtree(directory)
+            shutil.copytree(tmp_path / "other", directory)
+        return place
+
+    monkeypatch.setattr(ProcessPool, "publish", published)
+    with (
+        labeltree.engine("pool", n_workers=1),
+        pytest.raises(LabelTreeError, match=r"store.* was changed while tasks needed it: run them again"),
+    ):
+        LabelTreeClassifier(**SHAPE).fit(store)

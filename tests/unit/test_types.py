@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,31 +20,31 @@ USER_CODE = Path(__file__).parents[1] / "user_code.py"
 SOURCE = Path(labeltree.__file__).parents[1]
 
 
-def check_with_mypy(script: Path) -> str:
-    """Return what mypy says about a script, checked strictly."""
+def check_with_mypy(folder: Path) -> str:
+    """Return what mypy says about the scripts in a folder, checked strictly."""
     # An installed package is found without a path, and mypy refuses a path to it.
     path = {} if SOURCE.name == "site-packages" else {"MYPYPATH": str(SOURCE)}
-    options = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={script.parent}/cache"]
+    options = ["--strict", "--config-file=", "--follow-imports=silent", f"--cache-dir={folder}/cache"]
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, str(script)],
+        [sys.executable, "-m", "mypy", *options, *folder.glob("*.py")],
         capture_output=True,
         text=True,
         env={**os.environ, **path},
-        cwd=script.parent,
+        cwd=folder,
         check=False,
     )
     return checked.stdout + checked.stderr
 
 
-def check_with_pyright(script: Path) -> str:
-    """Return what pyright says about a script."""
-    settings = {"include": [script.name], "extraPaths": [str(SOURCE)], "typeCheckingMode": "standard"}
-    script.with_name("pyrightconfig.json").write_text(json.dumps(settings))
+def check_with_pyright(folder: Path) -> str:
+    """Return what pyright says about the scripts in a folder."""
+    settings = {"include": ["*.py"], "extraPaths": [str(SOURCE)], "typeCheckingMode": "standard"}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     checked = subprocess.run(
         [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable],
         capture_output=True,
         text=True,
-        cwd=script.parent,
+        cwd=folder,
         check=False,
     )
     return checked.stdout + checked.stderr
@@ -51,20 +52,21 @@ def check_with_pyright(script: Path) -> str:
 
 @pytest.mark.timeout(600)  # they read NumPy's types first
 @pytest.mark.parametrize(
-    ("check", "approval", "complaint"),
+    ("check", "complaint", "summary"),
     [
-        (check_with_mypy, "Success: no issues found in 1 source file", "Expression is of type"),
-        (check_with_pyright, "0 errors, 0 warnings", "reportAssertTypeFailure"),
+        (check_with_mypy, "Expression is of type", "Found 1 error in 1 file (checked 2 source files)"),
+        (check_with_pyright, "reportAssertTypeFailure", "1 error, 0 warnings"),
     ],
 )
 def test_answers_have_types(
-    check: Callable[[Path], str], approval: str, complaint: str, tmp_path: Path
+    check: Callable[[Path], str], complaint: str, summary: str, tmp_path: Path
 ) -> None:
-    script = tmp_path / "user_code.py"
-    script.write_text(USER_CODE.read_text())
-    assert check(script).startswith(approval)
-    # The check is worth something: a wrong type is found.
-    script.write_text(
-        USER_CODE.read_text().replace("assert_type(tagger.tag(texts), list[", "assert_type(texts, list[")
+    """Beside a script with one wrong type, which shows that the check is worth something."""
+    right = USER_CODE.read_text()
+    (tmp_path / "right.py").write_text(right)
+    (tmp_path / "wrong.py").write_text(
+        right.replace("assert_type(tagger.tag(texts), list[", "assert_type(texts, list[")
     )
-    assert complaint in check(script)
+    found = check(tmp_path)
+    assert re.search(rf"wrong\.py:.*{complaint}", found), found
+    assert summary in found

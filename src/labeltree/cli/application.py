@@ -65,7 +65,7 @@ class Commands(PlainGroup):
         except (KeyboardInterrupt, ValueError, OSError, ImportError, WorkerError) as error:
             if ctx.params["debug"]:
                 raise
-            is_interrupted = isinstance(error, KeyboardInterrupt)
+            is_interrupted = _is_interruption(error)
             print_error("interrupted" if is_interrupted else _in_one_line(error))
             raise typer.Exit(INTERRUPTED if is_interrupted else FAILED) from None
 
@@ -83,6 +83,13 @@ def _print_warning(
         print_warning(" ".join(str(message).split()))
     else:
         print(warnings.formatwarning(message, category, filename, lineno), file=sys.stderr, end="")
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C caused an error: a library that it meets while it is imported raises an `ImportError`."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _in_one_line(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ def check_may_replace(
     None if that is not known yet). What waits in a journal is never lost.
     """
     check_replaceable(directory)
+    _check_writable(directory)
     check_nothing_waits(directory)
     if overwrite or not (directory / DOCUMENT_NAME).exists():
         return
@@ -40,6 +42,18 @@ def check_may_replace(
     raise ModelFileError(
         f"{directory} {fault}; nothing was written: choose another directory, or add --overwrite to replace the model"
     )
+
+
+def _check_writable(directory: Path) -> None:
+    """Raise `ModelFileError` if the directory cannot be made or written to: better now than after hours of training."""
+    there = Path(os.path.realpath(directory))
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ModelFileError(
+            f"{directory}: a model cannot be saved there, because {there} cannot be written to; choose another "
+            "directory, or get permission to write"
+        )
 
 
 def _reads_texts(fields: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,7 +12,11 @@ from typing import Any
 import typer
 
 from labeltree.cli.parameters import option_name
+from labeltree.kinds import KINDS
 from labeltree.wording import with_article
+
+#: The names of parameters that cannot be words of a sentence.
+_PARAMETERS = {name for kind in KINDS for names in kind.panels.values() for name in names if "_" in name}
 
 
 def open_model(path: Path, parameters: dict[str, Any] | None = None) -> Any:
@@ -73,4 +78,25 @@ def refuse_wrong(check: Callable[[], None]) -> None:
     try:
         check()
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(_with_options(str(error))) from None
+
+
+def _with_options(message: str) -> str:
+    """Return a message about parameters with the options that set them.
+
+    Examples
+    --------
+    >>> _with_options("with n_trees=3, use policy='random', bias=False or another max_leaves")
+    'with --n-trees 3, use --policy random, --no-bias or another --max-leaves'
+    """
+
+    def given(found: re.Match[str]) -> str:
+        flag, value = option_name(found[1]), found[2].strip("'")
+        if value in ("True", "False"):
+            return flag if value == "True" else f"--no-{flag[2:]}"
+        return f"{flag} {value}"
+
+    message = re.sub(r"(?<![\w.'-])([A-Za-z_]+)=('[^']*'|\w[\w.]*\b)", given, message)
+    # In quotes they are what was typed, before a bracket functions.
+    names = r"(?<![\w.'-])\w+(?![\w'(])"
+    return re.sub(names, lambda name: option_name(name[0]) if name[0] in _PARAMETERS else name[0], message)

@@ -17,6 +17,17 @@ FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
+def naming_full_disk(directory: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Say of a full disk which directory is on it, what was written there, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL_DISK or error.filename is not None:
+            raise
+        raise OSError(error.errno, f"{error.strerror} for {what}", os.fspath(directory)) from error
+
+
+@contextmanager
 def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that is renamed to `path` when it is complete and synced to disk.
 

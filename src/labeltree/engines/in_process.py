@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from labeltree.engines.protocol import LocalPlace, published_directory
+from labeltree.engines.protocol import LocalPlace
 from labeltree.engines.task import Task, most_expensive_first
 from labeltree.validation import cpu_count
 
@@ -28,7 +28,7 @@ class InProcess:
         return cpu_count()
 
     def publish(self, directory: Path) -> LocalPlace:
-        return LocalPlace(str(published_directory(directory)))
+        return LocalPlace.of(directory)
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
         for number in most_expensive_first(tasks):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from labeltree.engines.outcome import Outcome
-from labeltree.engines.protocol import LocalPlace, published_directory
+from labeltree.engines.protocol import LocalPlace
 from labeltree.engines.schedule import Schedule
 from labeltree.engines.task import Task
 from labeltree.engines.versions import own_versions
@@ -64,7 +64,7 @@ class ProcessPool:
 
     def publish(self, directory: Path) -> LocalPlace:
         """Return the directory itself: all workers see it."""
-        return LocalPlace(str(published_directory(directory)))
+        return LocalPlace.of(directory)
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
         """Run tasks, and yield the number and the result of each as it finishes."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from labeltree.engines.fingerprint import FileStamp, file_stamps
 from labeltree.engines.task import Task
+from labeltree.errors import LabelTreeError
 
 
 class Place(Protocol):
@@ -20,11 +22,30 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class LocalPlace:
-    """A directory on a machine where all workers run."""
+    """A directory on a machine where all workers run.
+
+    Two places are equal if the path and the files are: a worker keeps what it has opened for later tasks.
+
+    Attributes
+    ----------
+    directory : str
+    files : tuple of FileStamp
+        The files when the directory was published.
+    """
 
     directory: str
+    files: tuple[FileStamp, ...]
+
+    @classmethod
+    def of(cls, directory: Path) -> LocalPlace:
+        """Return the place of a directory; raise `FileNotFoundError` or `NotADirectoryError`."""
+        source = published_directory(directory)
+        return cls(str(source), file_stamps(source))
 
     def path(self) -> Path:
+        for stamp in self.files:
+            if not stamp.is_of(self.directory):
+                raise changed_file(self.directory, stamp)
         return Path(self.directory)
 
 
@@ -66,3 +87,8 @@ def published_directory(directory: Path) -> Path:
     if not directory.is_dir():
         raise NotADirectoryError(f"expected a directory to publish, but {directory} is a file")
     return directory.resolve()
+
+
+def changed_file(directory: str, stamp: FileStamp) -> LabelTreeError:
+    """Return the error about a published file that is not what it was."""
+    return LabelTreeError(f"{Path(directory, stamp.name)} was changed while tasks needed it: run them again")

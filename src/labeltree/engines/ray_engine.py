@@ -87,9 +87,9 @@ class RayEngine:
         Ray's object store.
         """
         self._check_open()
-        source = str(published_directory(directory))
         if self._connection.is_local:
-            return LocalPlace(source)
+            return LocalPlace.of(directory)
+        source = str(published_directory(directory))
         if self._publisher is None:
             actor = self._ray.remote(Publisher).options(
                 name=self._name,

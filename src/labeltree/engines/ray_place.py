@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from labeltree.engines.fingerprint import FileStamp, has_files
-from labeltree.errors import ChecksumError, LabelTreeError
+from labeltree.engines.protocol import changed_file
+from labeltree.errors import ChecksumError
 
 #: Bytes that travel at once, and the number of such chunks that a node asks for ahead.
 CHUNK_BYTES = 1 << 26
@@ -111,7 +112,7 @@ def read_chunk(source: str, stamp: FileStamp, begin: int) -> tuple[int, Any]:
     import numpy as np
 
     if not stamp.is_of(source):
-        raise LabelTreeError(f"{Path(source, stamp.name)} was changed while tasks needed it: run them again")
+        raise changed_file(source, stamp)
     n_bytes = min(CHUNK_BYTES, stamp.n_bytes - begin)
     data = np.fromfile(Path(source, stamp.name), dtype=np.uint8, count=n_bytes, offset=begin)
     return zlib.crc32(data.data), data

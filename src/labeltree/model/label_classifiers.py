@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labeltree import _native
 from labeltree.calibration.level_maps import LevelArrays
 from labeltree.errors import ModelFileError
-from labeltree.model.weight_types import WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
+from labeltree.model.weight_types import CHUNK, WEIGHT_TYPES, from_bfloat16, int8_scale, to_bfloat16
 
 #: The arrays of label classifiers and their types; `native/model/label_columns.h` describes them.
 LABEL_ARRAYS: dict[str, tuple[str, ...]] = {
@@ -27,6 +27,14 @@ DENSE_LABEL_ARRAYS: dict[str, tuple[str, ...]] = {
     "dense": ("float32", "uint16", "int8"),
     "dense_scale": ("float32",),
 }
+
+#: Makes an array, given its name, size and type.
+NewArray = Callable[[str, int, type[np.generic]], NDArray[Any]]
+_TYPES: dict[str, type[np.generic]] = {"float32": np.float32, "bfloat16": np.uint16, "int8": np.int8}
+
+
+def _in_memory(name: str, n_items: int, dtype: type[np.generic]) -> NDArray[Any]:
+    return np.empty(n_items, dtype)
 
 
 class LabelClassifiers:
@@ -73,59 +81,76 @@ class LabelClassifiers:
         """The type of the stored weights: "float32", "bfloat16" or "int8"."""
         return WEIGHT_TYPES[self.arrays["weight"].dtype.name]
 
-    def with_weight_type(self, name: str) -> LabelClassifiers:
-        """Return the classifiers with weights stored as "float32", "bfloat16" or "int8" (with a scale per label)."""
+    def with_weight_type(self, name: str, new_array: NewArray = _in_memory) -> LabelClassifiers:
+        """Return the classifiers with weights stored as "float32", "bfloat16" or "int8" (with a scale per label).
+
+        Weights are converted in parts; `new_array` makes the array that they go to, in memory or on disk.
+        """
         if name == self.weight_type:
             return self
         arrays = {key: self.arrays[key] for key in ("begin", "feature", "bias")}
         for weight, scale in (("weight", "scale"), ("dense", "dense_scale")):
             if weight not in self.arrays:
                 continue
-            wide = self._float32(weight, scale)
             if name == "int8":
-                arrays[weight], arrays[scale] = self._quantized(
-                    wide, self._label_of_each(weight), len(arrays["bias"])
-                )
-            else:
-                arrays[weight] = wide if name == "float32" else to_bfloat16(wide)
+                arrays[scale] = int8_scale(self._largest(weight, scale))
+            values = arrays[weight] = new_array(weight, len(self.arrays[weight]), _TYPES[name])
+            for part in _parts(len(values)):
+                wide = self._float32(weight, scale, part)
+                if name == "int8":
+                    values[part] = np.rint(wide / arrays[scale][self._label_of_each(weight, part)])
+                else:
+                    values[part] = wide if name == "float32" else to_bfloat16(wide)
         return LabelClassifiers(arrays, self.map, self.dense_features)
 
-    def _label_of_each(self, weight: str) -> NDArray[np.int64]:
-        """Return the label of each weight."""
-        n_labels = len(self.arrays["bias"])
-        if weight == "weight":
-            return np.repeat(np.arange(n_labels), np.diff(self.arrays["begin"]))
-        return np.repeat(np.arange(n_labels), self.dense_features[1] - self.dense_features[0])
+    def _label_of_each(self, weight: str, part: slice) -> NDArray[np.int64]:
+        """Return the label of each weight of a part."""
+        if weight == "dense":
+            return np.arange(part.start, part.stop) // self._n_dense
+        begin = self.arrays["begin"]
+        first, last = np.searchsorted(begin, part.start, "right") - 1, np.searchsorted(begin, part.stop)
+        sizes = np.diff(np.clip(begin[first : last + 1], part.start, part.stop))
+        return np.repeat(np.arange(first, last), sizes)
 
-    def _float32(self, weight: str, scale: str) -> NDArray[np.float32]:
+    @property
+    def _n_dense(self) -> int:
+        return self.dense_features[1] - self.dense_features[0]
+
+    def _float32(self, weight: str, scale: str, part: slice | None = None) -> NDArray[np.float32]:
+        """Return the weights of a part, or all of them."""
         values = self.arrays[weight]
+        part = part or slice(0, len(values))
         if values.dtype == np.uint16:
-            return from_bfloat16(values)
+            return from_bfloat16(values[part])
         if values.dtype != np.int8:
-            return values
+            return values[part]
         # The numbers of a hostile file: nothing is as large as they say before they are compared.
-        n_labels, n_dense = len(self.arrays["bias"]), self.dense_features[1] - self.dense_features[0]
-        if len(self.arrays[scale]) != n_labels or (weight == "dense" and len(values) != n_labels * n_dense):
+        n_labels = len(self.arrays["bias"])
+        if len(self.arrays[scale]) != n_labels or (
+            weight == "dense" and len(values) != n_labels * self._n_dense
+        ):
             raise ModelFileError(
                 f"label classifiers: the sizes of {weight} and {scale} do not fit the labels"
             )
         widened: NDArray[np.float32] = (
-            values.astype(np.float32) * self.arrays[scale][self._label_of_each(weight)]
+            values[part].astype(np.float32) * self.arrays[scale][self._label_of_each(weight, part)]
         )
         return widened
 
-    @staticmethod
-    def _quantized(
-        weight: NDArray[np.float32], label: NDArray[np.int64], n_labels: int
-    ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-        """Return the weights in 127 steps up to the largest of their label, and the size of a step for each label."""
-        if not np.isfinite(weight).all():
-            at = int(label[np.argmin(np.isfinite(weight))])
-            raise ValueError(
-                f"the classifier of label {at} has a weight that is not finite; int8 cannot hold it, but "
-                "weights='float32' can"
-            )
-        largest = np.zeros(n_labels, dtype=np.float32)
-        np.maximum.at(largest, label, np.abs(weight))
-        scale = int8_scale(largest)
-        return np.rint(weight / scale[label]).astype(np.int8), scale
+    def _largest(self, weight: str, scale: str) -> NDArray[np.float32]:
+        """Return the largest absolute weight of each label; raise `ValueError` if one is not finite."""
+        largest = np.zeros(len(self.arrays["bias"]), dtype=np.float32)
+        for part in _parts(len(self.arrays[weight])):
+            wide, label = self._float32(weight, scale, part), self._label_of_each(weight, part)
+            if not np.isfinite(wide).all():
+                raise ValueError(
+                    f"the classifier of label {label[np.argmin(np.isfinite(wide))]} has a weight that is not finite; "
+                    "int8 cannot hold it, but weights='float32' can"
+                )
+            np.maximum.at(largest, label, np.abs(wide))
+        return largest
+
+
+def _parts(n_weights: int) -> Iterator[slice]:
+    for begin in range(0, n_weights, CHUNK):
+        yield slice(begin, min(begin + CHUNK, n_weights))

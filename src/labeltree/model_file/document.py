@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
+from labeltree.data.atomic_file import naming_full_disk
 from labeltree.errors import ModelFileError
 from labeltree.model_file.directory import ModelWriter, blaming, is_model, open_inside, read_document
 from labeltree.model_file.fields import Fields, StoredFile
@@ -125,7 +126,11 @@ class Draft:
             raise ValueError(
                 f"format version {self.version} could be written, but not read: see FORMAT_VERSIONS"
             )
-        with ModelWriter(Path(path), lock, before_commit) as writer:
+        advice = "nothing was replaced; make room, or choose a directory on another disk"
+        with (
+            naming_full_disk(path, f"the model: {advice}"),
+            ModelWriter(Path(path), lock, before_commit) as writer,
+        ):
             if before_commit is None:
                 check_nothing_waits(Path(path))
             fields = _written(self.ordered(), writer)

@@ -274,8 +274,8 @@ class OnlineLabelTreeClassifier(OnlineLearner):
             check_trees_differ(self.tree)
         if training and self.n_trees > 1 and self.tree is None and self.policy in ("complete", "best_fit"):
             raise ValueError(
-                f"the policy {self.policy!r} puts every label at the same place in each of the n_trees={self.n_trees} "
-                "trees: use policy='random' or a callable, or give a list of trees as tree=[...]"
+                f"with n_trees={self.n_trees}, policy={self.policy!r} puts every label at the same place in each tree: "
+                "use policy='random' or one of your own, or give a different tree for each"
             )
         self.settings(seed=0)  # raises for parameters that exclude each other
         for name, is_needed in (

@@ -46,7 +46,7 @@ def check_given_trees(tree: Any, n_trees: int) -> None:
     if len(given) != n_trees:
         raise ValueError(
             f"n_trees={n_trees} needs a given tree for each tree, or they would all be the same, got "
-            f"{count_text(len(given), 'tree')}: pass tree=[...] with {n_trees} different trees"
+            f"{count_text(len(given), 'tree')}: give {n_trees} different trees"
         )
 
 

@@ -117,12 +117,17 @@ def write_arrays(folder: Path, arrays: Arrays) -> Arrays:
     return {name: map_array(folder / f"{name}.npy") for name in arrays}
 
 
-def new_array(path: Path, n_items: int, dtype: type[np.generic]) -> NDArray[Any]:
-    """Return a new mapped array of zeros, to be written in any order.
+def new_array(folder: Path | None, name: str, n_items: int, dtype: type[np.generic]) -> NDArray[Any]:
+    """Return a new array of zeros, to be written in any order: mapped if there is a folder, or else in memory.
 
     Its room on the disk is reserved: writing to a mapped page that the disk has no room for would kill the process.
+    A file that is there is replaced, not changed: a model may map it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if folder is None:
+        return np.zeros(n_items, dtype)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.npy"
+    path.unlink(missing_ok=True)
     with path.open("wb") as file:
         head = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n_items,)}
         np.lib.format.write_array_header_1_0(file, head)

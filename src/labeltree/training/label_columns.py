@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeltree.calibration.fitting import CERTAIN_SCORE
 from labeltree.model.dense_weights import PANEL_COLUMNS
@@ -38,7 +36,7 @@ class TrainedColumns:
     def joined(self, n_labels: int, n_dense: int) -> Arrays:
         """Return the arrays of all labels; those that the plan does not have are never positive."""
         bias = np.full(n_labels, -CERTAIN_SCORE, dtype=np.float32)
-        dense = self._new("dense", n_labels * n_dense, np.float32) if n_dense > 0 else np.empty(0, np.float32)
+        dense = new_array(self.folder if n_dense > 0 else None, "dense", n_labels * n_dense, np.float32)
         count = np.zeros(n_labels + 1, dtype=np.int64)
         for number, chunk in self._chunks.items():
             label = self.plan.labels_of(number)
@@ -50,10 +48,8 @@ class TrainedColumns:
             count[labels + np.int64(1)] = of_labels
         begin = np.cumsum(count)
         n_weights = int(begin[-1])
-        feature, weight = (
-            self._new("feature", n_weights, np.int32),
-            self._new("weight", n_weights, np.float32),
-        )
+        feature = new_array(self.folder, "feature", n_weights, np.int32)
+        weight = new_array(self.folder, "weight", n_weights, np.float32)
         for chunk in self._chunks.values():
             # Features ascend, and a stable order keeps them ascending within each label.
             order = np.argsort(chunk["column"], kind="stable")
@@ -63,8 +59,3 @@ class TrainedColumns:
             weight[place] = chunk["weight"][order]
         arrays = {"begin": begin, "feature": feature, "weight": weight, "bias": bias}
         return {**arrays, "dense": dense} if n_dense > 0 else arrays
-
-    def _new(self, name: str, n_items: int, dtype: type[np.generic]) -> NDArray[Any]:
-        if self.folder is None:
-            return np.zeros(n_items, dtype)
-        return new_array(self.folder / f"{name}.npy", n_items, dtype)

@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from labeltree.labels.reading import LabelRows
 from labeltree.model.label_classifiers import LabelClassifiers
 from labeltree.model.linear_forest import LinearForest
 from labeltree.model.reranked_forest import LEAST_PROPOSED, RerankedForest, proposal_scores
-from labeltree.training.array_folder import Arrays
+from labeltree.training.array_folder import Arrays, new_array
 from labeltree.training.column_plan import ColumnPlan
 from labeltree.training.examples import Examples
 from labeltree.training.label_columns import TrainedColumns
@@ -106,7 +108,7 @@ def train_label_classifiers(
     arrays["bias"][counts == labels.n_rows] = CERTAIN_SCORE
     of_scores = _fit_map(forest, plan, examples, proposals, settings, n_proposals, seed, run)
     judges = LabelClassifiers(arrays, of_scores, examples.features.dense_features)
-    return judges.with_weight_type(settings.weights)
+    return judges.with_weight_type(settings.weights, partial(new_array, _folder(run, " rounded")))
 
 
 def _label_c(settings: SolverSettings, depth: int) -> float:
@@ -126,10 +128,7 @@ def _train(
     purpose: str = "",
 ) -> Arrays:
     """Return the arrays of all labels; those that the plan does not have are never positive."""
-    folder = run.workplace.directory
-    if folder is not None:
-        folder /= f"label classifiers{purpose}".replace(" ", "-")
-    columns = TrainedColumns(plan, folder)
+    columns = TrainedColumns(plan, _folder(run, purpose))
     run.phase(
         f"training {count_text(len(plan.label), 'label classifier')}{purpose}",
         lambda progress: _native.train_columns(
@@ -143,6 +142,12 @@ def _train(
     )
     first, last = examples.features.dense_features
     return columns.joined(examples.labels.n_labels, last - first)
+
+
+def _folder(run: Run, purpose: str) -> Path | None:
+    """Return where the arrays of label classifiers go; None if they stay in memory."""
+    directory = run.workplace.directory
+    return None if directory is None else directory / f"label classifiers{purpose}".replace(" ", "-")
 
 
 def _fit_map(

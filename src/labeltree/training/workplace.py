@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from labeltree.data.atomic_file import FULL_DISK
+from labeltree.data.atomic_file import naming_full_disk
 from labeltree.engines import Engine, InProcess, Task, current_engine
 from labeltree.progress import Phases
 from labeltree.training.array_folder import Arrays, ArrayWriter, map_arrays, write_arrays
@@ -211,7 +213,7 @@ def workplace(
     if checkpoint is not None:
         advice = "finished parts are safe; make room and train again to resume"
         with (
-            _naming_full_disk(Path(checkpoint), advice),
+            naming_full_disk(checkpoint, f"the parts of a training: {advice}"),
             locked_checkpoint(Path(checkpoint), identity or {}) as opened,
         ):
             yield Workplace(engine, opened.directory, identity, memory_of_run(memory, opened))
@@ -219,22 +221,22 @@ def workplace(
         yield Workplace(engine)
     else:
         # A model goes on to map files that are removed here; Windows keeps them.
+        _check_temporary_directory()
         advice = "make room, or set TMPDIR to a directory on a larger disk"
         with (
-            _naming_full_disk(Path(tempfile.gettempdir()), advice),
+            naming_full_disk(tempfile.gettempdir(), f"the parts of a training: {advice}"),
             tempfile.TemporaryDirectory(prefix="labeltree-", ignore_cleanup_errors=True) as folder,
         ):
             yield Workplace(engine, Path(folder), None, memory)
 
 
-@contextmanager
-def _naming_full_disk(directory: Path, advice: str) -> Iterator[None]:
-    """Say of a full disk which directory is on it, and what to do."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in FULL_DISK or error.filename is not None:
-            raise
-        raise OSError(
-            error.errno, f"{error.strerror} for the parts of a training: {advice}", str(directory)
-        ) from error
+def _check_temporary_directory() -> None:
+    """Warn if temporary files do not go where the user wants them, which may be the only large disk."""
+    wanted = os.environ.get("TMPDIR")
+    if wanted and not (os.path.isdir(wanted) and os.access(wanted, os.W_OK | os.X_OK)):
+        warnings.warn(
+            f"TMPDIR is {wanted}, which is not a directory that can be written to: the parts of the training go to "
+            f"{tempfile.gettempdir()}",
+            UserWarning,
+            stacklevel=2,
+        )

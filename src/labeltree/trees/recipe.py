@@ -70,7 +70,7 @@ class TreeRecipe:
     def for_each(self, n_trees: int) -> list[TreeRecipe]:
         """Return the recipe of each of `n_trees` trees; a sequence in `tree` has one entry for each."""
         trees = [self.tree] if isinstance(self.tree, LabelTree) else self.tree
-        return [replace(self, tree=tree) for tree in _each(trees, n_trees, "n_trees = ")]
+        return [replace(self, tree=tree) for tree in _each(trees, n_trees, "n_trees=")]
 
     def check(self, n_labels: int) -> None:
         """Raise `ValueError` if the recipe cannot make a tree of `n_labels` labels."""

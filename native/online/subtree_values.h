@@ -1,4 +1,4 @@
-// Values of the nodes of an online tree from those of its labels, as search/subtree_values.h has them.
+// As search/subtree_values.h, for trees that grow.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "online/tree_values.h"
+#include "online/subtree_values.h"
 
 #include <algorithm>
 #include <limits>
