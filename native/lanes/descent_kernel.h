@@ -9,6 +9,32 @@
 namespace labeltree::LABELTREE_ISA {
 namespace {
 
+// Rows are visited at random: what a visit will read is asked for some visits before, and the weights of a
+// short row during the visit before, which is too short to hide that they are far away.
+template <int Lanes>
+[[gnu::always_inline]] inline void prefetch_rows(const DescentPass& pass, int64_t at) {
+  constexpr int kFar = 8, kNear = 4;
+  constexpr int64_t kShortRow = 24;
+  if (at + kFar >= pass.n_order) return;
+  const uint32_t far = pass.order[at + kFar];
+  __builtin_prefetch(pass.rows.row_begin + far);
+  __builtin_prefetch(pass.cost + far);
+  __builtin_prefetch(pass.squared_norm + far);
+  __builtin_prefetch(pass.single_norm + far);
+  __builtin_prefetch(pass.positive + far);
+  for (int j = 0; j < Lanes; j += 16) __builtin_prefetch(pass.alpha + static_cast<int64_t>(far) * Lanes + j);
+  const uint32_t near = pass.order[at + kNear];
+  __builtin_prefetch(pass.rows.index + pass.rows.row_begin[near]);
+  __builtin_prefetch(pass.rows.value + pass.rows.row_begin[near]);
+  const uint32_t next = pass.order[at + 1];
+  const int64_t begin = pass.rows.row_begin[next], end = pass.rows.row_begin[next + 1];
+  if (end - begin > kShortRow) return;
+  for (int64_t k = begin; k < end; ++k) {
+    const float* w = pass.weights + static_cast<int64_t>(pass.rows.index[k]) * Lanes;
+    for (int j = 0; j < Lanes; j += 16) __builtin_prefetch(w + j);
+  }
+}
+
 template <int Lanes, class Type, bool CostPerLane>
 void descend(DescentPass& pass) {
   using V = LaneVector<Lanes>;
@@ -17,6 +43,7 @@ void descend(DescentPass& pass) {
   constexpr int half = V::kCount / 2;
   for (int64_t at = 0; at < pass.n_order; ++at) {
     const uint32_t row = pass.order[at];
+    prefetch_rows<Lanes>(pass, at);
     const typename Type::template Of<V> loss(pass.cost[row], pass.squared_norm[row]);
     Floats step[V::kCount];
     multiply_row<Lanes>(pass.rows, row, pass.weights, Lanes, step);

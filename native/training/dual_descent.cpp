@@ -1,5 +1,7 @@
 #include "training/dual_descent.h"
 
+#include <algorithm>
+
 namespace labeltree {
 
 void DualDescent::run(const GroupProblem& problem, uint64_t seed, const Progress& progress) {
@@ -7,7 +9,14 @@ void DualDescent::run(const GroupProblem& problem, uint64_t seed, const Progress
   const int64_t n_rows = problem.rows.n_rows();
   lanes_ = lanes_for(n_columns);
   weights_.reset(problem.rows.n_weights() * lanes_);
-  alpha_.reset(n_rows * lanes_);
+  n_passes_of_start_ = 0;
+  if (loss_ == Loss::squared_hinge || loss_ == Loss::squared) {
+    n_passes_of_start_ = std::min(kPassesOfStart, max_iter_ - 1);
+    alpha_.reserve(n_rows * lanes_);
+    start_.set(problem, lanes_, weights_.data(), alpha_.data());
+  } else {
+    alpha_.reset(n_rows * lanes_);
+  }
   n_row_visits_ = 0;
   schedule_.start(n_rows);
 
@@ -25,7 +34,7 @@ void DualDescent::run(const GroupProblem& problem, uint64_t seed, const Progress
   pass.tolerance = tol_ / 2;
 
   Random random(seed);
-  while (schedule_.n_passes() < max_iter_ && running_ != 0) {
+  while (n_passes() < max_iter_ && running_ != 0) {
     pass.moved_lanes = 0;
     const int64_t n_asked = schedule_.pass(random, progress, [&](const uint32_t* order, int64_t n) {
       pass.order = order;

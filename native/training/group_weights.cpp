@@ -34,11 +34,18 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
   const int32_t first_local = dense_begin == 0 ? dense_end : 0;
   const int32_t last_local = dense_begin == 0 ? problem.rows.n_features() - has_bias : dense_begin;
   const size_t n_singles = singles.feature.size();
-  std::vector<uint32_t> large(last_local), supported(n_rows);
+  std::vector<uint32_t> large(last_local), supported(n_rows), candidates(n_rows);
   GroupWeights kept;
   kept.n_pruned = lane_kernels().find_large(weights + int64_t{first_local} * lanes, last_local - first_local,
                                             lanes, prune, large.data() + first_local);
-  if (n_singles > 0) lane_kernels().find_large(alpha, n_rows, lanes, 0, supported.data());
+  if (n_singles > 0) {
+    float largest = 0;
+    for (const float value : singles.value) largest = std::max(largest, std::fabs(value));
+    // A little less, so that rounding loses none.
+    const float bound = largest > 0 ? 0.999999f * (prune / largest) : 0;
+    lane_kernels().find_large(alpha, n_rows, lanes, 0, supported.data());
+    lane_kernels().find_large(alpha, n_rows, lanes, bound, candidates.data());
+  }
 
   const auto keep = [&](int lane, float weight) {
     kept.column.push_back(static_cast<uint32_t>(columns[lane]));
@@ -54,15 +61,14 @@ GroupWeights kept_weights(const GroupProblem& problem, const SingleFeatures& sin
   const auto keep_singles_before = [&](int32_t feature) {
     for (; single < n_singles && singles.feature[single] < feature; ++single) {
       const int32_t row = singles.row[single];
-      for (uint32_t left = supported[row]; left != 0; left &= left - 1) {
+      kept.n_pruned += __builtin_popcount(supported[row]);
+      for (uint32_t left = candidates[row]; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left);
         const float a = alpha[static_cast<int64_t>(row) * lanes + lane];
         const float weight = singles.value[single] * (problem.positive[row] >> lane & 1 ? a : -a);
-        if (std::fabs(weight) >= prune) {
-          keep(lane, weight);
-        } else {
-          ++kept.n_pruned;
-        }
+        if (std::fabs(weight) < prune) continue;
+        keep(lane, weight);
+        --kept.n_pruned;
       }
       end_feature(singles.feature[single]);
     }

@@ -146,7 +146,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
         by more than half of this, in units of the score. With the penalty "l1", it stops when no weight would change a
         score by more than a tenth of this. Features that are not scaled (`normalize` off) may need a smaller value.
     max_iter : int
-        Maximum number of passes over the examples of a node; with the penalty "l1", of Newton steps.
+        Maximum number of passes over the examples of a node; with the penalty "l1", of Newton steps. "descent" with the
+        squared hinge or the squared loss starts near the optimum, and this start counts as up to three passes.
     solver : {"descent", "adagrad", "sgd", "fobos"}
         Algorithm that trains the node classifiers. "descent" is coordinate descent on all examples at once; it reads
         `penalty`, `C`, `tol` and `max_iter`. The others are incremental and make one step per example: AdaGrad,

@@ -208,6 +208,23 @@ def test_a_looser_tolerance_takes_fewer_passes_and_is_less_precise(loss: str) ->
     assert objectives[1] <= objectives[-1] * 1.05
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_descent_starts_where_examples_of_one_class_are_best_alike(loss: str, weighted: bool) -> None:
+    """Rows that are all the same need no step: one pass over them finds that out."""
+    rng = np.random.default_rng(9)
+    X = sp.csr_matrix(np.tile([0.6, 0.0, 0.8], (200, 1)).astype(np.float32))
+    has_label = rng.random((200, 40)) < 0.1
+    has_label[np.arange(200), np.arange(200) % 40] = True  # no row is without a label: the root is constant
+    y = sp.csr_matrix(has_label.astype(np.int8))
+    weight = rng.exponential(size=200) if weighted else None
+    model, W = trained(X, y, loss=loss, C=3.0, tol=0.01, tree=LabelTree.flat(40), sample_weight=weight)
+    report = model.training_report_[0]
+    assert report["n_row_visits"] == 2 * 200  # two groups of lanes
+    assert report["n_unconverged"] == 0
+    assert assert_optimal(model, W, X, y, sample_weight=weight) == 40
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_max_iter_stops_what_does_not_converge(loss: str) -> None:
     X, y = documents(200, 80, 40, seed=7)

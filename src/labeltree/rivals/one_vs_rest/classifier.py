@@ -83,7 +83,8 @@ class OneVsRestClassifier(LabelTreeEstimator):
         number of examples, is at most this: the examples with the label, or those without it if they are fewer
         ("sparse"), or all examples ("max_margin").
     max_iter : int
-        Maximum number of passes over the examples; with the solver "sparse", of searches among all of them.
+        Maximum number of passes over the examples, the start of "descent" counted as up to three; with the solver
+        "sparse", of searches among all of them.
     prune : float
         Threshold below which weights are dropped after training; weights of dense features are all kept.
     weights : {"int8", "bfloat16", "float32"}
