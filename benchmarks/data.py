@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 CACHE = Path(__file__).parent.parent / "build" / "benchmarks"
@@ -35,14 +37,28 @@ def prepare(name: str) -> tuple[Path, Path]:
             synthetic = _SYNTHETIC.fullmatch(name)
             rows = sources() / name / f"{name}.txt.xz"
             if synthetic:
-                write_synthetic(folder, *synthetic.groups())
+                make_whole(folder, lambda new: write_synthetic(new, *synthetic.groups()))
             elif rows.exists():
-                write_from_rows(folder, rows)
+                make_whole(folder, lambda new: write_from_rows(new, rows))
             elif files := fetch_from_repository(name) or make_from_public_texts(name):
                 return files
             else:
-                write_from_texts(folder, name)
+                make_whole(folder, lambda new: write_from_texts(new, name))
     return folder / "train.txt", folder / "test.txt"
+
+
+def make_whole(folder: Path, write: Callable[[Path], None]) -> None:
+    """Write a folder under another name first: it is there with all its files, or not at all."""
+    print(f"making {folder.name}", file=sys.stderr, flush=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
+        new = Path(beside) / folder.name
+        write(new)
+        try:
+            new.rename(folder)
+        except OSError:
+            if not (folder / "train.txt").exists():  # another process was not faster
+                raise
 
 
 def synthetic_name(n_labels: int, n_rows: int | None = None) -> str:
@@ -51,12 +67,11 @@ def synthetic_name(n_labels: int, n_rows: int | None = None) -> str:
 
 
 def write_synthetic(folder: Path, n_labels: str, n_rows: str | None) -> None:
-    """Make a synthetic set; train.txt comes last, so that it is there only with the rest."""
+    """Make a synthetic set."""
     from labeltree.datasets import write_extreme
 
-    print(f"making {folder.name}", file=sys.stderr, flush=True)
     rows = None if n_rows is None else _number(n_rows)
-    write_extreme(folder, _number(n_labels), rows, random_state=0, overwrite=True)
+    write_extreme(folder, _number(n_labels), rows, random_state=0)
 
 
 def fetch_from_repository(name: str) -> tuple[Path, Path] | None:
@@ -87,13 +102,13 @@ def write_from_texts(folder: Path, name: str) -> None:
 
 
 def write_from_rows(folder: Path, path: Path) -> None:
-    """Split an XMLC file into training and test rows; train.txt comes last, as above."""
+    """Split an XMLC file into training and test rows."""
     with lzma.open(path, "rt", encoding="ascii") as lines:
         _, columns = next(lines).split(maxsplit=1)
         rows = lines.readlines()
     test = rows[::TEST_EVERY]
     del rows[::TEST_EVERY]
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir()
     for name, part in (("test", test), ("train", rows)):
         (folder / f"{name}.txt").write_text(f"{len(part)} {columns}" + "".join(part), encoding="ascii")
 

@@ -11,7 +11,7 @@ from experiments.runner.table import SOFTMAX, Row, Table
 
 _ONE_VS_REST = "OneVsRestClassifier"
 _HINGE = {"loss": "squared_hinge"}
-#: 16 clusters at every node, as in the paper.
+#: 16 clusters of equal size at every node. The paper says arity 16; its scripts have unbalanced clusters.
 _ARITY_16 = {"n_trees": 3, "tree": "exact_kmeans", "arity": 16}
 _SPARSE = {"C": 1.0, "l1": 0.01, "max_iter": 30}
 

@@ -151,7 +151,8 @@ def page(found: Mapping[Section, Sequence[Found]], old: Sequence[str]) -> Iterat
     yield from (_HEAD, "")
     if old:
         names = ", ".join(f"`{name}`" for name in old)
-        yield from (f"**Of older scripts, whose rows may mean something else:** {names}.", "")
+        made = "[were made by older scripts](../README.md#how-the-present-results-were-made)"
+        yield from (f"These pages {made}, with other settings: {names}.", "")
     yield from (
         "| section | claim | holds here | points in the paper |",
         "| --- | --- | --- | --- |",

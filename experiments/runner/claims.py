@@ -98,7 +98,7 @@ def signed(points: Mean) -> str:
 def verdict(findings: Sequence[Finding]) -> str:
     """One phrase for all sets."""
     if not findings:
-        return "no page of these rows"
+        return "not run with these settings"
     holds = [found.outcome for found in findings].count("yes")
     span = sorted(found.points.value for found in findings)
     points = f"{span[0]:+.1f}" if len(span) == 1 else f"{span[0]:+.1f} to {span[-1]:+.1f}"

@@ -487,7 +487,8 @@ class LabelTreeClassifier(LabelTreeEstimator):
     def napkinxc(cls, **parameters: Any) -> LabelTreeClassifier:
         """Return an estimator with napkinXC's settings: one balanced binary tree, logistic loss, exact search.
 
-        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32.
+        C is the middle of the values the paper tunes over: 1, 8, 12, 16 and 32. For the squared hinge, also set
+        ``C=1.0`` and ``link="exp2"``: without them, C is chosen and probabilities are calibrated.
         """
         return cls(**preset("napkinxc", parameters))
 

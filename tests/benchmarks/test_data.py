@@ -1,4 +1,5 @@
 import lzma
+import subprocess
 
 import pytest
 from benchmarks import data
@@ -26,6 +27,19 @@ def test_a_set_of_rows_is_split_on_first_use(source):
     assert train.read_text() == "9 20 3\n" + "".join(rows[i] for i in range(12) if i % 5)
     (source / "tags" / "tags.txt.xz").unlink()
     assert data.prepare("tags") == (train, test)
+
+
+def test_a_set_is_there_with_all_its_files_or_not_at_all(source, tmp_path):
+    (source / "make_xmlc.py").write_text(
+        "import pathlib, sys\n"
+        "folder = pathlib.Path(sys.argv[2])\n"
+        "folder.mkdir()\n"
+        "(folder / 'train.txt').write_text('0 1 1\\n')\n"
+        "sys.exit(1)\n"
+    )
+    with pytest.raises(subprocess.CalledProcessError):
+        data.prepare("laws")
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_set_that_is_not_there(source):

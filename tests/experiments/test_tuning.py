@@ -102,7 +102,7 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert claims_table([claim], parts)[2:] == ["| a is better | P@1 | tate | +11.00 | yes |"]
     assert claims_table([Claim("x", "a", "c")], parts) == []
     assert verdict(list(claim.findings(parts))) == "yes (+11.0 points)"
-    assert verdict([]) == "no page of these rows"
+    assert verdict([]) == "not run with these settings"
 
 
 def test_pages_are_read_as_they_were_written():
