@@ -23,8 +23,8 @@ from labeltree.trees import LabelTree, Taxonomy
 #: Pages with code that does not run here, and why. Tests of their own run that of the README and of some others.
 NOT_RUN = {
     "README.md": "tests/unit/test_readme.py",
-    "docs/systems.md": "tests/unit/test_systems_page.py",
-    "docs/serving.md": "tests/serving/test_documentation.py",
+    "docs/systems.md": "tests/documentation/test_systems.py",
+    "docs/serving.md": "tests/documentation/test_serving.py",
     "docs/start.md": "tests/documentation/test_start.py",
     "docs/tutorial.md": "tests/documentation/test_tutorial.py",
     "docs/data-formats.md": "its files are large",

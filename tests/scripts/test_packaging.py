@@ -36,6 +36,32 @@ def test_scripts_and_builds_use_one_version_of_nanobind() -> None:
     assert len(pinned) == 1
 
 
+def test_the_interpreters_of_the_metadata_are_those_that_get_wheels(project: dict[str, Any]) -> None:
+    classifiers = project["project"]["classifiers"]
+    named = [
+        one.rsplit(" ", 1)[1] for one in classifiers if one.startswith("Programming Language :: Python :: 3.")
+    ]
+    built = re.findall(r"cp3(\d+)-", project["tool"]["cibuildwheel"]["build"])
+    assert named == [f"3.{minor}" for minor in built]
+    assert project["project"]["requires-python"] == f">={named[0]}"
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    (tested,) = re.findall(r"^        python: \[(.*)\]$", workflow, re.MULTILINE)
+    assert re.findall(r"[\d.]+", tested) == named
+
+
+def test_tests_in_the_source_distribution_read_nothing_that_it_leaves_out(project: dict[str, Any]) -> None:
+    left_out = project["tool"]["scikit-build"]["sdist"]["exclude"]
+    folders = "|".join(name for name in left_out if re.fullmatch(r"\w+", name))
+    reads = re.compile(rf'/ "({folders})"|^(from|import) ({folders})\b|\bDOCS\b', re.MULTILINE)
+    inside = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if not any(path.relative_to(ROOT).is_relative_to(name) for name in left_out)
+    ]
+    assert len(inside) > 200
+    assert [path.name for path in inside if reads.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_the_description_has_no_relative_links(
     project: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

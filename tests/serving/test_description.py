@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, assume, given, settings
@@ -81,3 +82,28 @@ def test_answers_are_as_described(description: Any, mode: Any, method: str, path
         case.call_and_validate(headers=BEARER, checks=checks)
 
     check()
+
+
+def test_bodies_are_described_as_the_server_reads_them(client: httpx.Client) -> None:
+    """With any version of FastAPI: the arguments of an endpoint are not fields of its body."""
+    api = client.get("/openapi.json").json()
+    described = {
+        path: {
+            kind: content["schema"]["$ref"].rpartition("/")[2]
+            for kind, content in operation["requestBody"]["content"].items()
+        }
+        for path, methods in api["paths"].items()
+        for operation in methods.values()
+        if "requestBody" in operation
+    }
+    json = "application/json"
+    assert described == {
+        "/v1/models/{name}/predict": {json: "PredictRequest"},
+        "/v1/models/{name}/explain": {json: "ExplainRequest"},
+        "/v1/models/{name}/learn": {json: "LearnRequest"},
+        "/v1/models/{name}/suggest": {"application/x-www-form-urlencoded": "SuggestRequest"},
+    }
+    for name in ("PredictRequest", "ExplainRequest", "LearnRequest", "SuggestRequest"):
+        assert not {"scope", "body", "service", "exchange", "served"} & set(
+            api["components"]["schemas"][name]["properties"]
+        )
