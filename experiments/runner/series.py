@@ -135,7 +135,8 @@ def describe(run: Run) -> str:
 
 
 def execute(run: Run, limit_s: float) -> dict[str, Any]:
-    """Run in fresh processes; raises `RunError`."""
+    """Run in fresh processes; raises `RunError`. Making the data set on its first use is no part of the limit."""
+    files_of(run.data, run.n_rows, run.part)
     with tempfile.TemporaryDirectory() as folder:
         return (_run_ours if run.is_ours else _run_peer)(run, Path(folder), limit_s)
 

@@ -22,6 +22,7 @@ BASELINE: Mapping[str, Any] = {
     "arity": 2,
     "max_leaves": 100,
     "frequent_share": 0.0,
+    "label_vector_prune": 0.0,
     "loss": "logistic",
     "prune": 0.1,
     "search": "exact",
