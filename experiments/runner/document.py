@@ -9,6 +9,7 @@ from benchmarks.table import number
 
 from experiments.runner.claims import LEAST, claims_table
 from experiments.runner.figures import COSTS, NOT_RUN, Line, Mean, Quality
+from experiments.runner.growth import growth
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 _ABOUT_CLAIMS = (
@@ -50,6 +51,7 @@ def page(
             lines += [*_batches(rows, table.batch_sizes), ""]
         if failed := [line for line in rows if line.failure not in ("", NOT_RUN)]:
             lines += [*(f"- {line.name}: not here, because: {line.failure}" for line in failed), ""]
+    lines += growth(table, parts)
     if choices:
         lines += [
             "## Chosen on development rows",

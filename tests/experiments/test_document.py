@@ -95,3 +95,25 @@ def test_a_picture_is_drawn_of_rows_that_ran(tmp_path, drawing):
     assert (tmp_path / "depth.png").read_bytes().startswith(b"\x89PNG")
     drawing(TABLE, {"tate": summarise([("flat", [], "")])}, tmp_path / "nothing.png")
     assert not (tmp_path / "nothing.png").exists()
+
+
+def test_a_table_with_large_sets_says_how_times_grow():
+    table = Table(
+        "g", "G", "slower.", [Row("a"), Row("b"), Row("c")], data=["tate"], large={"extreme-131k": ("a", "b")}
+    )
+
+    def runs(seconds):
+        return [{"P@1": 0.8, "P@3": 0.5, "P@5": 0.25, "train_s": seconds, "batch_ms": 0.2, "model_mb": 3.0}]
+
+    small = summarise([("a", runs(10.0), ""), ("b", [], ""), ("c", runs(3.0), "")])
+    large = summarise([("a", runs(123.4), ""), ("b", runs(5.0), "")])
+    lines = page(table, {"extreme-131k": large, "tate": small}, []).splitlines()
+    start = lines.index("## How times grow")
+    assert lines[start + 2].startswith("Training s / prediction ms/row, by set")
+    assert lines[start + 4 : start + 8] == [
+        "| row | tate, 15,803 | extreme-131k, 131,000 |",
+        "| --- | --- | --- |",
+        "| a | 10.0 / 0.200 | 123 / 0.200 |",
+        "",
+    ]
+    assert "How times grow" not in page(table, {"tate": small}, [])
