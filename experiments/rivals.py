@@ -82,11 +82,12 @@ TABLE = Table(
     notes=[
         "The last three rows are other packages, all others classes of ours. Parameters are those of the paper's "
         "appendix: napkinXC and Parabel have three trees. Parabel's nodes have two clusters of equal size, napkinXC's "
-        "16 of any size: the appendix refers to scripts, where clusters are not balanced. DiSMEC has a tolerance and pruning 0.01; "
-        "PPDSparse an L1 weight of 0.01 and at most 30 searches; FastXML 50 trees, at most 10 examples and 100 labels "
-        "in a leaf; PfastreXML gamma 30 and alpha 0.8. Hierarchical softmax, which the paper compares elsewhere, has "
-        "trees as napkinXC, but by napkinXC they are balanced; 1-vs-all by napkinXC has DiSMEC's parameters. PD-Sparse, which it does not compare, learns "
-        "all labels at once for a margin, with PPDSparse's parameters, at most 30 passes and no bias.",
+        "16 of any size: the appendix refers to scripts, where clusters are not balanced. DiSMEC has a tolerance and "
+        "pruning of 0.01; PPDSparse an L1 weight of 0.01 and at most 30 searches; FastXML 50 trees, at most 10 "
+        "examples and 100 labels in a leaf; PfastreXML gamma 30 and alpha 0.8. Hierarchical softmax, which the paper "
+        "compares elsewhere, has trees as napkinXC, but by napkinXC they are balanced; 1-vs-all by napkinXC has "
+        "DiSMEC's parameters. PD-Sparse, which it does not compare, learns all labels at once for a margin, with "
+        "PPDSparse's parameters, at most 30 passes and no bias.",
         "On `tate` hierarchical softmax by napkinXC was stopped after 10 minutes, 18 of processor time, when it had "
         "5.7 GB; ours takes half a minute.",
         "PSP weighs labels by their inverse propensities (A = 0.55, B = 1.5), for which PfastreXML is made.",

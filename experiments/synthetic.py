@@ -188,7 +188,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     check_matplotlib()  # now rather than after all runs
     size = Size(options.rows, options.labels, options.dimensions)
-    study = Study(options.runs, size, options.threads, Store(options.runs_folder, command="python -m experiments.synthetic"))
+    study = Study(
+        options.runs,
+        size,
+        options.threads,
+        Store(options.runs_folder, command="python -m experiments.synthetic"),
+    )
     found = study.find_scales()
     outcomes = study.at(options.scale)
     lines = page(outcomes, found, study.at_each(found), study.sweep(), options.scale, size)

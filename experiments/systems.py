@@ -15,7 +15,7 @@ from experiments.runner.command_line import main
 from experiments.runner.figures import PRECISIONS
 from experiments.runner.sources import ROOT
 from experiments.runner.stored import read_page
-from experiments.runner.table import ONLINE, Row, Table
+from experiments.runner.table import Row, Table
 from experiments.runner.tables import RESULTS
 from labeltree.kinds import KINDS
 

@@ -134,7 +134,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--results",
         type=Path,
-        help="where to write; experiments/results, or build/ with --train-rows or sets that a table has not"
+        help="where to write; experiments/results, or build/ with --train-rows or sets that a table has not",
     )
     options = parser.parse_args(arguments)
     if options.all or (options.check and not options.names):
@@ -160,7 +160,7 @@ def rows_wanted(table: Table, options: argparse.Namespace) -> Iterator[tuple[str
 
 
 def runs_wanted(table: Table, options: argparse.Namespace, tuner: Tuner) -> Iterator[Run]:
-    """The runs of these rows; first what parameters are chosen by is run, and rows whose choice is open are left out."""
+    """The runs of these rows. What parameters are chosen by is run first; rows whose choice is open are left out."""
     for data, row in rows_wanted(table, options):
         if not tuner.waiting(row, data):
             yield from planned(table, data, row, tuner, options.seeds)

@@ -21,7 +21,9 @@ _ABOUT_CHOICES = (
     "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "
     "the other."
 )
-_SPLIT = "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on."
+_SPLIT = (
+    "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on."
+)
 
 
 def head(table: Table) -> list[str]:
@@ -32,7 +34,10 @@ def head(table: Table) -> list[str]:
 
 
 def page(
-    table: Table, parts: Mapping[str, Sequence[Line]], circumstances: Sequence[str], choices: Sequence[str] = ()
+    table: Table,
+    parts: Mapping[str, Sequence[Line]],
+    circumstances: Sequence[str],
+    choices: Sequence[str] = (),
 ) -> str:
     """The page of a table.
 

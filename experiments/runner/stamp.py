@@ -25,7 +25,9 @@ class Stamp:
         found = _HASHES.search(path.read_text())
         return cls(*found.groups()) if found else None
 
-    def line(self, command: str, seeds: str, threads: int, seconds: float, machines: Sequence[str] = ()) -> str:
+    def line(
+        self, command: str, seeds: str, threads: int, seconds: float, machines: Sequence[str] = ()
+    ) -> str:
         """What the page says; `machines` are those of its runs, if not this one."""
         where = " and on ".join(machines or [machine()])
         return (

@@ -95,7 +95,9 @@ class Store:
 
     def keep(self, run: Kept, figures: Mapping[str, Any], seconds: float, cpu_seconds: float) -> None:
         """Keep the figures of a run, in six digits."""
-        self._append(run, seconds, cpu_seconds, {"figures": {name: _short(figures[name]) for name in figures}})
+        self._append(
+            run, seconds, cpu_seconds, {"figures": {name: _short(figures[name]) for name in figures}}
+        )
 
     def keep_stopped(self, run: Kept, limit_s: float, cpu_seconds: float) -> None:
         """Keep that a run was stopped by its limit, so that it is not tried again and again."""

@@ -208,7 +208,9 @@ def test_failures_do_not_stop_a_series_and_are_tried_again_next_time(folder):
 
 def test_files_tell_what_was_run(folder):
     kept = a_run(folder)
-    Store(folder / "runs", command="python -m experiments t").keep(kept, {**FIGURES, "P@1": 0.123456789}, 2.5, 4)
+    Store(folder / "runs", command="python -m experiments t").keep(
+        kept, {**FIGURES, "P@1": 0.123456789}, 2.5, 4
+    )
     (path,) = (folder / "runs").iterdir()
     assert path.name == f"{folder.name}.jsonl"
     (line,) = path.read_text().splitlines()
@@ -393,7 +395,9 @@ def test_the_command_runs_what_is_missing_and_writes_the_page(folder, command, c
 
 def test_rows_whose_parameters_are_not_chosen_yet_are_not_run(folder, command, monkeypatch):
     monkeypatch.setattr(Estimates, "seconds", lambda self, run: 30.0 if run.part == "dev" else 1.0)
-    assert command("--minutes", "0.25") == []  # C takes longer; with any C the rows would not be those of the table
+    assert (
+        command("--minutes", "0.25") == []
+    )  # C takes longer; with any C the rows would not be those of the table
     assert command("--minutes", "1", "--seeds", "1") == [0] * 7
 
 
@@ -429,7 +433,11 @@ def test_tables_can_be_made_of_sets_of_the_repository():
 
 def test_only_sets_of_the_table_go_into_its_page():
     table = Table("t", "", "", [Row("a")], data=["tate", "bibtex"])
-    for words, expected in (([], False), (["--data", "tate"], False), (["--data", "wiki10-31k", "tate"], True)):
+    for words, expected in (
+        ([], False),
+        (["--data", "tate"], False),
+        (["--data", "wiki10-31k", "tate"], True),
+    ):
         assert command_line.is_a_try(table, command_line.parse(["pruning", *words])) == expected
     assert command_line.parse(["--all"]).names == [*command_line.NAMES, *command_line.PAGES]
 

@@ -16,7 +16,10 @@ def write(table, folder, parts):
     """The page of a table of runs of these P@1."""
     lines = {
         data: summarise(
-            [(name, [{"P@1": p, "P@3": p, "P@5": p, **COSTS} for p in runs], "") for name, runs in rows.items()]
+            [
+                (name, [{"P@1": p, "P@3": p, "P@5": p, **COSTS} for p in runs], "")
+                for name, runs in rows.items()
+            ]
         )
         for data, rows in parts.items()
     }

@@ -39,15 +39,21 @@ def test_the_page_of_the_systems_is_filled_from_that_of_the_table(tmp_path: Path
     rows += [("fastxml", [], "stopped after 1800 s"), ("parabel", [], "")]
     path = tmp_path / "systems.md"
     path.write_text(page(systems.TABLE, {systems.DATA: summarise(rows)}, []))
-    before = re.sub(r"^The figures are P@1.*?(?=\n\n)", "The figures are P@1\nof others.", PAGE, flags=re.M | re.S)
+    before = re.sub(
+        r"^The figures are P@1.*?(?=\n\n)", "The figures are P@1\nof others.", PAGE, flags=re.M | re.S
+    )
     filled = systems.fill(before, systems.cells_of(path))
-    lines = {line.split("`")[1]: line for line in filled.splitlines() if line.startswith("| [") and "`" in line}
+    lines = {
+        line.split("`")[1]: line for line in filled.splitlines() if line.startswith("| [") and "`" in line
+    }
     assert lines.keys() == set(names)
     assert lines["napkinxc"].endswith(" | a label tree with exact search | 91.2, 80.0, 70.1 |")
     assert lines["fastxml"].endswith(" | stopped after 1800 s |")
     assert lines["parabel"] in before  # not run
     assert systems.ABOUT not in filled
-    path.write_text(page(systems.TABLE, {systems.DATA: summarise([*rows[:-1], ("parabel", [figures], "")])}, []))
+    path.write_text(
+        page(systems.TABLE, {systems.DATA: summarise([*rows[:-1], ("parabel", [figures], "")])}, [])
+    )
     filled = systems.fill(before, systems.cells_of(path))
     assert filled.count(systems.ABOUT) == 1
     assert "of others" not in filled
