@@ -49,8 +49,9 @@ class RunError(Exception):
 class Series:
     """Runs that are wanted; `failures` has the reasons of those that failed, which are tried again next time.
 
-    `limit_s` stops a run; without, the size of the set decides. A run that was stopped is kept as such, and tried
-    again with a longer limit only. No run begins that will probably not end before `deadline`, by the monotonic clock.
+    `limit_s` stops a run; without, the size of the set decides. A run that was stopped is kept as such; it and its
+    other seeds are tried again with a longer limit only. No run begins that will probably not end before `deadline`, by
+    the monotonic clock.
     """
 
     store: Store
@@ -64,7 +65,7 @@ class Series:
         waiting = {run.key(): run for run in sorted(runs, key=lambda run: run.seed)}
         waiting = {key: run for key, run in waiting.items() if not self._is_done(run)}
         for number, (key, run) in enumerate(waiting.items(), 1):
-            if key not in self.failures and self._is_in_time(run):
+            if key not in self.failures and not self._is_done(run) and self._is_in_time(run):
                 print(f"run {number} of {len(waiting)}: {describe(run)}", file=sys.stderr, flush=True)
                 self._run(key, run)
 
@@ -84,11 +85,12 @@ class Series:
         return self.limit_s if self.limit_s is not None else limit_of(run.data)
 
     def _is_done(self, run: Run) -> bool:
-        """Whether it is finished on the data as they are, or was stopped by a limit that is not below the one now."""
-        record = self.store.record(run)
-        if record is None or record.contents != run.contents():
-            return False
-        return record.stopped_after is None or record.stopped_after >= self._limit(run)
+        """Whether it is finished on the data as they are, or its limit has stopped it or its first seed before."""
+        records = (self.store.record(one) for one in (run, replace(run, seed=0)))
+        own, first = (one if one and one.contents == run.contents() else None for one in records)
+        if own is not None and own.figures is not None:
+            return True
+        return any(one is not None and (one.stopped_after or 0.0) >= self._limit(run) for one in (own, first))
 
     def _is_in_time(self, run: Run) -> bool:
         if self.deadline is None:

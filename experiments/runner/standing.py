@@ -69,7 +69,10 @@ def standing_of(table: Table, sets: Sequence[str], tuner: Tuner, seeds: int = SE
             done = [record for record in records if record is not None and record.figures is not None]
             figures = [dict(record.figures or {}) for record in done]
             lines.append((row.name, figures, tuner.series.failure([*waiting, *runs])))
-            if waiting or None in records:
+            is_stopped = bool(
+                records and records[0] and records[0].stopped_after
+            )  # then so are the other seeds
+            if waiting or (None in records and not is_stopped):
                 found.missing.setdefault(data, []).append(row.name)
             if any(record.code != runs[0].code() for record in done):
                 found.older.setdefault(data, []).append(row.name)

@@ -162,10 +162,12 @@ def test_a_run_that_was_stopped_is_tried_again_with_a_longer_limit_only(folder):
     def stopped(run, limit_s):
         raise RunError(f"stopped after {limit_s:g} s", limit_s)
 
-    Series(Store(folder / "runs"), 10, stopped).finish([a_run(folder)])
+    first = Series(Store(folder / "runs"), 10, stopped)
+    first.finish([a_run(folder), a_run(folder, seed=1)])
+    assert list(first.failures) == [a_run(folder).key()]  # the other seed was not tried
     counted = Counted()
     same = Series(Store(folder / "runs"), 10, counted)
-    same.finish([a_run(folder)])
+    same.finish([a_run(folder), a_run(folder, seed=1)])
     assert counted.seeds == []
     assert same.failure([a_run(folder)]) == "stopped after 10 s"
     longer = Series(Store(folder / "runs"), 20, counted)
