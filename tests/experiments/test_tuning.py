@@ -108,11 +108,28 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert verdict([]) == "not run with these settings"
 
 
-def test_pages_are_read_as_they_were_written():
-    parts = read_page(check.RESULTS / "thresholds.md")
-    assert list(parts) == ["eurlex57k", "tate", "bibtex", "delicious"]
-    assert [line.name for line in parts["tate"]] == ["threshold 0.5", "micro-OFO", "exact search"]
-    assert all(0 < line.means["micro-F1"].value < 1 for line in parts["tate"])
+def test_pages_are_read_as_they_were_written(tmp_path):
+    """With errors of means, without those of single runs, and without rows and sets that were not run."""
+    table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
+    shown = {"micro-F1": 0.6543, "Hamming loss × labels": 17.5, "threshold": 0.35}
+    costs = {"train_s": 1234.0, "batch_ms": 0.2, "model_mb": 3.0}
+    runs = [{**shown, **costs, "micro-F1": value} for value in (0.6543, 0.6743)]
+    parts = {
+        "tate": summarise([("half", runs, ""), ("tuned", runs[:1], ""), ("other", [], "")]),
+        "bibtex": summarise([("half", [], "")]),
+    }
+    (tmp_path / "cuts.md").write_text(page(table, parts, []))
+    found = read_page(tmp_path / "cuts.md")
+    assert {data: [line.name for line in lines] for data, lines in found.items()} == {
+        "tate": ["half", "tuned"]
+    }
+    half, tuned = found["tate"]
+    assert (half.n_runs, tuned.n_runs) == (2, 1)
+    assert half.means["micro-F1"].value == pytest.approx(0.6643)
+    assert half.means["micro-F1"].error == pytest.approx(0.01)
+    assert tuned.means["micro-F1"] == Mean(pytest.approx(0.6543), None)
+    assert half.means["Hamming loss × labels"].value == 17.5
+    assert half.means["training s"].value == 1234
 
 
 def test_the_paper_says():
