@@ -51,7 +51,7 @@ TABLE = Table(
         Row("batch, the same tree, arity 2", {"tree": "stream"}),
         Row("batch, the same tree, arity 16", {"tree": "stream", "arity": 16}),
         Row("batch, k-means, arity 2"),
-        Row("batch, k-means, arity 16", {"arity": 16}),
+        Row("batch, k-means, arity 16", {"tree": "exact_kmeans", "arity": 16}),
     ],
     large={
         "extreme-131k": [
@@ -107,6 +107,7 @@ TABLE = Table(
         "later ones have been learned.",
         "Memory is that of all weights, AdaGrad's sums, auxiliary classifiers, maps and the tree. Of batch training it "
         "is the size of the finished model, whose weights below 0.1 are dropped: training takes more.",
+        "The k-means tree of arity 16 has exactly 16 clusters at every node (`tree='exact_kmeans'`).",
         "A budget for hashed weights is planned for 3 vectors per label, as in the paper, which a binary tree needs; a "
         "tree of arity 16 uses about two thirds of it. Budgets are in MB of 2²⁰ bytes, as `memory_mb`; the column is "
         "in MB of 10⁶.",

@@ -18,6 +18,7 @@ from benchmarks.picture import check_matplotlib
 
 from experiments.runner.check import write_page
 from experiments.runner.data import FOLDER
+from experiments.runner.stopwatch import Stopwatch
 from experiments.runner.store import Store
 from experiments.runner.synthetic.document import (
     paper_table,
@@ -140,8 +141,10 @@ class Study:
         kept = self.store.find(run)
         if kept is not None:
             return Outcome(**kept)
+        watch = Stopwatch()
         outcome = measure(run.problem(), self.n_jobs)
-        self.store.keep(run, asdict(outcome))
+        took = watch.figures("seconds", "cpu_seconds")
+        self.store.keep(run, asdict(outcome), **took)
         return outcome
 
     def _with_rows(self, n_rows: int) -> Size:
@@ -185,7 +188,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     check_matplotlib()  # now rather than after all runs
     size = Size(options.rows, options.labels, options.dimensions)
-    study = Study(options.runs, size, options.threads, Store(options.runs_folder))
+    study = Study(
+        options.runs,
+        size,
+        options.threads,
+        Store(options.runs_folder, command="python -m experiments.synthetic"),
+    )
     found = study.find_scales()
     outcomes = study.at(options.scale)
     lines = page(outcomes, found, study.at_each(found), study.sweep(), options.scale, size)
@@ -210,7 +218,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dimensions", type=int, default=usual.n_dimensions, help="3 by default")
     parser.add_argument("--threads", type=int, default=2, help="2 by default")
     parser.add_argument(
-        "--runs-folder", type=Path, default=FOLDER / "synthetic", help="where finished runs are kept"
+        "--runs-folder", type=Path, help="where finished runs are kept; beside the page by default"
     )
     parser.add_argument(
         "--output", type=Path, help="the page; experiments/results/synthetic.md, or build/ if not the paper's"
@@ -224,6 +232,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         size = Size(options.rows, options.labels, options.dimensions)
         is_papers = (options.runs, options.scale, size) == (RUNS, 1.0, usual)
         options.output = (RESULTS if is_papers else FOLDER / "results") / "synthetic.md"
+    if options.runs_folder is None:
+        options.runs_folder = options.output.parent / "runs"
     return options
 
 

@@ -1,4 +1,4 @@
-"""Which pages are of the current scripts and code, and the pages that scripts of their own make."""
+"""Which pages are of the current scripts, runs and code, and the pages that scripts of their own make."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from experiments.runner.document import head
+from experiments.runner.document import head, page
 from experiments.runner.run import code_of
+from experiments.runner.series import Series, execute
 from experiments.runner.sources import ROOT, code_hash, definition_hash, script_hash
-from experiments.runner.stamp import Stamp
+from experiments.runner.stamp import Stamp, duration
+from experiments.runner.standing import Standing, standing_of
+from experiments.runner.store import RUNS, Store
 from experiments.runner.table import Table
 from experiments.runner.tables import NAMES, RESULTS, load_table
+from experiments.runner.tuning import Tuner
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,46 @@ def _summary() -> str:
     return "\n".join(summary.page(summary.read_all(RESULTS), summary.old_pages(RESULTS)))
 
 
+def circumstances(table: Table, found: Standing, threads: int) -> list[str]:
+    """The last notes of a page: which runs it is made of, and how."""
+    dates = sorted({record.date[:10] for record in found.records})
+    seconds = sum(record.seconds for record in found.records)
+    cpu_seconds = sum(record.cpu_seconds for record in found.records)
+    most = max((line.n_runs for lines in found.parts.values() for line in lines), default=0)
+    seeds = "seed 0" if most <= 1 else f"seeds 0 to {most - 1}"
+    told = "" if threads == 2 else f" --threads {threads}"
+    machines = list(dict.fromkeys(record.machine for record in found.records))
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    notes = [f"Runs are of {when}; they took {duration(cpu_seconds)} of processor time together."]
+    if missing := found.missing_rows():
+        notes.append(f"Not run yet, or with fewer seeds: {missing}.")
+    if older := found.older_rows():
+        notes.append(f"Of older code than that of this page: {older}.")
+    command = f'make experiments ARGS="{table.name}{told}"'
+    return [*notes, stamp_of_table(table).line(command, seeds, threads, seconds, machines)]
+
+
+def table_complaints(table: Table, text: str) -> Iterator[str]:
+    """What is not current about the page of a table, by the runs that are kept."""
+    lines = text.splitlines()
+    if lines[: _end_of_head(lines)] != head(table):
+        yield "its text is not that of the script (--texts writes it)"
+    tuner = Tuner(Series(Store(RUNS), None, execute), 2, None, only_plan=True)
+    found = standing_of(table, table.sets, tuner)
+    if found.has_figures and _figures(page(table, found.parts, [], found.choices)) != _figures(text):
+        yield "there are other runs than on the page (--pages writes it)"
+    if missing := found.missing_rows():
+        yield f"not run yet, or with fewer seeds: {missing}"
+    if older := found.older_rows():
+        yield f"of older code: {older}"
+
+
+def _figures(text: str) -> str:
+    """What a page says after its text and before its notes."""
+    lines = text.splitlines()
+    return "\n".join(lines[_end_of_head(lines) : lines.index("## Notes")])
+
+
 def complaints(name: str) -> Iterator[str]:
     """What is not current about a page."""
     path = RESULTS / f"{name}.md"
@@ -144,9 +188,7 @@ def complaints(name: str) -> Iterator[str]:
     else:
         if was.definition != now.definition:
             yield "its script runs something else now"
-        if was.code != now.code:
+        if table is None and was.code != now.code:
             yield "the code has changed since"
     if table is not None:
-        lines = path.read_text().splitlines()
-        if lines[: _end_of_head(lines)] != head(table):
-            yield "its text is not that of the script (--texts writes it)"
+        yield from table_complaints(table, path.read_text())

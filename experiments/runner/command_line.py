@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.picture import check_matplotlib
 
 from experiments.runner.batch_picture import draw_batches
-from experiments.runner.check import PAGES, SUMMARY, check, make_page, stamp_of_table, write_texts
+from experiments.runner.check import PAGES, SUMMARY, check, circumstances, make_page, write_texts
 from experiments.runner.data import FOLDER
 from experiments.runner.document import page
 from experiments.runner.estimates import Estimates
-from experiments.runner.figures import Line, summarise
 from experiments.runner.picture import draw
-from experiments.runner.run import Run, runs_of
+from experiments.runner.run import Run
 from experiments.runner.series import Series, describe, execute
 from experiments.runner.stamp import duration
-from experiments.runner.store import Store
+from experiments.runner.standing import planned, standing_of
+from experiments.runner.store import RUNS, Store
 from experiments.runner.stream_picture import draw_streams
-from experiments.runner.table import Table
+from experiments.runner.table import SEEDS_OF_PAPER, Row, Table
 from experiments.runner.tables import NAMES, RESULTS, load_table
 from experiments.runner.tuning import Tuner
 from labeltree.datasets import names
 
-DEFAULT_SEEDS, DEFAULT_THREADS = 5, 2
+DEFAULT_THREADS = 2
 
 DRAWINGS = {"rows": draw, "stream": draw_streams, "batches": draw_batches}
 
@@ -44,17 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = [load_table(name) for name in options.names if name in NAMES]
     if options.texts:
         for table in tables:
-            write_texts(table, options.results)
+            write_texts(table, options.results or RESULTS)
         return 0
     check_matplotlib()  # now rather than after all runs
-    series = Series(Store(), options.limit, execute)
-    tuner = Tuner(series, options.threads, options.train_rows, only_plan=options.dry_run)
+    deadline = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+    store = Store(folder_of_runs(options), fresh=options.fresh, command=told(options))
+    series = Series(store, options.limit, execute, deadline)
+    only_plan = options.dry_run or options.pages
+    tuner = Tuner(series, options.threads, options.train_rows, only_plan=only_plan)
     if options.dry_run:
         return dry_run(tables, tuner, options)
     for table in tables:
-        rows = plan(table, options, tuner)
-        series.finish(run for runs in rows.values() for run in runs)
-        write(table, collect(series, rows), options, tuner)
+        if not options.pages:
+            series.finish(runs_wanted(table, options, tuner))
+        write(table, options, tuner)
+    if options.pages or options.minutes is not None:
+        return 1 if series.failures else 0
     failed = [name for name in options.names if name in PAGES and not make_page(PAGES[name])]
     if not (options.data or options.rows or options.train_rows) and options.all:
         make_page(SUMMARY)
@@ -67,13 +72,13 @@ def dry_run(tables: Sequence[Table], tuner: Tuner, options: argparse.Namespace) 
     estimates = Estimates(store)
     wanted: dict[str, Run] = {}
     for table in tables:
-        for runs in plan(table, options, tuner).values():
-            wanted |= {run.key(): run for run in runs}
-    wanted = {**{run.key(): run for run in tuner.waiting}, **wanted}
+        for data, row in rows_wanted(table, options):
+            runs = planned(table, data, row, tuner, options.seeds)
+            wanted |= {run.key(): run for run in (*tuner.waiting(row, data), *runs)}
     for run in wanted.values():
-        state = "finished " if store.find(run) else f"{estimates.seconds(run):7,.0f} s"
+        state = "finished " if store.record(run) else f"{estimates.seconds(run):7,.0f} s"
         print(f"{state}  {describe(run)}")
-    missing = [run for run in wanted.values() if store.find(run) is None]
+    missing = [run for run in wanted.values() if store.record(run) is None]
     seconds = estimates.total(missing)
     print(f"{len(missing)} of {len(wanted)} runs to do, about {duration(seconds)}")
     pages = [name for name in options.names if name in PAGES]
@@ -100,7 +105,21 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be run, what is finished and how long it takes"
     )
-    parser.add_argument("--seeds", type=int, default=DEFAULT_SEEDS, help="seeds at most; 5 by default")
+    parser.add_argument(
+        "--pages", action="store_true", help="write the pages of the runs that are finished, and run nothing"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="leave out runs of older code, and run them again"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        metavar="N",
+        help="start no run that will probably end later than in N minutes; pages of tables are written then",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=SEEDS_OF_PAPER, help="seeds to run at most; 5 by default"
+    )
     parser.add_argument("--threads", type=int, default=DEFAULT_THREADS, help="2 by default")
     parser.add_argument(
         "--data", nargs="+", help="only these data sets, or others, of the Extreme Classification Repository"
@@ -113,7 +132,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--limit", type=float, metavar="SECONDS", help="per run; 1,800 by default, 6 hours of large sets"
     )
     parser.add_argument(
-        "--results", type=Path, help="where to write; experiments/results, or build/ if not all is run"
+        "--results",
+        type=Path,
+        help="where to write; experiments/results, or build/ with --train-rows or sets that a table has not",
     )
     options = parser.parse_args(arguments)
     if options.all or (options.check and not options.names):
@@ -127,92 +148,66 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("name a table, or say --all or --list")
     if options.seeds < 1 or options.threads < 1:
         parser.error("--seeds and --threads must be at least 1")
-    if options.results is None:
-        # Only whole tables are worth keeping in the repository.
-        partial = options.data or options.rows or options.train_rows
-        options.results = FOLDER / "results" if partial else RESULTS
     return options
 
 
-def plan(table: Table, options: argparse.Namespace, tuner: Tuner) -> dict[tuple[str, str], list[Run]]:
-    """The runs of every row, by data set and name; parameters that are tuned are chosen first."""
-    return {
-        (data, row.name): list(
-            runs_of(
-                table,
-                data,
-                row,
-                seeds=options.seeds,
-                threads=options.threads,
-                n_rows=options.train_rows,
-                chosen=tuner.chosen(row, data),
-            )
-        )
-        for data in sets_of(table, options.data)
-        for row in table.rows_on(data)
-        if not options.rows or any(part in row.name for part in options.rows)
-    }
+def rows_wanted(table: Table, options: argparse.Namespace) -> Iterator[tuple[str, Row]]:
+    """The rows that are to be run, each with its data set."""
+    for data in sets_of(table, options.data):
+        for row in table.rows_on(data):
+            if not options.rows or any(part in row.name for part in options.rows):
+                yield data, row
+
+
+def runs_wanted(table: Table, options: argparse.Namespace, tuner: Tuner) -> Iterator[Run]:
+    """The runs of these rows. What parameters are chosen by is run first; rows whose choice is open are left out."""
+    for data, row in rows_wanted(table, options):
+        if not tuner.waiting(row, data):
+            yield from planned(table, data, row, tuner, options.seeds)
 
 
 def sets_of(table: Table, wanted: Sequence[str] | None) -> list[str]:
-    """The data sets of a table, or those of them that are wanted, and those of the repository that are."""
+    """The data sets of a table, or those that are wanted of them and of the repository, in the order of the wish."""
     if not wanted:
         return table.sets
-    others = (name for name in names() if name in wanted and name not in table.sets)
-    return [*(name for name in table.sets if name in wanted), *others]
+    return [name for name in wanted if name in table.sets or name in names()]
 
 
-def collect(series: Series, rows: Mapping[tuple[str, str], Sequence[Run]]) -> dict[str, list[Line]]:
-    """The lines of a table by data set."""
-    return {
-        data: summarise(
-            [
-                (
-                    name,
-                    series.figures(runs),
-                    next((series.failures[run.key()] for run in runs if run.key() in series.failures), ""),
-                )
-                for (other, name), runs in rows.items()
-                if other == data
-            ]
-        )
-        for data in dict.fromkeys(data for data, _ in rows)
-    }
+def is_a_try(table: Table, options: argparse.Namespace) -> bool:
+    """Whether the runs are not of the page in the repository: of fewer rows, or of sets that the table has not."""
+    return bool(options.train_rows) or any(name not in table.sets for name in sets_of(table, options.data))
 
 
-def write(
-    table: Table, parts: Mapping[str, Sequence[Line]], options: argparse.Namespace, tuner: Tuner
-) -> None:
-    """Write the page and the picture of a table."""
-    options.results.mkdir(parents=True, exist_ok=True)
-    path: Path = options.results / f"{table.name}.md"
-    choices = [text for data in parts for text in tuner.sentences(table.rows_on(data), data)]
-    path.write_text(page(table, parts, circumstances(table, parts, options), choices))
-    DRAWINGS[table.picture](table, parts, path.with_suffix(".png"))
+def folder_of_runs(options: argparse.Namespace) -> Path:
+    """Runs of fewer rows are not worth keeping in the repository."""
+    return FOLDER / "runs" if options.train_rows else RUNS
+
+
+def write(table: Table, options: argparse.Namespace, tuner: Tuner) -> None:
+    """Write the page and the picture of a table, of all runs that are kept, whoever made them."""
+    is_try = is_a_try(table, options)
+    sets = sets_of(table, options.data) if is_try else table.sets
+    kept = Tuner(tuner.series, tuner.threads, tuner.n_rows, only_plan=True)
+    seeds = options.seeds if is_try else max(options.seeds, SEEDS_OF_PAPER)
+    found = standing_of(table, sets, kept, seeds)
+    if not found.has_figures:
+        print(f"{table.name}: no run is finished, so its page stays as it is")
+        return
+    folder: Path = options.results or (FOLDER / "results" if is_try else RESULTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{table.name}.md"
+    path.write_text(page(table, found.parts, circumstances(table, found, tuner.threads), found.choices))
+    DRAWINGS[table.picture](table, found.parts, path.with_suffix(".png"))
     print(path)
 
 
-def circumstances(table: Table, parts: Mapping[str, Sequence[Line]], options: argparse.Namespace) -> str:
-    """The last note of a page."""
-    lines = [line for rows in parts.values() for line in rows if "run_s" in line.means]
-    seconds = sum(line.n_runs * line.means["run_s"].value for line in lines)
-    told = [f"--{name} {value}" for name, value in _told(options).items()]
-    command = f'make experiments ARGS="{" ".join([table.name, *told])}"'
-    most = max((line.n_runs for line in lines), default=0)
-    seeds = "seed 0" if most <= 1 else f"seeds 0 to {most - 1}"
-    return stamp_of_table(table).line(command, seeds, options.threads, seconds)
-
-
-def _told(options: argparse.Namespace) -> dict[str, Any]:
-    """Options that are not the usual ones."""
-    told: dict[str, Any] = {}
-    if options.seeds != DEFAULT_SEEDS:
-        told["seeds"] = options.seeds
-    if options.threads != DEFAULT_THREADS:
-        told["threads"] = options.threads
+def told(options: argparse.Namespace) -> str:
+    """The command, without where it writes."""
+    words = ["python -m experiments", *(["--all"] if options.all else options.names)]
     for name in ("data", "rows"):
         if getattr(options, name):
-            told[name] = " ".join(getattr(options, name))
-    if options.train_rows:
-        told["train-rows"] = options.train_rows
-    return told
+            words += [f"--{name}", *getattr(options, name)]
+    for name, usual in (("seeds", SEEDS_OF_PAPER), ("threads", DEFAULT_THREADS), ("train_rows", None)):
+        if getattr(options, name) != usual:
+            words += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    return " ".join([*words, *(["--fresh"] if options.fresh else [])])

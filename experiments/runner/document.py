@@ -8,7 +8,8 @@ from typing import Any
 from benchmarks.table import number
 
 from experiments.runner.claims import LEAST, claims_table
-from experiments.runner.figures import COSTS, Line, Mean, Quality
+from experiments.runner.figures import COSTS, NOT_RUN, Line, Mean, Quality
+from experiments.runner.growth import growth
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 _ABOUT_CLAIMS = (
@@ -20,6 +21,9 @@ _ABOUT_CHOICES = (
     "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "
     "the other."
 )
+_SPLIT = (
+    "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on."
+)
 
 
 def head(table: Table) -> list[str]:
@@ -30,7 +34,10 @@ def head(table: Table) -> list[str]:
 
 
 def page(
-    table: Table, parts: Mapping[str, Sequence[Line]], circumstances: str, choices: Sequence[str] = ()
+    table: Table,
+    parts: Mapping[str, Sequence[Line]],
+    circumstances: Sequence[str],
+    choices: Sequence[str] = (),
 ) -> str:
     """The page of a table.
 
@@ -40,13 +47,16 @@ def page(
     if said := claims_table(table.claims, parts):
         lines += ["## What the figures say", "", *said, "", _ABOUT_CLAIMS, ""]
     for data, rows in parts.items():
+        if all(line.failure == NOT_RUN for line in rows):
+            lines += [f"## {data}", "", "Not run yet.", ""]
+            continue
         lines += [f"## {data}", "", *table_of(rows, table.qualities, table.costs), ""]
         if table.batch_sizes:
             lines += ["Prediction in milliseconds per row, by rows in a batch:", ""]
             lines += [*_batches(rows, table.batch_sizes), ""]
-        lines += [f"- {line.name}: not here, because: {line.failure}" for line in rows if line.failure]
-        if any(line.failure for line in rows):
-            lines.append("")
+        if failed := [line for line in rows if line.failure not in ("", NOT_RUN)]:
+            lines += [*(f"- {line.name}: not here, because: {line.failure}" for line in failed), ""]
+    lines += growth(table, parts)
     if choices:
         lines += [
             "## Chosen on development rows",
@@ -85,7 +95,8 @@ def table_of(
     text = [line_of(columns), line_of(["---"] * len(columns))]
     for line in rows:
         if not line.n_runs:
-            text.append(line_of([line.name] + ["–"] * (len(columns) - 1)))
+            first = NOT_RUN if line.failure == NOT_RUN else "–"
+            text.append(line_of([line.name, first] + ["–"] * (len(columns) - 2)))
             continue
         cells = []
         for name, quality in qualities.items():
@@ -134,7 +145,7 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}"
 
 
-def _usual_notes(table: Table, circumstances: str) -> list[str]:
+def _usual_notes(table: Table, circumstances: Sequence[str]) -> list[str]:
     baseline = (
         f"Where a row says nothing else: {_settings(BASELINE)}; in batch training {_settings(BASELINE_OF_DESCENT)} and "
         f"{_by_loss('C', BASELINE_C)} unless C is chosen; {_by_loss('link', BASELINE_LINK)}. All else is at its "
@@ -145,7 +156,8 @@ def _usual_notes(table: Table, circumstances: str) -> list[str]:
         "Means ± standard errors over runs with different seeds. In bold: the best.",
         "Seconds depend on the machine, the ratios (×, to the first row that ran) much less. Prediction is of all test "
         "rows at once unless the batch is given.",
-        circumstances,
+        *([_SPLIT] if {"bibtex", "delicious"} & {*table.sets} else []),
+        *circumstances,
     ]
 
 

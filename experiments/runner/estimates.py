@@ -42,14 +42,14 @@ class Estimates:
 
     def __init__(self, store: Store) -> None:
         self._seconds: dict[Any, list[float]] = {}
-        for facts, figures in store.all():
-            if "run_s" in figures:
-                for key in _keys(facts):
-                    self._seconds.setdefault(key, []).append(figures["run_s"])
+        for record in store.all():
+            if "system" in record.run:  # others are of scripts that make pages by themselves
+                for key in _keys(Run.from_json(record.run)):
+                    self._seconds.setdefault(key, []).append(record.seconds)
 
     def seconds(self, run: Run) -> float:
         """Of a run: the mean of the same with any seed, else of the same system on the same set, else a guess."""
-        for key in _keys(run.as_json()):
+        for key in _keys(run):
             if key in self._seconds:
                 return statistics.fmean(self._seconds[key])
         share = 1.0 if run.n_rows is None else 0.1
@@ -60,12 +60,12 @@ class Estimates:
         return sum(self.seconds(run) for run in runs)
 
 
-def _keys(facts: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _keys(run: Run) -> list[tuple[Any, ...]]:
     """What a run is like, the most telling first."""
-    near = facts["system"], facts["data"], facts["n_rows"], facts["parameters"].get("n_trees", 1)
+    near = run.system, run.data, run.n_rows, run.parameters.get("n_trees", 1)
     exact = (
         *near,
-        repr(sorted((name, repr(value)) for name, value in facts["parameters"].items())),
-        facts["features"],
+        repr(sorted((name, repr(value)) for name, value in run.parameters.items())),
+        run.features,
     )
     return [exact, near]

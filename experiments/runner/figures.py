@@ -38,6 +38,10 @@ PROCESSOR_COSTS = {
 }
 
 
+#: In place of figures.
+NOT_RUN = "not run"
+
+
 @dataclass(frozen=True)
 class Mean:
     """The mean of a figure and its standard error; of a single run that is not known."""
@@ -68,7 +72,7 @@ def summarise(rows: Sequence[tuple[str, Sequence[dict[str, Any]], str]]) -> list
     lines = [
         Line(name, len(runs), {figure: Mean.of([run[figure] for run in runs]) for figure in runs[0]})
         if runs
-        else Line(name, 0, failure=failure or "not run")
+        else Line(name, 0, failure=failure or NOT_RUN)
         for name, runs, failure in rows
     ]
     first = next((line for line in lines if line.n_runs), None)

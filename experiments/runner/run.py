@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,8 @@ from typing import Any, Literal
 from benchmarks.peers import PEERS
 
 from experiments.runner.data import files_of
-from experiments.runner.sources import code_hash
+from experiments.runner.identity import key_of, short_hash
+from experiments.runner.sources import code_hash, definition_hash
 from experiments.runner.table import ONLINE, Row, Table
 
 
@@ -26,12 +26,12 @@ class Run:
 
     system: str
     data: str
-    n_rows: int | None
-    features: str
     parameters: dict[str, Any]
-    batch_sizes: tuple[int, ...]
     seed: int
     threads: int
+    features: str = "words"
+    n_rows: int | None = None
+    batch_sizes: tuple[int, ...] = ()
     decide: dict[str, Any] | None = None
     sample_weight: str | None = None
     part: Literal["test", "dev"] = "test"
@@ -41,17 +41,36 @@ class Run:
         """Whether the system is a class of `labeltree`, not another package."""
         return self.system not in PEERS
 
+    @property
+    def file(self) -> str:
+        """Runs are kept by data set."""
+        return Path(self.data).name
+
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """What is run, without what is usual: a field that comes later changes no run that was kept before."""
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            field.name: list(facts[field.name]) if field.name == "batch_sizes" else facts[field.name]
+            for field in fields(self)
+            if field.default is MISSING or facts[field.name] != field.default
+        }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> Run:
+        """The run that `as_json` wrote."""
+        return cls(**{**facts, "batch_sizes": tuple(facts.get("batch_sizes", ()))})
 
     def key(self) -> str:
-        """A hash of all that the figures depend on: the run, the contents of the data, and the code that is run."""
-        facts = {
-            **self.as_json(),
-            "contents": _contents(self.data, self.n_rows),
-            "code": code_of(self.system, self.parameters.get("tree") == "stream"),
-        }
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
+        """A hash of what is run, whatever the code."""
+        return key_of(self.as_json())
+
+    def code(self) -> str:
+        """A hash of the code that the figures depend on: that of the system, and that which measures it."""
+        return definition_hash(code_of(self.system, self.parameters.get("tree") == "stream"))
+
+    def contents(self) -> str:
+        """A hash of the files of the data set; one that is made by the package has its name only."""
+        return short_hash(repr(_contents(self.data, self.n_rows)))
 
 
 def runs_of(
@@ -69,22 +88,20 @@ def runs_of(
         yield Run(
             row.system,
             data,
-            n_rows,
-            row.features,
             {**row.all_parameters(), **(chosen or {})},
-            tuple(table.batch_sizes),
             seed,
             threads,
-            None if row.decide is None else dict(row.decide),
-            row.sample_weight,
+            features=row.features,
+            n_rows=n_rows,
+            batch_sizes=tuple(table.batch_sizes),
+            decide=None if row.decide is None else dict(row.decide),
+            sample_weight=row.sample_weight,
         )
 
 
 @cache
 def _contents(data: str, n_rows: int | None) -> list[str]:
-    if data.startswith(
-        "extreme-"
-    ):  # made by the package, which the key knows; large files are not read for it
+    if data.startswith("extreme-"):  # large files are not read for it
         return [data]
     return [_digest(path) for path in files_of(data, n_rows)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +25,13 @@ class Stamp:
         found = _HASHES.search(path.read_text())
         return cls(*found.groups()) if found else None
 
-    def line(self, command: str, seeds: str, threads: int, seconds: float) -> str:
-        """What the page says."""
+    def line(
+        self, command: str, seeds: str, threads: int, seconds: float, machines: Sequence[str] = ()
+    ) -> str:
+        """What the page says; `machines` are those of its runs, if not this one."""
+        where = " and on ".join(machines or [machine()])
         return (
-            f"Made by `{command}`, {seeds}, {threads} {'thread' if threads == 1 else 'threads'}, on {machine()}; runs "
+            f"Made by `{command}`, {seeds}, {threads} {'thread' if threads == 1 else 'threads'}, on {where}; runs "
             f"took {duration(seconds)} together; definition `{self.definition}`, code `{self.code}`."
         )
 

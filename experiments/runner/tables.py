@@ -27,6 +27,7 @@ NAMES = (
     "recall_weights",
     "online",
     "rivals",
+    "systems",
 )
 
 

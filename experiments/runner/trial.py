@@ -104,8 +104,7 @@ def decide(model: _Model, X: Any) -> Any:
 
 
 def main() -> None:
-    facts = json.loads(sys.argv[1])
-    run = Run(**{**facts, "batch_sizes": tuple(facts["batch_sizes"])})
+    run = Run.from_json(json.loads(sys.argv[1]))
     problem = read_problem(run.data, run.n_rows, run.features, run.threads, run.part)
     if run.system == ONLINE:
         figures = learn_and_measure(run, problem)

@@ -34,15 +34,16 @@ class Choice:
 class Tuner:
     """Chooses parameters, one after the other, with one seed; runs that it needs are kept as all others are.
 
-    With `only_plan` nothing is run: `waiting` has the runs that come first, and the first values stand for the best.
+    With `only_plan` nothing is run. Where runs are missing, the best value of those that are there, or the first,
+    stands for the best: `waiting` has these runs.
     """
 
     series: Series
     threads: int
     n_rows: int | None
     only_plan: bool = False
-    waiting: list[Run] = field(default_factory=list)
     choices: dict[tuple[str, str], list[Choice]] = field(default_factory=dict)
+    missing: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
 
     def chosen(self, row: Row, data: str) -> dict[str, Any]:
         """The parameters of a row that are tuned, with their best values on a set."""
@@ -54,12 +55,19 @@ class Tuner:
             found += self._choices(row, data, fixed)
         return {choice.parameter: choice.value for choice in found}
 
+    def waiting(self, row: Row, data: str) -> list[Run]:
+        """The runs that are not there, without which the parameters of a row are not chosen."""
+        self.chosen(row, data)
+        names = [_with_c(row).name] if row.c_is_tuned else []
+        return [run for name in [*names, row.name] for run in self.missing.get((name, data), [])]
+
     def sentences(self, rows: Sequence[Row], data: str) -> list[str]:
-        """What was chosen for these rows, each choice once."""
+        """What was chosen for these rows, each choice once; nothing where runs are missing."""
         names = dict.fromkeys(
             name for row in rows for name in ([_with_c(row).name] if row.c_is_tuned else []) + [row.name]
         )
-        return [choice.sentence() for name in names for choice in self.choices.get((name, data), [])]
+        chosen = [name for name in names if not self.missing.get((name, data))]
+        return [choice.sentence() for name in chosen for choice in self.choices.get((name, data), [])]
 
     def _choices(self, row: Row, data: str, fixed: Mapping[str, Any] | None = None) -> list[Choice]:
         key = row.name, data
@@ -75,15 +83,16 @@ class Tuner:
         for name, values in row.tune.items():
             runs = {value: self._run(row, tuned_on, {**parameters, name: value}) for value in values}
             figures = self._figures(runs, row.tune_for)
+            self.missing.setdefault((row.name, data), []).extend(
+                run for run in runs.values() if self.series.store.record(run) is None
+            )
             if figures:
                 parameters[name] = max(figures, key=lambda value: figures[value])
             found.append(Choice(row.name, data, tuned_on, row.tune_for, name, parameters[name], figures))
         return found
 
     def _figures(self, runs: Mapping[Any, Run], figure: str) -> dict[Any, float]:
-        if self.only_plan:
-            self.waiting += [run for run in runs.values() if self.series.store.find(run) is None]
-        else:
+        if not self.only_plan:
             self.series.finish(runs.values())
         kept = {value: self.series.store.find(run) for value, run in runs.items()}
         return {value: figures[figure] for value, figures in kept.items() if figures is not None}
@@ -92,15 +101,13 @@ class Tuner:
         return Run(
             row.system,
             data,
-            self.n_rows,
-            row.features,
             dict(parameters),
-            (),
             0,
             self.threads,
-            None,
-            row.sample_weight,
-            "dev",
+            features=row.features,
+            n_rows=self.n_rows,
+            sample_weight=row.sample_weight,
+            part="dev",
         )
 
 

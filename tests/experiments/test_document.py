@@ -23,7 +23,7 @@ def lines():
 
 
 def test_every_row_has_all_columns():
-    text = page(TABLE, lines(), "Two threads.").splitlines()
+    text = page(TABLE, lines(), ["Two threads."]).splitlines()
     end = text.index("Prediction in milliseconds per row, by rows in a batch:")
     rows = [line for line in text[:end] if line.startswith("|")]
     assert {line.count(" | ") for line in rows[1:]} == {len(headings(TABLE.qualities)) - 1}
@@ -44,12 +44,12 @@ def test_decisions_have_columns_of_their_own(tmp_path):
         for qualities in ((0.5, 4.0, 0.5), (0.6, 5.0, 0.3))
     ]
     rows = {"tate": summarise([("half", runs[:1], ""), ("tuned", runs[1:], ""), ("other", [], "")])}
-    text = page(table, rows, "").splitlines()
+    text = page(table, rows, []).splitlines()
     heading, _, half, tuned, other = (line for line in text if line.startswith("|"))
     assert heading.startswith("|  | micro-F1 | Hamming loss × labels | threshold | training s |")
     assert half.startswith("| half | 50.00 | **4.00** | 0.50 | 10.0 |")
     assert tuned.startswith("| tuned | **60.00** | 5.00 | 0.30 | 10.0 |")
-    assert other.startswith("| other | – |")
+    assert other.startswith("| other | not run | – |")
     draw(table, rows, tmp_path / "cuts.png")
     assert (tmp_path / "cuts.png").exists()
 
@@ -58,7 +58,7 @@ def test_a_table_may_ask_for_other_columns(tmp_path):
     table = Table("r", "R", "more.", [Row("a", system=ONLINE)], ranking=("P@1", "recall@5"))
     figures = {"P@1": 0.8, "recall@5": 0.25, "train_s": 1.0, "batch_ms": 0.2, "model_mb": 3.0}
     rows = {"tate": summarise([("a", [figures], "")])}
-    text = page(table, rows, "")
+    text = page(table, rows, [])
     assert "|  | P@1 | recall@5 | training s |" in text
     assert "| a | **80.00** | **25.00** | 1.00 |" in text
     assert "max_leaves" not in text  # no row has the baseline
@@ -67,9 +67,9 @@ def test_a_table_may_ask_for_other_columns(tmp_path):
 
 
 def test_the_page_says_what_must_be_known():
-    text = page(TABLE, lines(), "Two threads.")
+    text = page(TABLE, lines(), ["Two threads."])
     assert text.startswith("# Depth\n\n**In the paper:** deeper is worse.\n\n![Depth](depth.png)\n")
-    found = page(replace(TABLE, here="not on these sets."), lines(), "")
+    found = page(replace(TABLE, here="not on these sets."), lines(), [])
     assert "deeper is worse.\n\n**Here:** not on these sets.\n\n![Depth]" in found
     assert "- wide: not here, because: out of memory" in text
     assert "| flat | 2.00 ± 0.00 | 0.200 ± 0.000 |" in text  # by rows in a batch
@@ -95,3 +95,25 @@ def test_a_picture_is_drawn_of_rows_that_ran(tmp_path, drawing):
     assert (tmp_path / "depth.png").read_bytes().startswith(b"\x89PNG")
     drawing(TABLE, {"tate": summarise([("flat", [], "")])}, tmp_path / "nothing.png")
     assert not (tmp_path / "nothing.png").exists()
+
+
+def test_a_table_with_large_sets_says_how_times_grow():
+    table = Table(
+        "g", "G", "slower.", [Row("a"), Row("b"), Row("c")], data=["tate"], large={"extreme-131k": ("a", "b")}
+    )
+
+    def runs(seconds):
+        return [{"P@1": 0.8, "P@3": 0.5, "P@5": 0.25, "train_s": seconds, "batch_ms": 0.2, "model_mb": 3.0}]
+
+    small = summarise([("a", runs(10.0), ""), ("b", [], ""), ("c", runs(3.0), "")])
+    large = summarise([("a", runs(123.4), ""), ("b", runs(5.0), "")])
+    lines = page(table, {"extreme-131k": large, "tate": small}, []).splitlines()
+    start = lines.index("## How times grow")
+    assert lines[start + 2].startswith("Training s / prediction ms/row, by set")
+    assert lines[start + 4 : start + 8] == [
+        "| row | tate, 15,803 | extreme-131k, 131,000 |",
+        "| --- | --- | --- |",
+        "| a | 10.0 / 0.200 | 123 / 0.200 |",
+        "",
+    ]
+    assert "How times grow" not in page(table, {"tate": small}, [])

@@ -1,10 +1,14 @@
 import json
+import re
+import socket
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from experiments.runner import command_line, data, run, series, store, trial
+from experiments.runner import command_line, data, run, series, trial
+from experiments.runner.estimates import Estimates
 from experiments.runner.figures import COSTS, DECISION_QUALITIES, PROCESSOR_COSTS
 from experiments.runner.run import Run, runs_of
 from experiments.runner.sample_weights import SAMPLE_WEIGHTS
@@ -40,6 +44,8 @@ def folder(tmp_path, monkeypatch):
         write_xmlc(tmp_path / f"{name}.txt", X, y)
     for module in (data, command_line):
         monkeypatch.setattr(module, "FOLDER", tmp_path / "build")
+    monkeypatch.setattr(command_line, "RUNS", tmp_path / "runs")
+    monkeypatch.setattr(command_line, "RESULTS", tmp_path / "pages")
     run._contents.cache_clear()
     return tmp_path
 
@@ -58,8 +64,7 @@ def figures_of(folder, monkeypatch, capsys):
 
 def a_run(folder, **others):
     facts = {
-        "system": TREES, "data": str(folder), "n_rows": None, "features": "words",
-        "parameters": Row("a").all_parameters(), "batch_sizes": (), "seed": 0, "threads": 1,
+        "system": TREES, "data": str(folder), "parameters": Row("a").all_parameters(), "seed": 0, "threads": 1,
     }  # fmt: skip
     return Run(**{**facts, **others})
 
@@ -93,17 +98,23 @@ def test_a_key_tells_everything_apart(folder, monkeypatch):
         a_run(folder, system=SOFTMAX),
         a_run(folder, sample_weight="1/labels, mean 1"),
         a_run(folder, decide={"metric": "micro_f1"}),
+        a_run(folder, part="dev"),
     ]
     assert len({r.key() for r in [one, *others]}) == len(others) + 1
     assert a_run(folder, parameters=dict(reversed(one.parameters.items()))).key() == one.key()
-    before = one.key()
+    assert Run.from_json(json.loads(json.dumps(others[4].as_json()))) == others[4]
+
+
+def test_the_code_and_the_data_are_no_part_of_a_key(folder, monkeypatch):
+    one = a_run(folder)
+    key, code, contents = one.key(), one.code(), one.contents()
     monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
-    assert one.key() != before
-    monkeypatch.undo()
     with open(folder / "test.txt", "a") as file:
         file.write("1 1:1\n")
     run._contents.cache_clear()
-    assert one.key() != before
+    assert one.key() == key
+    assert one.code() != code
+    assert one.contents() != contents
 
 
 def test_finished_runs_are_not_repeated(folder):
@@ -114,7 +125,64 @@ def test_finished_runs_are_not_repeated(folder):
     again = Series(Store(folder / "runs"), 10, second)
     again.finish([*runs, a_run(folder, seed=2)])
     assert second.seeds == [2]
-    assert [{**figures, "run_s": 0} for figures in again.figures(runs)] == [{**FIGURES, "run_s": 0}] * 3
+    assert again.figures(runs) == [FIGURES] * 3
+
+
+def test_all_first_seeds_come_before_the_second_ones(folder):
+    rows = [a_run(folder, seed=seed, parameters={"arity": arity}) for arity in (2, 3) for seed in (0, 1)]
+    counted = Counted()
+    Series(Store(folder / "runs"), 10, counted).finish(rows)
+    assert counted.seeds == [0, 0, 1, 1]
+
+
+def test_runs_of_older_code_count_unless_only_fresh_ones_do(folder, monkeypatch):
+    runs = [a_run(folder, seed=seed) for seed in (0, 1)]
+    Series(Store(folder / "runs"), 10, Counted()).finish(runs[:1])
+    monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
+    older, fresh = Counted(), Counted()
+    Series(Store(folder / "runs"), 10, older).finish(runs)
+    assert older.seeds == [1]
+    assert Store(folder / "runs", fresh=True).find(runs[0]) is None
+    Series(Store(folder / "runs", fresh=True), 10, fresh).finish(runs)
+    assert fresh.seeds == [0]
+    assert Store(folder / "runs", fresh=True).find(runs[0]) == FIGURES
+
+
+def test_runs_on_other_data_of_the_same_name_are_repeated(folder):
+    counted = Counted()
+    Series(Store(folder / "runs"), 10, counted).finish([a_run(folder)])
+    with open(folder / "test.txt", "a") as file:
+        file.write("1 1:1\n")
+    run._contents.cache_clear()
+    Series(Store(folder / "runs"), 10, counted).finish([a_run(folder)])
+    assert counted.seeds == [0, 0]
+
+
+def test_a_run_that_was_stopped_is_tried_again_with_a_longer_limit_only(folder):
+    def stopped(run, limit_s):
+        raise RunError(f"stopped after {limit_s:g} s", limit_s)
+
+    first = Series(Store(folder / "runs"), 10, stopped)
+    first.finish([a_run(folder), a_run(folder, seed=1)])
+    assert list(first.failures) == [a_run(folder).key()]  # the other seed was not tried
+    counted = Counted()
+    same = Series(Store(folder / "runs"), 10, counted)
+    same.finish([a_run(folder), a_run(folder, seed=1)])
+    assert counted.seeds == []
+    assert same.failure([a_run(folder)]) == "stopped after 10 s"
+    longer = Series(Store(folder / "runs"), 20, counted)
+    longer.finish([a_run(folder)])
+    assert counted.seeds == [0]
+    assert longer.failure([a_run(folder)]) == ""
+
+
+def test_no_run_begins_that_would_end_too_late(folder):
+    kept = Store(folder / "runs")
+    kept.keep(a_run(folder), FIGURES, 100.0, 1.0)  # so long it will take with the other seed too
+    for minutes, seeds in ((1, []), (2, [1])):
+        counted = Counted()
+        Series(kept, 10, counted, time.monotonic() + 60 * minutes).finish([a_run(folder, seed=1)])
+        assert counted.seeds == seeds
 
 
 def test_a_series_that_was_broken_off_goes_on(folder):
@@ -142,11 +210,43 @@ def test_failures_do_not_stop_a_series_and_are_tried_again_next_time(folder):
 
 def test_files_tell_what_was_run(folder):
     kept = a_run(folder)
-    Store(folder / "runs").keep(kept, FIGURES)
+    Store(folder / "runs", command="python -m experiments t").keep(
+        kept, {**FIGURES, "P@1": 0.123456789}, 2.5, 4
+    )
     (path,) = (folder / "runs").iterdir()
-    document = json.loads(path.read_text())
-    assert document["run"]["parameters"]["arity"] == 2
-    assert document["figures"] == FIGURES
+    assert path.name == f"{folder.name}.jsonl"
+    (line,) = path.read_text().splitlines()
+    document = json.loads(line)
+    assert document["run"] == {
+        "system": TREES, "data": str(folder), "parameters": kept.parameters, "seed": 0, "threads": 1,
+    }  # fmt: skip
+    assert document["figures"] == {**FIGURES, "P@1": 0.123457}
+    assert (document["seconds"], document["cpu_seconds"]) == (2.5, 4)
+    assert (document["code"], document["contents"]) == (kept.code(), kept.contents())
+    assert document["command"] == "python -m experiments t"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", document["date"])
+    assert socket.gethostname() not in document["machine"]
+    assert "cores" in document["machine"]
+
+
+def test_the_last_record_of_a_run_counts_and_a_line_that_was_cut_short_does_not(folder, capsys):
+    store_, run_ = Store(folder / "runs"), a_run(folder)
+    store_.keep(run_, FIGURES, 1, 1)
+    path = folder / "runs" / f"{folder.name}.jsonl"
+    path.write_text(path.read_text() + path.read_text()[:50])
+    store_.keep(run_, {**FIGURES, "P@1": 0.7}, 1, 1)
+    assert [len(line) > 50 for line in path.read_text().splitlines()] == [True, False, True]
+    for one in (store_, Store(folder / "runs")):
+        assert one.find(run_)["P@1"] == 0.7
+        assert [record.figures["P@1"] for record in one.all()] == [0.7]
+    assert "line 2 is cut short" in capsys.readouterr().err
+
+
+def test_runs_that_another_process_finished_are_seen(folder):
+    first, second = Store(folder / "runs"), Store(folder / "runs")
+    assert first.find(a_run(folder)) is None
+    second.keep(a_run(folder), FIGURES, 1, 1)
+    assert first.find(a_run(folder)) == FIGURES
 
 
 def test_a_run_trains_and_measures_in_a_process_of_its_own(folder):
@@ -257,21 +357,69 @@ def test_all_tables(name):
     assert len({row.decide is None for row in table.rows}) == 1
 
 
-def test_the_command_runs_what_is_missing_and_writes_pages(folder, monkeypatch, capsys):
+@pytest.fixture
+def command(folder, monkeypatch):
+    """The command with one small table; returns the seeds of its runs."""
     table = Table("small", "Small", "nothing.", [Row("a"), Row("b", {"arity": 3})], data=[str(folder)])
-    counted = Counted()
     monkeypatch.setattr(command_line, "NAMES", ("small",))
     monkeypatch.setattr(command_line, "load_table", lambda name: table)
-    monkeypatch.setattr(command_line, "execute", counted)
-    monkeypatch.setattr(command_line, "Store", lambda: store.Store(folder / "runs"))
-    arguments = ["small", "--seeds", "2", "--results", str(folder / "pages")]
-    assert command_line.main([*arguments, "--dry-run"]) == 0
+
+    def command(*options, **others):
+        counted = Counted(**others)
+        monkeypatch.setattr(command_line, "execute", counted)
+        command.status = command_line.main(["small", *options])
+        return counted.seeds
+
+    return command
+
+
+def test_the_command_runs_what_is_missing_and_writes_the_page(folder, command, capsys):
+    page = folder / "pages" / "small.md"
+    assert command("--seeds", "2", "--dry-run") == []
     assert "9 of 9 runs to do, about " in capsys.readouterr().out  # five to choose C
-    assert command_line.main(arguments) == 0
-    assert command_line.main([*arguments, "--rows", "b"]) == 0
-    assert counted.seeds == [0] * 5 + [0, 1, 0, 1]
-    assert "| b | **50.00 ± 0.00** |" in (folder / "pages" / "small.md").read_text()
-    assert (folder / "pages" / "small.png").exists()
+    assert command("--pages") == []
+    assert "no run is finished" in capsys.readouterr().out
+    assert not page.exists()
+    assert command("--seeds", "1", "--rows", "b") == [0] * 5 + [0]
+    assert "| a | not run | – |" in page.read_text()
+    assert "| b | **50.00** |" in page.read_text()
+    assert f"Not run yet, or with fewer seeds: {folder}: all rows." in page.read_text()
+    assert command("--seeds", "2") == [0, 1, 1]
+    assert page.with_suffix(".png").exists()
+    assert command("--seeds", "1") == []
+    assert "| a | **50.00 ± 0.00** |" in page.read_text()  # of all seeds that there are
+    page.unlink()
+    assert command("--pages") == []
+    assert "| b | **50.00 ± 0.00** |" in page.read_text()
+    records = (folder / "runs" / f"{folder.name}.jsonl").read_text()
+    assert '"command":"python -m experiments small --rows b --seeds 1"' in records
+
+
+def test_rows_whose_parameters_are_not_chosen_yet_are_not_run(folder, command, monkeypatch):
+    monkeypatch.setattr(Estimates, "seconds", lambda self, run: 30.0 if run.part == "dev" else 1.0)
+    assert (
+        command("--minutes", "0.25") == []
+    )  # C takes longer; with any C the rows would not be those of the table
+    assert command("--minutes", "1", "--seeds", "1") == [0] * 7
+
+
+def test_a_page_says_which_rows_are_of_older_code(folder, command, monkeypatch):
+    command("--seeds", "1", "--rows", "a")
+    monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
+    assert command("--seeds", "1") == [0]
+    page = folder / "pages" / "small.md"
+    assert f"Of older code than that of this page: {folder}: `a`." in page.read_text()
+    assert command("--seeds", "1", "--fresh") == [0] * 6
+    command("--pages")
+    assert "Of older code" not in page.read_text()
+
+
+def test_tries_do_not_go_into_the_repository(folder, command):
+    assert command("--seeds", "1", "--train-rows", "40") == [0] * 7
+    assert not (folder / "pages").exists()
+    assert not (folder / "runs").exists()
+    assert (folder / "build" / "results" / "small.md").exists()
+    assert (folder / "build" / "runs" / f"{folder.name}.jsonl").exists()
 
 
 def test_tables_can_be_made_of_sets_of_the_repository():
@@ -279,15 +427,20 @@ def test_tables_can_be_made_of_sets_of_the_repository():
     assert command_line.sets_of(table, None) == ["tate", "bibtex"]
     assert command_line.sets_of(table, ["bibtex", "nothing"]) == ["bibtex"]
     assert command_line.sets_of(table, ["wiki10-31k", "bibtex", "eurlex-4k"]) == [
+        "wiki10-31k",
         "bibtex",
         "eurlex-4k",
-        "wiki10-31k",
     ]
 
 
-def test_only_whole_tables_go_into_the_repository():
-    assert command_line.parse(["pruning"]).results == command_line.RESULTS
-    assert command_line.parse(["pruning", "--data", "tate"]).results != command_line.RESULTS
+def test_only_sets_of_the_table_go_into_its_page():
+    table = Table("t", "", "", [Row("a")], data=["tate", "bibtex"])
+    for words, expected in (
+        ([], False),
+        (["--data", "tate"], False),
+        (["--data", "wiki10-31k", "tate"], True),
+    ):
+        assert command_line.is_a_try(table, command_line.parse(["pruning", *words])) == expected
     assert command_line.parse(["--all"]).names == [*command_line.NAMES, *command_line.PAGES]
 
 

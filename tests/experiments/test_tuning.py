@@ -2,16 +2,18 @@
 
 import pytest
 from experiments import summary
-from experiments.runner import check, sources
+from experiments.runner import check, run, sources
 from experiments.runner.claims import Claim, Finding, claims_table, verdict
+from experiments.runner.document import page
 from experiments.runner.estimates import Estimates
 from experiments.runner.figures import Mean, summarise
-from experiments.runner.run import Run
+from experiments.runner.run import Run, runs_of
 from experiments.runner.series import Series
 from experiments.runner.stamp import Stamp, duration
+from experiments.runner.standing import standing_of
 from experiments.runner.store import Store
 from experiments.runner.stored import read_page, read_paper
-from experiments.runner.table import C_GRID, SOFTMAX, Row, Table
+from experiments.runner.table import C_GRID, SOFTMAX, TREES, Row, Table
 from experiments.runner.tuning import Tuner
 
 FIGURES = {"P@1": 0.5, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
@@ -64,19 +66,20 @@ def test_large_sets_have_the_choice_of_a_smaller_one(tuner):
     planned = Tuner(
         Series(Store(tuner.series.store.folder / "none"), 10, Landscape()), 1, None, only_plan=True
     )
-    planned.chosen(Row("a"), "extreme-1k")
-    assert len(planned.waiting) == len(C_GRID)
+    assert len(planned.waiting(Row("a"), "extreme-1k")) == len(C_GRID)
+    assert tuner.waiting(Row("a"), "extreme-670k") == []
     assert planned.series.execute.runs == []
+    assert planned.sentences([Row("a")], "extreme-1k") == []
 
 
 def test_estimates_are_of_the_same_runs_with_another_seed(tmp_path):
     store = Store(tmp_path)
-    runs = [Run("S", "extreme-1k", None, "words", {"C": c}, (), seed, 1) for c in (1, 2) for seed in (0, 1)]
-    store.keep(runs[0], {"run_s": 10.0})
-    store.keep(runs[2], {"run_s": 30.0})
+    runs = [Run(TREES, "extreme-1k", {"C": c}, seed, 1) for c in (1, 2) for seed in (0, 1)]
+    store.keep(runs[0], {}, 10.0, 1.0)
+    store.keep(runs[2], {}, 30.0, 1.0)
     estimates = Estimates(store)
     assert [estimates.seconds(run) for run in runs] == [10, 10, 30, 30]
-    other = Run("S", "extreme-1k", None, "words", {"C": 3}, (), 0, 1)
+    other = Run(TREES, "extreme-1k", {"C": 3}, 0, 1)
     assert estimates.total([other, other]) == 40
 
 
@@ -105,11 +108,28 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert verdict([]) == "not run with these settings"
 
 
-def test_pages_are_read_as_they_were_written():
-    parts = read_page(check.RESULTS / "thresholds.md")
-    assert list(parts) == ["eurlex57k", "tate", "bibtex", "delicious"]
-    assert [line.name for line in parts["tate"]] == ["threshold 0.5", "micro-OFO", "exact search"]
-    assert all(0 < line.means["micro-F1"].value < 1 for line in parts["tate"])
+def test_pages_are_read_as_they_were_written(tmp_path):
+    """With errors of means, without those of single runs, and without rows and sets that were not run."""
+    table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
+    shown = {"micro-F1": 0.6543, "Hamming loss × labels": 17.5, "threshold": 0.35}
+    costs = {"train_s": 1234.0, "batch_ms": 0.2, "model_mb": 3.0}
+    runs = [{**shown, **costs, "micro-F1": value} for value in (0.6543, 0.6743)]
+    parts = {
+        "tate": summarise([("half", runs, ""), ("tuned", runs[:1], ""), ("other", [], "")]),
+        "bibtex": summarise([("half", [], "")]),
+    }
+    (tmp_path / "cuts.md").write_text(page(table, parts, []))
+    found = read_page(tmp_path / "cuts.md")
+    assert {data: [line.name for line in lines] for data, lines in found.items()} == {
+        "tate": ["half", "tuned"]
+    }
+    half, tuned = found["tate"]
+    assert (half.n_runs, tuned.n_runs) == (2, 1)
+    assert half.means["micro-F1"].value == pytest.approx(0.6643)
+    assert half.means["micro-F1"].error == pytest.approx(0.01)
+    assert tuned.means["micro-F1"] == Mean(pytest.approx(0.6543), None)
+    assert half.means["Hamming loss × labels"].value == 17.5
+    assert half.means["training s"].value == 1234
 
 
 def test_the_paper_says():
@@ -143,26 +163,56 @@ def test_texts_and_comments_are_not_part_of_what_is_run(tmp_path):
     assert stamps[0] == stamps[1] != stamps[2]
 
 
-def test_check_says_what_is_old(tmp_path, monkeypatch, capsys):
-    table = Table("small", "Small", "nothing.", [Row("a")], here="as well.")
-    for name, value in (("RESULTS", tmp_path), ("NAMES", ("small",)), ("load_table", lambda name: table)):
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A small table that was never run, with its page in a folder of its own."""
+    table = Table(
+        "small", "Small", "nothing.", [Row("a", {"C": 1.0})], data=["extreme-1k"], here="as well.", costs={}
+    )
+    for name, value in (
+        ("RESULTS", tmp_path),
+        ("RUNS", tmp_path / "runs"),
+        ("NAMES", ("small",)),
+        ("load_table", lambda name: table),
+        ("_summary", lambda: ""),
+    ):
         monkeypatch.setattr(check, name, value)
-    monkeypatch.setattr(check, "_summary", lambda: "")
     (tmp_path / "summary.md").write_text("")
-    assert check.check(["small"]) == 1
-    assert "small: there is no page" in capsys.readouterr().out
-    line = check.stamp_of_table(table).line("make", "seed 0", 1, 1)
-    page = tmp_path / "small.md"
-    page.write_text("\n".join([*check.head(table), f"- {line}", ""]))
+    return table
+
+
+def write_page_of_runs(table, store):
+    tuner = Tuner(Series(store, None, None), 2, None, only_plan=True)
+    found = standing_of(table, table.sets, tuner)
+    path = check.RESULTS / "small.md"
+    path.write_text(page(table, found.parts, check.circumstances(table, found, 2), found.choices))
+    return path
+
+
+def test_check_says_what_is_old(small, capsys, monkeypatch):
+    def says():
+        check.check(["small"])
+        return capsys.readouterr().out
+
+    assert "small: there is no page" in says()
+    store = Store(check.RUNS)
+    runs = list(runs_of(small, "extreme-1k", small.rows[0], seeds=5, threads=2, n_rows=None))
+    for one in runs[:4]:
+        store.keep(one, {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
+    path = write_page_of_runs(small, store)
+    assert "old  small: not run yet, or with fewer seeds: extreme-1k: all rows\n" in says()
+    store.keep(runs[4], {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
+    assert "old  small: there are other runs than on the page (--pages writes it)\n" in says()
+    path = write_page_of_runs(small, store)
     assert check.check(["small"]) == 0
-    page.write_text(page.read_text().replace("as well", "other"))
-    assert check.check(["small"]) == 1
-    assert "its text is not that of the script" in capsys.readouterr().out
-    check.write_texts(table, tmp_path)
+    path.write_text(path.read_text().replace("as well", "other"))
+    assert "its text is not that of the script" in says()
+    check.write_texts(small, check.RESULTS)
     assert check.check(["small"]) == 0
-    page.write_text(page.read_text().replace("code `", "code `0"))
-    (tmp_path / "summary.md").write_text("x")
-    assert check.check(["small"]) == 1
-    out = capsys.readouterr().out
-    assert "small: the code has changed since" in out
-    assert "summary: it is not made of the pages" in out
+    path.write_text(path.read_text().replace("definition `", "definition `0"))
+    assert "small: its script runs something else now" in says()
+    write_page_of_runs(small, store)
+    monkeypatch.setattr(run, "code_of", lambda system, grows: "another version")
+    assert "small: of older code: extreme-1k: all rows" in says()
+    (check.RESULTS / "summary.md").write_text("x")
+    assert "summary: it is not made of the pages" in says()

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from joblib import cpu_count
 from tests.documents import documents
 
 from labeltree import LabelTree, LabelTreeClassifier
-from labeltree.trees import Taxonomy
+from labeltree.trees import Taxonomy, kmeans_tree
 from labeltree.validation import _processors, n_threads
 
 X, Y = documents(60, 30, 8)
@@ -200,6 +201,33 @@ def test_presets_have_the_trees_of_the_published_systems(
     assert model.label_vectors == ("both" if preset == "bonsai" else "features")
     assert (model.tree, model.arity, model.max_depth) == (tree, arity, max_depth)
     assert (model.max_leaves, model.frequent_share) == (100, 0.0)
+    assert model.label_vector_prune == 0.0
+
+
+@pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
+def test_presets_cluster_labels_by_all_entries_of_their_vectors(preset: str) -> None:
+    """The published systems drop none, and few small entries decide between clusters that are near each other."""
+    rng = np.random.default_rng(0)
+    rows, columns = sp.random(400, 80, 0.3, "csr", random_state=rng), rng.integers(0, 60, 400)
+    labels = sp.csr_matrix((np.ones(400), (np.arange(400), columns)), (400, 60))
+    make = getattr(LabelTreeClassifier, preset)
+    settings = {"max_leaves": 2, "arity": 2, "random_state": 0}
+    tree = make(**settings).build_tree(rows, labels)
+    assert tree != make(**settings, label_vector_prune=0.1).build_tree(rows, labels)
+    model = make(**settings)
+    own = kmeans_tree(
+        rows,
+        labels,
+        arity=2,
+        max_leaves=2,
+        max_depth=model.max_depth,
+        balanced=model.tree == "kmeans",
+        frequent_share=0.0,
+        label_vectors=model.label_vectors,
+        label_vector_prune=0.0,
+        random_state=0,
+    )
+    assert tree == own
 
 
 @pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
