@@ -1,6 +1,7 @@
 """The pictures of the page of the server and of a report: `python -m benchmarks.page_pictures`.
 
-Trains on the bundled catalogue, serves the model, and takes pictures with Chromium, by playwright, into docs/pictures. Needs the dependency groups test and bench.
+Trains on the bundled catalogue, serves the model, and takes pictures with Chromium, by playwright, into docs/pictures.
+Needs the dependency groups test and bench.
 """
 
 from __future__ import annotations

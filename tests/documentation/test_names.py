@@ -25,7 +25,7 @@ FOLDERS = (
 #: Old versions of the library had other files, and tables of results have the names of their rows.
 PAGES = [page for page in pages() if page.name != "CHANGELOG.md" and "results" not in page.parts]
 #: Pages about the code: their names are names of the code.
-ABOUT_CODE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/engineering-notes.md")
+ABOUT_CODE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/engineering-notes.md", "docs/paper.md")
 #: Files that are made, that are the reader's or another project's, and places for a name of one's own.
 NOT_HERE = re.compile(r"build/.*|annif/backend.*|split\.py|.*/(FOLDER|NOUN)\b.*|tests/unit/test_x\.py")
 
