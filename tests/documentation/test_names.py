@@ -103,6 +103,20 @@ def test_names_in_pages_about_the_code_exist(name: str) -> None:
     assert named - words() - ends_of_paths() <= {"bind_NOUN"}
 
 
+def test_functions_of_the_paper_are_in_their_files() -> None:
+    """The page about the paper names functions behind the source file of each."""
+    page = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\(\.\./([\w./]+)\): ((?:`\w+`(?:, )?)+)", page)
+    assert len(named) > 5
+    missing = [
+        (path, name)
+        for path, names in named
+        for name in re.findall(r"\w+", names)
+        if not re.search(rf"\b{name}\b", (ROOT / path).read_text(encoding="utf-8"))
+    ]
+    assert not missing
+
+
 def test_parts_are_in_their_files() -> None:
     """The table of the architecture names classes, and the file or the folder of each."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
