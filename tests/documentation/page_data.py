@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from tests.documents import documents
 from tests.labelled_texts import labelled_texts
 
 import labeltree.datasets
+import labeltree.tuning
 from labeltree import LabelTreeClassifier
 from labeltree.data import write_xmlc
 
@@ -117,6 +119,27 @@ def word_vectors(names: Names, monkeypatch: pytest.MonkeyPatch) -> Names:
     return names
 
 
+def dense_features(names: Names, monkeypatch: pytest.MonkeyPatch) -> Names:
+    random = np.random.default_rng(0)
+    parts = {"tfidf": names["X"], "tfidf_test": names["X_test"]}
+    parts |= {
+        name.replace("tfidf", "embeddings"): random.normal(size=(part.shape[0], 8))
+        for name, part in parts.items()
+    }
+    return {**names, **parts}
+
+
+def tuning(names: Names, monkeypatch: pytest.MonkeyPatch) -> Names:
+    """The search has a hundredth of the page's time."""
+    search = labeltree.tuning.tune
+    monkeypatch.setattr(
+        labeltree.tuning,
+        "tune",
+        lambda *data, budget, **options: search(*data, budget=budget / 100, **options),
+    )
+    return names
+
+
 #: Pages that need more than the usual names.
 PREPARED: dict[str, Callable[[Names, pytest.MonkeyPatch], Names]] = {
     "docs/trees.md": trees,
@@ -127,4 +150,6 @@ PREPARED: dict[str, Callable[[Names, pytest.MonkeyPatch], Names]] = {
     "docs/mixing.md": mixing,
     "docs/data-formats.md": data_formats,
     "docs/word-vectors.md": word_vectors,
+    "docs/dense-features.md": dense_features,
+    "docs/tuning.md": tuning,
 }

@@ -31,8 +31,6 @@ NOT_RUN = {
     "docs/datasets.md": "it needs a network",
     "docs/deep.md": "it needs torch",
     "docs/scaling.md": "it needs a cluster",
-    "docs/tuning.md": "five minutes of searching",
-    "docs/dense-features.md": "it needs an encoder",
     "experiments/README.md": "a part of a script",
 }
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
