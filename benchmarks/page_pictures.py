@@ -91,8 +91,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
 
         def new_page(width: int, height: int, scale: float = 1) -> Any:
-            size = {"width": width, "height": height}
-            return browser.new_page(viewport=size, device_scale_factor=scale, color_scheme="light")
+            return browser.new_page(
+                viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme="light"
+            )
 
         with served(folder / "tate") as url:
             tags = new_page(1050, 850, 0.8)
