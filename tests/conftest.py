@@ -2,9 +2,11 @@
 
 import logging
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 # A shell starts background jobs with SIGINT ignored, and their processes inherit that. Tests send it.
@@ -19,6 +21,18 @@ settings.load_profile("default")
 
 # So that asserts in the contract say as much as those in test files.
 pytest.register_assert_rewrite("tests.contract")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no examples in files of tests.
+
+    A file that cannot be imported counts as skipped where examples are looked for first, and its tests are then
+    not missed.
+    """
+    found = yield
+    is_test = file_path.name.startswith("test_")
+    return [each for each in found if not (is_test and isinstance(each, DoctestModule))]
 
 
 @pytest.fixture(autouse=True)

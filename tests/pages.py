@@ -10,6 +10,7 @@ from tests.servers import BEARER, ServerProcess
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+README = ROOT / "README.md"
 #: Where the pages say that a server listens.
 ADDRESS = "http://127.0.0.1:8000"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.pages import ROOT, anchor_of, anchors, links, name_of, pages
+from tests.pages import DOCS, ROOT, anchor_of, anchors, links, name_of, pages
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
@@ -21,6 +21,14 @@ def test_links_lead_somewhere(page: Path) -> None:
         elif not target.is_relative_to(ROOT):
             broken.append(f"{link}: outside of the repository")
     assert not broken, "\n".join([name_of(page), *broken])
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = DOCS / "contents.md"
+    linked = {(DOCS / link).resolve() for link in links(contents)}
+    missing = {page for page in pages() if page.is_relative_to(DOCS)} - linked - {contents}
+    assert not {name_of(page) for page in missing if page.parent.name != "reference"}
+    assert DOCS / "reference" / "index.md" in linked
 
 
 def test_there_are_links() -> None:

@@ -25,7 +25,7 @@ FOLDERS = (
 #: Old versions of the library had other files, and tables of results have the names of their rows.
 PAGES = [page for page in pages() if page.name != "CHANGELOG.md" and "results" not in page.parts]
 #: Pages about the code: their names are names of the code.
-ABOUT_CODE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/engineering-notes.md")
+ABOUT_CODE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/engineering-notes.md", "docs/paper.md")
 #: Files that are made, that are the reader's or another project's, and places for a name of one's own.
 NOT_HERE = re.compile(r"build/.*|annif/backend.*|split\.py|.*/(FOLDER|NOUN)\b.*|tests/unit/test_x\.py")
 
@@ -101,6 +101,20 @@ def test_names_in_pages_about_the_code_exist(name: str) -> None:
     named = {found[1] for span in code_spans(ROOT / name) if (found := NAME.fullmatch(span))}
     assert len(named) > 10
     assert named - words() - ends_of_paths() <= {"bind_NOUN"}
+
+
+def test_functions_of_the_paper_are_in_their_files() -> None:
+    """The page about the paper names functions behind the source file of each."""
+    page = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\(\.\./([\w./]+)\): ((?:`\w+`(?:, )?)+)", page)
+    assert len(named) > 5
+    missing = [
+        (path, name)
+        for path, names in named
+        for name in re.findall(r"\w+", names)
+        if not re.search(rf"\b{name}\b", (ROOT / path).read_text(encoding="utf-8"))
+    ]
+    assert not missing
 
 
 def test_parts_are_in_their_files() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.documentation.page_data import PREPARED
 from tests.documents import documents
 from tests.labelled_texts import labelled_texts
 from tests.pages import DOCS, code_blocks, code_spans, name_of, pages
@@ -27,19 +28,9 @@ NOT_RUN = {
     "docs/serving.md": "tests/documentation/test_serving.py",
     "docs/start.md": "tests/documentation/test_start.py",
     "docs/tutorial.md": "tests/documentation/test_tutorial.py",
-    "docs/data-formats.md": "its files are large",
     "docs/datasets.md": "it needs a network",
     "docs/deep.md": "it needs torch",
-    "docs/mixing.md": "half a minute of training",
     "docs/scaling.md": "it needs a cluster",
-    "docs/tuning.md": "five minutes of searching",
-    "docs/dense-features.md": "it needs an encoder",
-    "docs/label-names.md": "it needs a vocabulary",
-    "docs/online-learning.md": "its data come in two parts",
-    "docs/stores.md": "its data come in many files",
-    "docs/text-features.md": "it needs files of word vectors",
-    "docs/trees.md": "it needs files with taxonomies",
-    "docs/word-vectors.md": "it needs files of word vectors",
     "experiments/README.md": "a part of a script",
 }
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -90,7 +81,9 @@ def test_python_parses(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if name_of(page) not in NOT_RUN], ids=name_of)
-def test_python_runs(page: Path, names: dict[str, Any]) -> None:
+def test_python_runs(page: Path, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = PREPARED.get(name_of(page))
+    names = names if prepare is None else prepare(names, monkeypatch)
     for language, code in python_blocks(page):
         if language == "python":
             exec(compile(code, name_of(page), "exec"), names)
@@ -105,7 +98,10 @@ def test_python_runs(page: Path, names: dict[str, Any]) -> None:
 
 
 def test_pages_that_do_not_run_exist() -> None:
-    assert set(NOT_RUN) <= {name_of(page) for page in pages()} or not (DOCS.parent / "experiments").exists()
+    assert (
+        set(NOT_RUN) | set(PREPARED) <= {name_of(page) for page in pages()}
+        or not (DOCS.parent / "experiments").exists()
+    )
 
 
 def calls_in_sentences(page: Path) -> list[tuple[str, set[str]]]:
