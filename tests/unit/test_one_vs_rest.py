@@ -231,12 +231,15 @@ for n_labels in (64, 1600):
 @pytest.mark.skipif(bool(os.environ.get("LD_PRELOAD")), reason="sanitizers keep memory that was freed")
 @pytest.mark.parametrize("solver", ["descent", "sparse"])
 def test_working_memory_does_not_grow_with_the_labels(solver: str) -> None:
-    """64 labels are two groups, 1,600 are fifty; the dual variables of all would be 50 MB, the weights more."""
+    """64 labels are two groups, 1,600 are fifty; the dual variables of all would be 50 MB, the weights more.
+
+    The allocator keeps a few MB more or less from run to run.
+    """
     command = [sys.executable, "-c", PEAKS, solver]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     before, few, many = map(int, told.split())
     assert few - before > 32 * 8_000 * 4 / 1024  # the dual variables of a group, at least
-    assert many - few < 4096
+    assert many - few < 16 * 1024
 
 
 # -- what goes wrong ---------------------------------------------------------------------------------------------------
