@@ -1,9 +1,9 @@
 #include "training/assignment_check.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "core/advance.h"
 #include "core/parallel_for.h"
 #include "model/block_arrays.h"
 
@@ -37,7 +37,7 @@ void check_children(const SiblingBlock& block, const NodeRows& rows) {
   for (int32_t v = block.first_node; v < block.first_node + block.n_nodes; ++v) {
     const int32_t* at = block.rows;
     for (const int32_t* row = rows.begin(v); row != rows.begin(v) + rows.n_rows(v); ++row) {
-      at = std::lower_bound(at, end, *row);
+      at = advance_to(at, end, *row);
       if (at == end || *at != *row) {
         refuse_assignment("rows of node " + std::to_string(v) + " that its parent has too",
                           std::to_string(*row));

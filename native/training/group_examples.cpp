@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/advance.h"
 #include "lanes/kernels.h"
 
 namespace labeltree {
@@ -18,7 +19,7 @@ void visit_positive(const SiblingBlock& block, const int32_t* columns, int n_col
     const int32_t* at = block.rows;
     const int32_t* end = block.rows + block.n_rows;
     for (int64_t k = assignment.row_begin[node]; k < assignment.row_begin[node + 1]; ++k) {
-      at = std::lower_bound(at, end, assignment.rows[k]);
+      at = advance_to(at, end, assignment.rows[k]);
       if (at == end) break;
       if (*at == assignment.rows[k]) visit(at - block.rows, c, k);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/advance.h"
 #include "lanes/kernels.h"
 
 namespace labeltree {
@@ -20,7 +21,7 @@ void HeldOutScores::assign(const LocalBlock& rows, const StoredGroup& group, int
   uint32_t entry = 0;
   auto local = rows.feature.begin();
   for (size_t f = 0; f < stored.feature.size(); ++f) {
-    local = std::lower_bound(local, rows.feature.end(), stored.feature[f]);
+    local = advance_to(local, rows.feature.end(), stored.feature[f]);
     const bool is_there = local != rows.feature.end() && *local == stored.feature[f];
     float* to = weights_.data() + (local - rows.feature.begin()) * lanes_;
     for (; entry < stored.entry_end[f]; ++entry) {

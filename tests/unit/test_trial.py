@@ -20,7 +20,16 @@ from labeltree.training import trial as trial_module
 from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.run import Run
-from labeltree.training.trial import FEWEST_ROWS, TRIAL_SHARE, WORK_SHARE, Trial, TrialScores, draw_columns
+from labeltree.training.trial import (
+    FEWEST_ROWS,
+    TRIAL_SHARE,
+    WORK_SHARE,
+    Trial,
+    TrialScores,
+    TrialSize,
+    TrialSource,
+    draw_columns,
+)
 from labeltree.training.workplace import Workplace
 
 pytestmark = pytest.mark.native
@@ -37,10 +46,11 @@ def examples_of(X: Any = X, y: Any = Y, **weights: Any) -> Examples:
 
 
 N_COLUMNS = 8
+SIZE = TrialSize(N_COLUMNS, n_positive=800, most_work=0.2)
 
 
-def draw(tree: LabelTree, examples: Examples, seed: int, n_threads: int, n_positive: int = 800) -> Trial:
-    return Trial.draw(tree, examples, seed, Run(n_threads, Phases(None)), N_COLUMNS, n_positive)
+def draw(tree: LabelTree, examples: Examples, seed: int, n_threads: int, size: TrialSize = SIZE) -> Trial:
+    return Trial.draw(TrialSource.of(tree, examples, Run(n_threads, Phases(None))), size, seed)
 
 
 def settings_of(model: LabelTreeClassifier) -> SolverSettings:
@@ -85,13 +95,12 @@ def test_every_level_is_drawn() -> None:
     assert set(whole.level.tolist()) == set(range(1, TREE.depth + 1))
 
 
-def test_no_more_blocks_are_drawn_than_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_blocks_are_drawn_than_are_needed() -> None:
     X, y = documents(2_000, 300, 400)
     tree = LabelTree.from_nested([[*range(first, first + 4)] for first in range(0, 400, 4)])
     examples = examples_of(X, y)
     for least_pairs, most_work in ((0, 1.0), (10**9, 0.3)):
-        monkeypatch.setattr(trial_module, "MOST_WORK", most_work)
-        drawn = draw(tree, examples, 0, 1, least_pairs)
+        drawn = draw(tree, examples, 0, 1, TrialSize(N_COLUMNS, least_pairs, most_work))
         groups = _native.block_groups(tree.native, examples.native, 1)
         of_level = groups["level"] == 2
         work = groups["n_entries"][of_level].astype(float)
@@ -230,7 +239,7 @@ def test_large_groups_are_trained_alone_within_a_memory(tmp_path: Path) -> None:
     def scored(memory: int | None) -> TrialScores:
         titles.clear()
         run = Run(2, Watched(None), workplace=Workplace(directory=tmp_path, memory=memory))
-        limited = Trial.draw(TREE, examples_of(), 3, run, N_COLUMNS, 800)
+        limited = Trial.draw(TrialSource.of(TREE, examples_of(), run), SIZE, 3)
         assert (memory is None) or isinstance(limited.rows["rows"], np.memmap)
         return limited.scores(
             settings_of(LabelTreeClassifier()), [0.5, 1.0], np.unique(trial.level).tolist(), run

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/advance.h"
 #include "core/label_examples.h"
 #include "core/parallel_for.h"
 #include "core/random.h"
@@ -134,7 +135,7 @@ class ColumnTrainer {
     for (int j = 0; j < n; ++j) {
       auto at = rows.begin();
       for (int64_t k = examples_.begin[labels[j]]; k < examples_.begin[labels[j] + 1]; ++k) {
-        at = std::lower_bound(at, rows.end(), examples_.rows[k]);
+        at = advance_to(at, rows.end(), examples_.rows[k]);
         positive[at - rows.begin()] |= 1u << j;
       }
     }

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from labeltree.calibration.fitting import CERTAIN_SCORE
 from labeltree.calibration.monotone_map import ScoreBins, bin_edges, fit_knots, log_loss_of
-from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings
 from labeltree.training.run import Run
-from labeltree.training.trial import Trial, TrialScores
-from labeltree.trees import LabelTree
+from labeltree.training.trial import Trial, TrialScores, TrialSize, TrialSource
 
 #: The default C times these numbers are tried: each is STEP times the one before.
 STEP = 8**0.5
@@ -23,8 +21,8 @@ FACTORS = (1 / 8, 1 / STEP, 1.0, STEP)
 #: If the smallest or the largest C is the best for the tree, two more are tried beyond it, at most this many times.
 MOST_EXTENSIONS = 3
 
-#: Columns of each group, so that four C fill the 32 lanes of the kernel, and positive pairs of each level.
-N_COLUMNS, N_POSITIVES = 8, 800
+#: With 8 columns, four C fill the 32 lanes of the kernel.
+SIZE = TrialSize(n_columns=8, n_positive=800, most_work=0.1)
 
 #: Levels with fewer positive pairs take the C of the whole tree.
 FEWEST_POSITIVES = 100
@@ -57,9 +55,7 @@ class ChosenC:
         return cls(arrays["C"].tolist(), dict(zip(arrays["tried"].tolist(), by_C.tolist(), strict=True)))
 
 
-def choose_c(
-    tree: LabelTree, examples: Examples, settings: SolverSettings, seed: int, run: Run
-) -> ChosenC | None:
+def choose_c(source: TrialSource, settings: SolverSettings, seed: int, run: Run) -> ChosenC | None:
     """Return for each level a C with a small log loss on the held-out rows of a trial.
 
     Scores become probabilities by a monotone map for each level and C: half of the rows are judged by the map that fits
@@ -69,7 +65,7 @@ def choose_c(
     """
     start = settings.C
     assert isinstance(start, float)  # a list is a result of this function
-    trial = Trial.draw(tree, examples, seed, run, N_COLUMNS, N_POSITIVES)
+    trial = Trial.draw(source, SIZE, seed)
     if len(trial.level) == 0:
         return None
     judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5

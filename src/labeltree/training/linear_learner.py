@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from labeltree.calibration.fitting import level_maps_of_trial
@@ -17,13 +18,13 @@ from labeltree.training.examples import Examples
 from labeltree.training.linear_nodes import SolverSettings, train_tree, weight_warnings
 from labeltree.training.run import Run
 from labeltree.training.tree_plan import NodeLearner
-from labeltree.training.trial import FEWEST_ROWS, Trial
+from labeltree.training.trial import FEWEST_ROWS, Trial, TrialSize, TrialSource
 from labeltree.trees import LabelTree
 
 logger = logging.getLogger(__name__)
 
-#: Columns of each group that maps are fitted to, and positive pairs of each level.
-N_COLUMNS, N_POSITIVES = 32, 3_000
+#: What maps are fitted to. They need more than the choice of C does.
+SIZE = TrialSize(n_columns=32, n_positive=3_000, most_work=0.2)
 
 
 @dataclass
@@ -65,29 +66,33 @@ class LinearLearner(NodeLearner):
         # Children of joint blocks are no independent problems.
         if examples.labels.n_rows >= FEWEST_ROWS and self.settings.siblings == "independent":
             started = time.perf_counter()
+            source = cache(lambda: TrialSource.of(tree, examples, run))
             if self.choose:
                 # Weights of labels bend probabilities on purpose: C is chosen without them.
-                unweighted = replace(examples, label_weight=None)
-                chosen = _kept_choice(tree, unweighted, self.settings, seed, run)
+                unweighted = source
+                if examples.label_weight is not None:
+                    without = replace(examples, label_weight=None)
+                    unweighted = cache(lambda: TrialSource.of(tree, without, run))
+                chosen = _kept_choice(unweighted, self.settings, seed, run)
                 if chosen is not None:
                     self.settings, self.losses = replace(self.settings, C=chosen.C), chosen.losses
                     logger.info("C of each level, from the root: %s", ", ".join(f"{C:g}" for C in chosen.C))
             if self.calibrate:
                 # A tree without maps has no arrays.
                 fitted = run.workplace.kept(
-                    "calibration", lambda: dict(self._fit_maps(tree, examples, seed, run) or {})
+                    "calibration", lambda: dict(self._fit_maps(source(), seed, run) or {})
                 )
                 maps = fitted or None
             run.seconds["trial"] = time.perf_counter() - started
         self.choose = False
         self.maps.append(maps)
 
-    def _fit_maps(self, tree: LabelTree, examples: Examples, seed: int, run: Run) -> LevelArrays | None:
-        trial = Trial.draw(tree, examples, seed, run, N_COLUMNS, N_POSITIVES)
+    def _fit_maps(self, source: TrialSource, seed: int, run: Run) -> LevelArrays | None:
+        trial = Trial.draw(source, SIZE, seed)
         if len(trial.level) == 0:
             return None
         scores = trial.scores_of_levels(self.settings, run)
-        return level_maps_of_trial(scores, tree.depth + 1, examples.labels.n_rows)
+        return level_maps_of_trial(scores, source.tree.depth + 1, source.examples.labels.n_rows)
 
     def calibration(self) -> Calibration | None:
         maps = [of_tree for of_tree in self.maps if of_tree is not None]
@@ -109,12 +114,12 @@ class LinearLearner(NodeLearner):
 
 
 def _kept_choice(
-    tree: LabelTree, examples: Examples, settings: SolverSettings, seed: int, run: Run
+    source: Callable[[], TrialSource], settings: SolverSettings, seed: int, run: Run
 ) -> ChosenC | None:
     """Choose C, unless an earlier run of the same training has; no arrays if there is nothing to choose by."""
 
     def choose() -> Arrays:
-        chosen = choose_c(tree, examples, settings, seed, run)
+        chosen = choose_c(source(), settings, seed, run)
         return {} if chosen is None else dict(chosen.to_arrays())
 
     arrays = run.workplace.kept("choice-of-C", choose)

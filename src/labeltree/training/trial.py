@@ -26,10 +26,8 @@ FEWEST_ROWS = 1_000
 HELD_OUT_ROWS = 2_000
 LEAST_HELD_OUT, MOST_HELD_OUT = 0.1, 0.25
 
-#: On every level, blocks are drawn until their groups make up this share of the level's work ...
+#: On every level, blocks are drawn until their groups make up at least this share of the level's work.
 WORK_SHARE = 0.04
-#: ... and have enough positive pairs, unless that is more than this share of the work.
-MOST_WORK = 0.2
 
 #: Bytes that a group needs for each row of its block: two numbers for each column and C, and others.
 TRIAL_ROW_BYTES = 8 * LANES + 28
@@ -75,6 +73,52 @@ class TrialScores:
 
 
 @dataclass(frozen=True)
+class TrialSize:
+    """How much of a tree is drawn for a trial.
+
+    Attributes
+    ----------
+    n_columns : int
+        Maximum number of columns of a group.
+    n_positive : int
+        Number of positive pairs that are wanted on every level.
+    most_work : float
+        No more blocks are drawn for them when their groups make up this share of the level's work.
+    """
+
+    n_columns: int
+    n_positive: int
+    most_work: float
+
+
+@dataclass(frozen=True)
+class TrialSource:
+    """A tree and examples that trials are drawn from, with the rows of each node.
+
+    Attributes
+    ----------
+    tree : LabelTree
+    examples : Examples
+    rows : dict of arrays
+        The rows of each node.
+    blocks : Blocks
+    """
+
+    tree: LabelTree
+    examples: Examples
+    rows: Arrays
+    blocks: Blocks
+
+    @classmethod
+    def of(cls, tree: LabelTree, examples: Examples, run: Run) -> TrialSource:
+        """Find the rows of each node; with a limit of memory, they go to a file."""
+        rows: Arrays = _native.assign_rows(tree.native, examples.native, run.n_threads, _native.Progress())
+        if run.workplace.is_here:
+            rows = run.workplace.share("trial-rows", rows).open()
+        return cls(tree, examples, rows, Blocks.of(tree, examples, rows, run.n_threads))
+
+
+@dataclass(frozen=True)
 class Trial:
     """Groups of siblings from every level, drawn at random, and the rows that are held out.
 
@@ -117,34 +161,31 @@ class Trial:
     seed: int
 
     @classmethod
-    def draw(
-        cls, tree: LabelTree, examples: Examples, seed: int, run: Run, n_columns: int, n_positive: int
-    ) -> Trial:
-        """Draw the held-out rows, and groups of at most `n_columns` with about `n_positive` positive pairs a level."""
+    def draw(cls, source: TrialSource, size: TrialSize, seed: int) -> Trial:
+        """Draw the held-out rows, and groups of every level."""
+        tree, examples, blocks = source.tree, source.examples, source.blocks
         random = np.random.default_rng(seed)
         n_rows = examples.labels.n_rows
         share = min(max(HELD_OUT_ROWS / n_rows, LEAST_HELD_OUT), MOST_HELD_OUT)
         held_out = (random.random(n_rows) < share).astype(np.uint8)
-        rows: Arrays = _native.assign_rows(tree.native, examples.native, run.n_threads, _native.Progress())
-        if run.workplace.is_here:
-            rows = run.workplace.share("trial-rows", rows).open()
-        blocks = _Blocks.of(tree, examples, rows, run.n_threads)
         chosen, scale = [np.empty(0, np.int64)], np.ones(tree.depth + 1)
         for level in range(tree.depth + 1):
             shuffled = random.permutation(np.flatnonzero(blocks.level == level))
             work = np.cumsum(blocks.n_entries[shuffled]) / max(int(blocks.work[shuffled].sum()), 1)
             positives = np.cumsum(
-                share * blocks.n_positive[shuffled] * np.minimum(n_columns / blocks.n_columns[shuffled], 1)
+                share
+                * blocks.n_positive[shuffled]
+                * np.minimum(size.n_columns / blocks.n_columns[shuffled], 1)
             )
-            # enough work, and enough positive pairs unless that is too much work
-            enough = (work >= WORK_SHARE) & ((positives >= n_positive) | (work >= MOST_WORK))
+            # enough work, and enough positive pairs unless they are too much work
+            enough = (work >= WORK_SHARE) & ((positives >= size.n_positive) | (work >= size.most_work))
             n_drawn = int(np.argmax(enough)) + 1 if enough.any() else len(shuffled)
             chosen.append(shuffled[:n_drawn])
             scale[level] = blocks.n_positive[shuffled].sum() / max(
                 int(blocks.n_positive[shuffled[:n_drawn]].sum()), 1
             )
         kept = np.sort(np.concatenate(chosen))
-        drawn = [draw_columns(n, n_columns, random) for n in blocks.n_columns[kept].tolist()]
+        drawn = [draw_columns(n, size.n_columns, random) for n in blocks.n_columns[kept].tolist()]
         columns, column_weight = [columns for columns, _ in drawn], [weight for _, weight in drawn]
         n_pairs = share * float(blocks.n_rows[kept] @ [len(of_block) for of_block in columns])
         return cls(
@@ -157,7 +198,7 @@ class Trial:
             column_weight,
             scale,
             ENTRY_BYTES * blocks.n_entries[kept] + TRIAL_ROW_BYTES * blocks.n_rows[kept].astype(np.float64),
-            rows,
+            source.rows,
             min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
             seed,
         )
@@ -267,7 +308,7 @@ def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDA
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class Blocks:
     """The blocks of a tree that need training.
 
     Attributes
@@ -293,7 +334,7 @@ class _Blocks:
     work: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tree: LabelTree, examples: Examples, rows: Arrays, n_threads: int) -> _Blocks:
+    def of(cls, tree: LabelTree, examples: Examples, rows: Arrays, n_threads: int) -> Blocks:
         groups = _native.block_groups(tree.native, examples.native, n_threads, rows)
         block, first, n_groups = np.unique(groups["block"], return_index=True, return_counts=True)
         before = rows["row_begin"]
