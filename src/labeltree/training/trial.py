@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -302,9 +303,15 @@ def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDA
     The columns are divided into parts that grow geometrically, and one is drawn from each: a frequent column has many
     of the positive pairs, and rare ones are alike.
     """
-    edges = np.unique(np.round(np.geomspace(1, n + 1, min(n_drawn, n) + 1)).astype(np.int64)) - 1
-    first, size = edges[:-1], np.diff(edges)
+    first, size = _parts_of_columns(n, n_drawn)
     return (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
+
+
+@cache  # blocks have few different numbers of columns
+def _parts_of_columns(n: int, n_parts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first column and the size of each part, the parts growing geometrically."""
+    edges = np.unique(np.round(np.geomspace(1, n + 1, min(n_parts, n) + 1)).astype(np.int64)) - 1
+    return edges[:-1], np.diff(edges)
 
 
 @dataclass(frozen=True)
