@@ -15,6 +15,7 @@ import labeltree
 from labeltree.data import read_xmlc
 from labeltree.kinds import KINDS
 from labeltree.model_file import load
+from labeltree.trees import complete_tree
 
 PAGE = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -132,3 +133,15 @@ def test_the_methods_of_two_presets_are_not_mixed(data: Path, tmp_path: Path) ->
         wrong.stderr.replace("│", " ").split()
     )
     assert not (tmp_path / "model").exists()
+
+
+def test_plt_vw_takes_a_tree_by_frequency(data: Path, tmp_path: Path) -> None:
+    """As the page says, with the commands of the page."""
+    run("tree", "build", data, "--tree", "complete", "--arity", 2, "--out", tmp_path / "tree.json")
+    arguments = ["learn", data, "--model", tmp_path / "model", "--preset", "plt_vw", "--memory-mb", 1]
+    run(*arguments, "--tree", tmp_path / "tree.json")
+    _, y = read_xmlc(data)
+    tree = load(tmp_path / "model").tree_
+    assert tree == complete_tree(y.getnnz(axis=0), arity=2)
+    depth = tree.depth_of_node[tree.leaf_of_label]
+    assert (np.diff(depth[np.argsort(-y.getnnz(axis=0), kind="stable")]) >= 0).all()
