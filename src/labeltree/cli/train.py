@@ -21,12 +21,13 @@ from labeltree.cli.parameter_search import (
     seconds_of,
 )
 from labeltree.cli.parameters import is_given, text_options
-from labeltree.kinds import METHODS
+from labeltree.kinds import KINDS, METHODS
 from labeltree.wording import count_text
 
 DEFAULT_METHOD = "label-tree"
 DEFAULT_HOLDOUT = 0.1
 PRESETS = tuple(preset for kind in METHODS.values() for preset in kind.presets)
+PRESETS_OF_STREAMS = tuple(preset for kind in KINDS if kind.method is None for preset in kind.presets)
 
 
 def train(
@@ -94,7 +95,7 @@ def train(
         Literal[PRESETS] | None,  # type: ignore[valid-type] # as above
         option(
             f"Use the settings of a published system, and its method: {', '.join(PRESETS)}. Options that you give "
-            "override them.",
+            f"override them. 'labeltree learn' has {' and '.join(PRESETS_OF_STREAMS)}.",
             metavar="SYSTEM",
         ),
     ] = None,
