@@ -29,7 +29,9 @@ def test_rows_are_the_presets_with_nothing_else_set():
 def test_the_baseline_is_the_preset_of_napkinxc_with_fewer_passes():
     baseline = {**BASELINE, **BASELINE_OF_DESCENT, "C": BASELINE_C["logistic"], "link": "sigmoid"}
     preset = LabelTreeClassifier.napkinxc().get_params()
-    assert LabelTreeClassifier(**baseline).get_params() == {**preset, "link": "sigmoid", "max_iter": 20}
+    # Binary trees of the two kinds are the same.
+    expected = {**preset, "tree": "kmeans", "link": "sigmoid", "max_iter": 20}
+    assert LabelTreeClassifier(**baseline).get_params() == expected
 
 
 def test_the_page_of_the_systems_is_filled_from_that_of_the_table(tmp_path: Path):

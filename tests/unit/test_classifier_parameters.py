@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from joblib import cpu_count
 from tests.documents import documents
 
-from labeltree import LabelTree, LabelTreeClassifier
+from labeltree import ExtremeTextClassifier, LabelTree, LabelTreeClassifier
 from labeltree.trees import Taxonomy, kmeans_tree
 from labeltree.validation import _processors, n_threads
 
@@ -189,9 +189,9 @@ def test_a_subclass_may_take_fewer_parameters() -> None:
 @pytest.mark.parametrize(
     ("preset", "tree", "arity", "max_depth"),
     [
-        ("parabel", "kmeans", 2, None),
+        ("parabel", "exact_kmeans", 2, None),
         ("bonsai", "unbalanced_kmeans", 100, 3),
-        ("napkinxc", "kmeans", 2, None),
+        ("napkinxc", "exact_kmeans", 2, None),
     ],
 )
 def test_presets_have_the_trees_of_the_published_systems(
@@ -202,6 +202,22 @@ def test_presets_have_the_trees_of_the_published_systems(
     assert (model.tree, model.arity, model.max_depth) == (tree, arity, max_depth)
     assert (model.max_leaves, model.frequent_share) == (100, 0.0)
     assert model.label_vector_prune == 0.0
+
+
+def test_presets_have_exactly_as_many_clusters_as_asked_for() -> None:
+    """As in the paper's tables of arity 16 and 64; "kmeans" would split 40 labels into 14 parts of 3."""
+    rows, labels = documents(200, 60, 40)
+    assert ExtremeTextClassifier.extremetext().tree == "exact_kmeans"
+    for make in (LabelTreeClassifier.napkinxc, LabelTreeClassifier.parabel):
+        tree = make(arity=16, max_leaves=3, random_state=0).build_tree(rows, labels)
+        assert len(tree.children(0)) == 16
+    for seed in range(5):
+        binary = {"arity": 2, "max_leaves": 3, "frequent_share": 0.0, "random_state": seed}
+        exact, even = (
+            LabelTreeClassifier(tree=word, **binary).build_tree(rows, labels)
+            for word in ("exact_kmeans", "kmeans")
+        )
+        assert exact == even
 
 
 @pytest.mark.parametrize("preset", ["parabel", "bonsai", "napkinxc"])
@@ -221,7 +237,7 @@ def test_presets_cluster_labels_by_all_entries_of_their_vectors(preset: str) -> 
         arity=2,
         max_leaves=2,
         max_depth=model.max_depth,
-        balanced=model.tree == "kmeans",
+        balanced=model.tree == "exact_kmeans",
         frequent_share=0.0,
         label_vectors=model.label_vectors,
         label_vector_prune=0.0,

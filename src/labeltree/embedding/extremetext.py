@@ -164,7 +164,7 @@ class ExtremeTextClassifier(EmbeddingClassifier):
 
 #: extremeText's own settings, as its published scripts have them.
 _EXTREMETEXT: dict[str, Any] = {
-    "tree": "kmeans",
+    "tree": "exact_kmeans",
     "arity": 2,
     "max_leaves": 100,
     "frequent_share": 0.0,

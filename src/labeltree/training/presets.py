@@ -19,7 +19,7 @@ _HINGE = {
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "parabel": {"n_trees": 3, "tree": "kmeans", "arity": 2, **_CLUSTERS, **_HINGE},
+    "parabel": {"n_trees": 3, "tree": "exact_kmeans", "arity": 2, **_CLUSTERS, **_HINGE},
     "bonsai": {
         "n_trees": 3,
         "tree": "unbalanced_kmeans",
@@ -31,7 +31,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "napkinxc": {
         "n_trees": 1,
-        "tree": "kmeans",
+        "tree": "exact_kmeans",
         "arity": 2,
         **_CLUSTERS,
         "loss": "logistic",
