@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tests.command_line import make_rows, run, start, write_rows
+from tests.labelled_texts import labelled_texts
 
 from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.cli.learning_display import LiveTable
@@ -19,6 +20,7 @@ from labeltree.cli.progressive_validation import ProgressiveValidation
 from labeltree.data import read_stream
 from labeltree.metrics import precision_at_k
 from labeltree.model.top_labels import TopLabels
+from labeltree.model_file import load
 
 ROWS = make_rows(300, seed=4)
 
@@ -99,6 +101,26 @@ class TestGivenTree:
         run("learn", rows, *options)  # the same command resumes
         assert OnlineLabelTreeClassifier.load(path).n_examples_ == len(ROWS)
 
+    @pytest.mark.parametrize("n_trees", [1, 2])
+    def test_the_trees_of_a_model_with_their_labels(self, tmp_path: Path, n_trees: int) -> None:
+        """Labels that are texts: every leaf has the label that it has in the model, and no other label is there."""
+        earlier, path, texts = tmp_path / "earlier", tmp_path / "model", tmp_path / "texts.jsonl"
+        examples = zip(*labelled_texts(200), strict=True)
+        lines = [json.dumps({"text": text, "labels": list(labels)}) for text, labels in examples]
+        texts.write_text("\n".join([*lines, ""]))
+        shape = ["--tree", "random", "--arity", 2, "--max-leaves", 2, "--n-trees", n_trees]
+        run("train", texts, "--model", earlier, *shape)
+        options = ["--model", path, "--tree", earlier, "--policy", "fixed"]
+        run("learn", texts, *options)
+        model, trained = OnlineLabelTreeClassifier.load(path), load(earlier)
+        assert model.classes_.tolist() == trained.classes_.tolist()
+        assert [tree.to_nested() for tree in model.trees_] == [tree.to_nested() for tree in trained.trees_]
+        assert len({tree.to_json() for tree in model.trees_}) == n_trees
+        n_examples = model.n_examples_
+        assert model.label_counts_.sum() > 0
+        run("learn", texts, *options)  # the same command resumes
+        assert OnlineLabelTreeClassifier.load(path).n_examples_ == n_examples == 200
+
     def test_a_label_outside_is_refused(self, tmp_path: Path) -> None:
         rows, tree = write_rows(tmp_path / "rows.txt", ROWS), tmp_path / "tree.json"
         tree.write_text("[0, 1]")
@@ -117,7 +139,7 @@ class TestGivenTree:
     def test_wrong_trees(self, jsonl: Path, tmp_path: Path) -> None:
         path = tmp_path / "model"
         found = run("learn", jsonl, "--model", path, "--tree", "kmeans", exit_code=2)
-        assert "kmeans is not a file" in found.stderr
+        assert "kmeans is neither a file nor a model" in text_of(found.stderr)
         run("learn", jsonl, "--model", path)
         tree = tmp_path / "tree.json"
         tree.write_text("[0, 1]")

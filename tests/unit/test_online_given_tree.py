@@ -19,6 +19,7 @@ from tests.strategies import label_trees
 
 from labeltree import LabelTree, LabelTreeClassifier, OnlineLabelTreeClassifier
 from labeltree.model_file import read_info
+from labeltree.online.given_tree import NamedTree
 from labeltree.trees import Taxonomy
 
 pytestmark = pytest.mark.native
@@ -180,6 +181,18 @@ class TestLabels:
         model.fit([[1.0], [2.0], [3.0]], [["b"], ["a"], ["c"]])
         assert model.classes_.tolist() == ["a", "b", "c"]
         assert model.tree_.to_nested() == [[0, 1], 2]
+
+    def test_a_tree_with_its_labels(self) -> None:
+        tree = NamedTree(LabelTree.from_nested([[2, 0], 1]), ["b", "c", "a"])
+        X, y = [[1.0], [2.0], [3.0]], [["b"], ["a"], ["c"]]
+        for model in (
+            OnlineLabelTreeClassifier(tree=tree).partial_fit(X[:1], y[:1]),
+            OnlineLabelTreeClassifier(tree=tree).fit(X, y),
+        ):
+            assert model.classes_.tolist() == ["a", "b", "c"]
+            assert model.tree_.to_nested() == [[0, 1], 2]
+        with pytest.raises(ValueError, match="expected the same labels in the tree and in the examples"):
+            OnlineLabelTreeClassifier(tree=tree).fit(X, [["b"], ["a"], ["d"]])
 
     @pytest.mark.parametrize(
         ("tree", "y", "classes", "message"),

@@ -63,7 +63,11 @@ def _tree_words() -> list[str]:
 _TREE_FILES = "a tree (.json), a taxonomy (.csv, .tsv, .ttl, .rdf, .jsonld, .nt, .skos)"
 
 #: The option for a tree that is given rather than built.
-_GIVEN_TREE = {"type": str | None, "metavar": "FILE", "note": f"Here: {_TREE_FILES}."}
+_GIVEN_TREE = {
+    "type": str | None,
+    "metavar": "FILE|MODEL",
+    "note": f"Here: {_TREE_FILES}, or a trained model, whose trees and labels are used.",
+}
 
 #: Where an option differs from the parameter: types that can be typed, all processors and a fixed seed by default.
 _ON_THE_COMMAND_LINE: dict[str, dict[str, Any]] = {

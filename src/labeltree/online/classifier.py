@@ -243,7 +243,7 @@ class OnlineLabelTreeClassifier(OnlineLearner):
     def plt_vw(cls, **parameters: Any) -> OnlineLabelTreeClassifier:
         """Return an estimator as ``vw --plt``: a complete binary tree, logistic loss, one table of weights.
 
-        `memory_mb` is the size of the table, 256 by default. A binary tree uses half of it: as many weights as ``-b 24``.
+        `memory_mb` is the size of the table, 256 by default. A binary tree uses half of it: that is ``-b 24``.
         """
         return cls(**{"policy": "complete", "arity": 2, "weights": "shared", "memory_mb": 256, **parameters})
 

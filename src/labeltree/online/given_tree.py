@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from labeltree.labels.reading import LabelRows, as_class_array
 from labeltree.online.label_table import LabelTable
 from labeltree.trees import LabelTree, Taxonomy
 from labeltree.trees.recipe import TreeSource, check_tree
 from labeltree.wording import count_text, with_article
+
+
+@dataclass(frozen=True)
+class NamedTree:
+    """A tree with the label of each leaf, such as that of a trained model; a `TreeSource`."""
+
+    tree: LabelTree
+    labels: list[Any]
+
+    def label_tree(self, classes: NDArray[Any]) -> LabelTree:
+        """Return the tree with leaves by the positions of their labels in `classes`, which has the same labels."""
+        position = {label: i for i, label in enumerate(classes.tolist())}
+        if position.keys() != set(self.labels):
+            raise ValueError("tree: expected the same labels in the tree and in the examples")
+        label = self.tree.label.copy()
+        label[label >= 0] = np.array([position[name] for name in self.labels], dtype=np.int32)[
+            label[label >= 0]
+        ]
+        return LabelTree(self.tree.child_begin, label)
 
 
 def start_trees(trees: Any, rows: LabelRows, classes: Any = None) -> tuple[list[LabelTree], LabelTable]:
@@ -69,7 +92,7 @@ def _start_tree(tree: Any, rows: LabelRows, classes: Any = None) -> tuple[LabelT
         The labels of the first examples.
     classes : sequence, optional
         The label of each leaf: label ``i`` of the tree is ``classes[i]``. Without it, the columns of a matrix or the
-        numbers from 0 are the labels of a `LabelTree`, and all concepts those of a taxonomy.
+        numbers from 0 are the labels of a `LabelTree`, all concepts those of a taxonomy.
     """
     given = None if classes is None else _as_list(classes)
     labels = _labels_of(tree, rows) if given is None else given
@@ -96,6 +119,8 @@ def _as_list(classes: Any) -> list[Any]:
 
 def _labels_of(tree: Any, rows: LabelRows) -> list[Any]:
     """Return the labels of a tree that comes without classes."""
+    if isinstance(tree, NamedTree):
+        return list(tree.labels)
     present: list[Any] = rows.classes.tolist()
     is_matrix = rows.kind in ("csr", "dense")
     if isinstance(tree, Taxonomy) and not is_matrix:

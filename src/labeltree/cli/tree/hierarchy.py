@@ -54,10 +54,24 @@ def given_tree(text: str, otherwise: str = "not a file") -> Any:
 
 
 def given_trees(text: str) -> Any:
-    """Return the tree or the taxonomy in a file, or a list of those in several files with commas."""
+    """Return the trees of a model, the tree or the taxonomy in a file, or a list of those in files with commas."""
     if "," in text and not Path(text).is_file():
         return [given_tree(part.strip()) for part in text.split(",")]
-    return given_tree(text)
+    return (
+        trees_of_model(Path(text)) if Path(text).is_dir() else given_tree(text, "neither a file nor a model")
+    )
+
+
+def trees_of_model(path: Path) -> Any:
+    """Return the tree of a trained model with its labels, or a list of its trees."""
+    from labeltree.cli.trained_model import check_has_label_tree
+    from labeltree.model_file import load
+    from labeltree.online.given_tree import NamedTree
+
+    model: Any = load(path)
+    check_has_label_tree(model)
+    trees = [NamedTree(tree, model.classes_.tolist()) for tree in model.trees_]
+    return trees if len(trees) > 1 else trees[0]
 
 
 def check_names_are_used(tree: Any, label_names: Path | None) -> None:
