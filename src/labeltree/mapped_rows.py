@@ -54,6 +54,10 @@ class MappedRows(ABC):
     def matrix(self) -> Any:
         """Return the rows as a CSR matrix, for code that knows no stores."""
 
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise `DataFormatError` if the directory has another store by now, which other processes would read."""
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -50,7 +50,14 @@ def share_rows(X: Any, engine: Engine) -> Any:
     """
     if not isinstance(X, MappedRows) or isinstance(engine, InProcess):
         return X
-    return SharedRows(engine.publish(X.directory), getattr(X, "rows", None))
+    return SharedRows(publish_store(X, engine), getattr(X, "rows", None))
+
+
+def publish_store(X: MappedRows, engine: Engine) -> Place:
+    """Publish the directory of a store; raise `DataFormatError` if the store was replaced since it was opened."""
+    place = engine.publish(X.directory)
+    X.check_unchanged()  # later changes are found by tasks
+    return place
 
 
 def opened_rows(X: Any) -> Any:

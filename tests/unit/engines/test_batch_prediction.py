@@ -13,7 +13,7 @@ from tests.documents import documents
 from tests.engine_elsewhere import Elsewhere
 
 import labeltree
-from labeltree import LabelTreeClassifier, LabelTreeError, ModelFileError
+from labeltree import DataFormatError, LabelTreeClassifier, LabelTreeError, ModelFileError
 from labeltree.data import Store, StoreWriter
 from labeltree.engines import BatchPredictor, predict, predict_topk
 from labeltree.engines.opened_models import opened_model
@@ -104,6 +104,18 @@ class TestStores:
         os.utime(path / "store.json", ns=(0, 0))
         with pytest.raises(LabelTreeError, match=r"store\.json was changed while tasks needed it"):
             opened_store(place)
+
+    def test_a_store_that_was_replaced_after_it_was_opened(self, saved: Path, tmp_path: Path) -> None:
+        for rows in (X, X[::-1]):
+            with StoreWriter(tmp_path / "store", overwrite=True) as writer:
+                writer.append(rows, Y)
+            if rows is X:
+                opened = Store(tmp_path / "store")
+        with (
+            labeltree.engine("pool", n_workers=1),
+            pytest.raises(DataFormatError, match="was replaced after it was opened"),
+        ):
+            predict_topk(saved, opened)
 
 
 def test_no_rows(saved: Path) -> None:

@@ -95,7 +95,7 @@ class Store(MappedRows):
                 name: map_array(self.path, name, stored.n_items) for name, stored in arrays.items()
             }
             self._check_ends()
-        self.fingerprint = hashlib.sha256(document).hexdigest()
+        self.fingerprint = _fingerprint(document)
         self._features: dict[Any, _native.FeatureMatrix] = {}
 
     # -- sizes -----------------------------------------------------------------------------------------------------
@@ -260,6 +260,11 @@ class Store(MappedRows):
         self.features(normalize=False)
         _ = self.labels, self.vectorizer, self.label_names
 
+    def check_unchanged(self) -> None:
+        with blaming_store(self.path):
+            if _fingerprint(read_document(self.path)) != self.fingerprint:
+                raise ValueError("the store was replaced after it was opened: open it again")
+
     def _check_ends(self) -> None:
         """Raise `ValueError` unless row pointers begin with 0 and end with the number of entries."""
         for part, values in (("features", "features.indices"), ("labels", "labels.indices")):
@@ -275,6 +280,10 @@ class Store(MappedRows):
 
     def __repr__(self) -> str:
         return f"Store(n_rows={self.n_rows}, n_features={self.n_features}, n_labels={self.n_labels})"
+
+
+def _fingerprint(document: bytes) -> str:
+    return hashlib.sha256(document).hexdigest()
 
 
 def finished(path: str | os.PathLike[str], job: Mapping[str, Any]) -> Store | None:

@@ -75,5 +75,8 @@ class StoreRows(MappedRows):
         """Return a copy of the rows as a CSR matrix."""
         return taken_csr(self.store.csr_arrays(), self.rows, self.store.n_features)
 
+    def check_unchanged(self) -> None:
+        self.store.check_unchanged()
+
     def __repr__(self) -> str:
         return f"StoreRows({len(self.rows)} rows of {self.store!r})"
