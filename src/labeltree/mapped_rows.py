@@ -32,6 +32,11 @@ class MappedRows(ABC):
 
     @property
     @abstractmethod
+    def has_filtered_pairs(self) -> bool:
+        """Whether some pairs of a row and a label do not count in an evaluation."""
+
+    @property
+    @abstractmethod
     def vectorizer(self) -> TextVectorizer | None:
         """Turns texts into rows like these, if these were texts."""
 

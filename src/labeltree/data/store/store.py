@@ -246,6 +246,10 @@ class Store(MappedRows):
             return np.empty((0, 2), dtype=np.int64)
         return np.column_stack([self._arrays["filtered.rows"], self._arrays["filtered.labels"]])
 
+    @property
+    def has_filtered_pairs(self) -> bool:
+        return len(self._arrays.get("filtered.rows", ())) > 0
+
     def verify(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Compare all checksums and check all arrays; raise `DataFormatError` if anything is wrong.
 

@@ -56,6 +56,10 @@ class StoreRows(MappedRows):
         return self.store.labels.take(self.rows)
 
     @property
+    def has_filtered_pairs(self) -> bool:
+        return self.store.has_filtered_pairs
+
+    @property
     def vectorizer(self) -> TextVectorizer | None:
         return self.store.vectorizer
 
