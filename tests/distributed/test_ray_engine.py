@@ -342,12 +342,15 @@ def test_a_local_cluster_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> N
     assert "RAY_USAGE_STATS_ENABLED" not in os.environ
 
 
-def test_a_local_cluster_ends_with_the_program_that_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_local_cluster_ends_with_the_program_that_is_interrupted(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     """In another process: Ray cannot be in two clusters at once."""
     log = tmp_path / "log"
     script = (
         "import os, signal, labeltree\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"signal.signal({int(number)}, signal.default_int_handler)\n"
         "from labeltree.engines import Task\n"
         "from tests import engine_tasks as tasks\n"
         "with labeltree.engine('ray', address='local', n_workers=1) as engine:\n"
@@ -367,7 +370,7 @@ def test_a_local_cluster_ends_with_the_program_that_is_interrupted(tmp_path: Pat
             wait_until(lambda: log.exists() or program.poll() is not None, 120)
             assert log.exists(), program.communicate()
             children = tasks.children(program.pid)
-            program.send_signal(signal.SIGINT)
+            program.send_signal(number)
             output, errors = program.communicate(timeout=120)
         finally:
             program.kill()
